@@ -1,4 +1,4 @@
-"""What an environment offers: a World is knowledge and needs nothing installed, a Game is one live simulator."""
+"""Protocols of an environment: a World is knowledge and needs nothing installed, a Game is one live simulator."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Task:
     type: str
     """The task type that tables group by (ALFWorld's six types, ScienceWorld's task names)."""
     source: Mapping[str, str] = field(default_factory=dict)
-    """What `World.open` needs to start it, such as the game file's path. Not part of the task's identity."""
+    """Data for `World.open`, such as the game file's path. Not part of the task's identity."""
 
 
 REQUEST = "request"
@@ -53,7 +53,7 @@ def game_of(task: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one command did, as far as the player may know."""
+    """Result of one command, as far as the player may know."""
 
     observation: str
     score: float = 0.0
@@ -112,7 +112,7 @@ def _checked(name: str, call: Callable[..., Outcome], *arguments: str) -> Outcom
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How the games of a run are to be had. Recorded in every result."""
+    """Setting of a run's games. Recorded in every result."""
 
     data: Path | None = None
     """A folder of game files, for worlds that read some."""
@@ -127,7 +127,7 @@ class Command:
 
     text: str
     repairs: tuple[str, ...] = ()
-    """What was forgiven on the way, such as `put … on` for `put … in/on`; recorded with the step."""
+    """Forgiven departures, such as `put … on` for `put … in/on`; recorded with the step."""
 
 
 class World(ABC):
@@ -229,7 +229,7 @@ class World(ABC):
         return self.manual()
 
     def procedures(self) -> tuple[tuple[str, str], ...]:
-        """What the planner, and no prompt, knows beyond `paper_manual`: how tasks are solved."""
+        """Knowledge of the planner, and of no prompt, beyond `paper_manual`: how tasks are solved."""
         return ()
 
     def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
@@ -237,11 +237,11 @@ class World(ABC):
         return None
 
     def contradictions(self, belief: Any, game: Any) -> tuple[str, ...]:  # noqa: ARG002
-        """What the belief holds for known that is not so in the simulator: state drift, as a list."""
+        """Beliefs that the simulator contradicts: state drift, as a list."""
         return ()
 
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:  # noqa: ARG002
-        """What tells apart games of the same names; recorded with every run."""
+        """Text that tells apart games of the same names; recorded with every run."""
         return {}
 
     def tools(self) -> Sequence[Tool]:
@@ -249,7 +249,7 @@ class World(ABC):
         return ()
 
     def not_installed(self) -> str:
-        """What `open` needs and is not installed, with the command that installs it; nothing where all is here."""
+        """Missing packages that `open` needs, with the command that installs them; empty if all is here."""
         return ""
 
     def embedded_memory(self) -> str:
@@ -258,7 +258,7 @@ class World(ABC):
 
 
 def lacking(world: object) -> str:
-    """What keeps something from being a World, in words; nothing if it is one."""
+    """Reason why something is no World, in words; empty if it is one."""
     kind = world.__name__ if isinstance(world, type) else type(world).__name__
     if isinstance(world, type):
         return f"this is the class {kind}; name an instance of it: world = {kind}()"

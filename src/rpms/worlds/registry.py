@@ -1,4 +1,4 @@
-"""Which worlds there are: those of this package, those that others register under `rpms.worlds`, those in folders."""
+"""Worlds of this package, of others that register under `rpms.worlds`, and in folders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENTRY_POINTS = "rpms.worlds"
 PROJECT = "pyproject.toml"
 LARGEST_PROJECT = 1_000_000
 _ABSTRACT = re.compile(r"abstract class .{1,200} abstract methods? ([\w', ]+)")
-"""How Python says that a class leaves something out."""
+"""Python's words for a class that leaves something out."""
 
 
 def world_names() -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def find_world(name: str) -> World:
 
 
 def _load(point: EntryPoint, folder: Path | None = None) -> World:
-    """What an entry point leads to, once it is known to be a world."""
+    """World of an entry point, once it is known to be one."""
     which = f"world {point.name!r} ({point.value})"
     if folder is not None:
         sys.path[:0] = [

@@ -1,4 +1,4 @@
-"""What kinds of things can be done with kinds of things: fixed properties, measured over all training games.
+"""Fixed properties of kinds of things, measured over all training games.
 
 The answers are three-valued: what no training game shows is unknown, neither possible nor impossible.
 """

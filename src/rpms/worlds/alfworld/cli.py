@@ -14,7 +14,7 @@ from rpms.worlds.alfworld.verify import verify as verify_transcripts
 
 games = typer.Typer(help="Make ALFWorld games, so that you need not download any.", no_args_is_help=True)
 _PANEL = "Rules, memory and worlds"
-"""Where `rpms --help` lists them."""
+"""Panel of `rpms --help` that lists them."""
 
 
 def register(app: typer.Typer) -> None:

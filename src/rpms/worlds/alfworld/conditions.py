@@ -1,4 +1,4 @@
-"""How much of a goal is reached: the share of ALFRED's goal conditions that a state meets, by the type of the task."""
+"""Share of ALFRED's goal conditions that a state meets, by the type of the task."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from rpms.worlds.base import Outcome
 
 @dataclass(frozen=True, slots=True)
 class GroundTruth:
-    """What is true in a game at one moment, by name: for checking beliefs, never for playing."""
+    """True facts of a game at one moment, by name: for checking beliefs, never for playing."""
 
     location: str
     """The name of the agent's location, such as `loc 17`."""
@@ -26,7 +26,7 @@ class GroundTruth:
     opened: frozenset[str]
     """The openable receptacles that stand open."""
     contents: Mapping[str, tuple[str, ...]]
-    """What is in each receptacle, in the order in which the game lists it; some objects are in several."""
+    """Content of each receptacle, in the order in which the game lists it; some objects are in several."""
     hot: frozenset[str]
     cool: frozenset[str]
     clean: frozenset[str]
@@ -101,7 +101,7 @@ class NativeGame:
         return copy
 
     def truth(self) -> GroundTruth:
-        """What is true now, whether or not any text has told."""
+        """True facts now, told by a text or not."""
         return truth_of(self._engine, self._state)
 
     def _outcome(self, turn: EngineTurn) -> Outcome:

@@ -1,4 +1,4 @@
-"""What the texts of ALFWorld have shown, and nothing beyond.
+"""Facts that the texts of ALFWorld have shown, and nothing beyond.
 
 Only the agent changes the world, so what was seen stays so until the agent changes it. Where it is, is a site, not a
 place: several places may share one.
@@ -18,23 +18,23 @@ from rpms.worlds.alfworld.sites import NOWHERE, Sites
 
 @dataclass(frozen=True, slots=True)
 class AlfworldKnown(Belief):
-    """What one moment's belief is made of. `rpms.worlds.alfworld.belief` adds what follows from it."""
+    """Values of one moment's belief. `rpms.worlds.alfworld.belief` adds what follows from them."""
 
     goal: Goal
     places: tuple[str, ...] = ()
     """Every place of the room, in the order of the opening text."""
     location: str | None = None
     site: str | None = None
-    """Where the agent is; None if unknown."""
+    """Place of the agent; None if unknown."""
     sites: Sites = field(default_factory=Sites)
     hand: str | None = None
     containers: Mapping[str, bool] = field(default_factory=dict)
     contents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What is known to be in each place."""
+    """Known content of each place."""
     seen: frozenset[str] = frozenset()
     """Places whose contents are known completely."""
     states: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """What objects are known to be: hot, cool, clean, sliced, on."""
+    """Known states of objects: hot, cool, clean, sliced, on."""
     last_seen: Mapping[str, str] = field(default_factory=dict)
     dialect: str | None = None
     """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""

@@ -1,4 +1,4 @@
-"""What the engine's answers say, in both dialects. Plain string cutting: any text is read in linear time."""
+"""Reader of the engine's answers, in both dialects. Plain string cutting: any text is read in linear time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a belief says of the facts that the manual names: true, false, or None where nobody knows."""
+"""Truth of the manual's facts in a belief: true, false, or None where nobody knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which places stand together: location classes, from what the text lets one conclude."""
+"""Places that stand together: location classes, from what the text lets one conclude."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
 
 
 def _changed(belief: AlfworldBelief) -> AlfworldBelief:
-    """What was refused before may work now."""
+    """Forget refusals: what was refused before may work now."""
     return belief.but(refused=frozenset()) if belief.refused else belief
 
 

@@ -44,7 +44,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class EngineReplay:
-    """What replaying came to."""
+    """Result of replaying."""
 
     games: int
     steps: int
@@ -92,7 +92,7 @@ def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) ->
 
 
 def compare(game: NativeGame, played: Playthrough) -> Iterator[Mismatch]:
-    """Where a game, given the recorded commands, does not do what was recorded."""
+    """First difference between a game, given the recorded commands, and its record."""
     for number, step in enumerate(played.steps):
         command = step["action"]
         outcome = game.reset() if command is None else game.step(command)

@@ -60,7 +60,7 @@ def _location(belief: AlfworldKnown) -> str:
 
 
 def _here(belief: AlfworldKnown) -> str:
-    """What is in the place last gone to; things of the goal first."""
+    """Content of the place last gone to; things of the goal first."""
     place = belief.location or ""
     if belief.containers.get(place) is False:
         return f"{place} is closed"

@@ -1,4 +1,4 @@
-"""What people call the things of a household, in the games' own words for their kinds."""
+"""People's words for the things of a household, in the games' own words for their kinds."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ _GOAL_WORDS = {
 
 @cache
 def called() -> Mapping[str, Sequence[str]]:
-    """What people call kinds and goals: kind or goal type → words, names written together."""
+    """People's words for kinds and goals: kind or goal type → words, names written together."""
     names: dict[str, list[str]] = {type_: words.split() for type_, words in _GOAL_WORDS.items()}
     names |= {kind: [] for kind in sorted(affordances().objects | affordances().places)}
     for word, kind in (*_OBJECT_WORDS.items(), *_PLACE_WORDS.items()):

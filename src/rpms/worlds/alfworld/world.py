@@ -109,7 +109,7 @@ class Alfworld(World):
         return self.manual_files("environment.yaml", "domain_paper.yaml")
 
     def embedded_memory(self) -> str:
-        """What the planner learned on other made games.
+        """Memory that the planner learned on other made games.
 
         `rpms learn alfworld --split builtin_train --rounds 1 --harvest clean`
         """

@@ -80,7 +80,7 @@ def find_java(program: Program) -> str:
 
 
 def missing(program: Program) -> str:
-    """What is not installed of a program and of Java, and how it is; nothing where all is here."""
+    """Missing program or Java, with the way to install it; empty if all is here."""
     try:
         program.jars()
         find_java(program)
@@ -123,7 +123,7 @@ class Jvm:
         self._folder = OwnFolder()
         try:
             self.class_path = (*program.prepare(simulator, self._folder.path), simulator.as_uri())
-            """Where a simulator's classes are found, the first place first."""
+            """Places of a simulator's classes, the first place first."""
         except BaseException:
             self._folder.remove()
             raise

@@ -16,7 +16,7 @@ def _nothing(_jar: Path, _folder: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Program:
-    """What tells one simulator from another; all else about a JVM is the same."""
+    """Differences between simulators; all else about a JVM is the same."""
 
     label: str
     """Its name in messages."""

@@ -1,4 +1,4 @@
-"""What is known of furniture, devices, tools, vessels and papers by their names alone.
+"""Properties of furniture, devices, tools, vessels and papers, known by their names alone.
 
 Only what neither grows nor turns into something else is listed; of all other things nothing is said here. A name that
 is in no list may be anything.
@@ -13,7 +13,7 @@ _FIXED: Final = frozenset({
     "agent", "air", "bathtub", "blast furnace", "door", "drain", "freezer", "fridge", "inventory", "oven", "sink",
     "stove", "toilet",
 })  # fmt: skip
-"""What cannot be moved; all else can, chairs and tables too, but for liquids and gases."""
+"""Immovable things; all else can be moved, chairs and tables too, but for liquids and gases."""
 _LIDDED: Final = frozenset({
     "bee hive", "blast furnace", "closet", "cupboard", "drawer", "freezer", "fridge", "glass jar", "oven",
 })  # fmt: skip
@@ -25,15 +25,15 @@ _WIRED: Final = frozenset({
     "battery", "electric buzzer", "electric motor", "gas generator", "light bulb", "nuclear generator", "solar panel",
     "switch", "wind generator", "wire",
 })  # fmt: skip
-"""What is connected by its terminals, anode or cathode alone."""
+"""Components that are connected by their terminals, anode or cathode alone."""
 _TOOLS: Final = frozenset({"axe", "lighter", "shovel", "thermometer"})
 _BREAKABLE: Final = _SWITCHED | _WIRED | _TOOLS
-"""What an axe has an effect on."""
+"""Things that an axe has an effect on."""
 _WITHOUT_HEAT: Final = frozenset({
     "agent", "animal", "apple", "banana", "battery", "blast furnace", "freezer", "fridge", "inventory", "light bulb",
     "orange", "oven", "potato", "stopwatch", "stove", "switch",
 })  # fmt: skip
-"""What can be neither measured by a thermometer nor heated by a lighter."""
+"""Things that can be neither measured by a thermometer nor heated by a lighter."""
 _PAPERS: Final = frozenset({"book", "recipe"})
 _FOOD: Final = frozenset({
     "apple", "banana", "bread", "chocolate", "jam", "marshmallow", "orange", "orange juice", "peanut", "potato",
@@ -49,7 +49,7 @@ _LIDLESS: Final = frozenset({
 _SOLID: Final = _TOOLS | _PAPERS | _WIRED | {
     "brick", "drawing", "painting", "picture", "pillow", "steel block", "stopwatch", "wood block",
 }  # fmt: skip
-"""What nothing can be put into."""
+"""Things that nothing can be put into."""
 FITTINGS: Final = _FIXED | _LIDDED | _LIDLESS | _TOOLS
 """Furniture, devices, vessels and tools."""
 _WARES: Final = _LIDDED | _LIDLESS | _SOLID

@@ -1,4 +1,4 @@
-"""Whether a belief agrees with the simulator's own free listings."""
+"""Agreement of a belief with the simulator's own free listings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rpms.worlds.scienceworld.tree import alike
 
 
 def disagreements(belief: ScienceKnown, look: str, inventory: str) -> tuple[str, ...]:
-    """What the belief holds of room and inventory that two listings of the same moment deny."""
+    """Beliefs about room and inventory that two listings of the same moment deny."""
     found = []
     sight, carried = heard.room_sight(look), heard.carried(inventory)
     if sight is not None and belief.room is not None and sight.room != belief.room:

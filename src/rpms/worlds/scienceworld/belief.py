@@ -35,11 +35,11 @@ class ScienceBelief(ScienceKnown):
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
-        """What is known to be there, by the roles it may have in a command."""
+        """Known things, by the roles they may have in a command."""
         return roles(self.scene)
 
     def called(self, word: str) -> Sequence[str]:
-        """What is known to be there that a goal or a procedure may mean by a word."""
+        """Known things that a goal or a procedure may mean by a word."""
         return called(self.scene, word)
 
     def truth(self, atom: Atom, /) -> Truth:

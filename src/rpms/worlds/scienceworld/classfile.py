@@ -46,9 +46,9 @@ _SIZES: Final = {
     **dict.fromkeys(_WIDE, 8),
     15: 3,
 }
-"""What follows each kind of constant but texts, in bytes."""
+"""Bytes after each kind of constant but texts."""
 _CODE_AT: Final = 22
-"""Where a method's instructions begin, if its first attribute is its code."""
+"""Offset of a method's instructions, if its first attribute is its code."""
 
 
 class ClassFile:

@@ -14,7 +14,7 @@ _ENDS: Final = re.compile(r"^[\s\"'`*>]+|[\s\"'`*.!;,]+$")
 _ARTICLES: Final = re.compile(r"\b(?:the|an?) (?=\S)(?![^()]*\))")
 """Those within brackets belong to a title: `book (The Foundations of the Origin of Species)`."""
 _LETTER: Final = re.compile(r"\b(?:substance|material|plane|unknown) a\b")
-"""Where a lone `a` is the letter of a name, not an article."""
+"""Names in which a lone `a` is a letter, not an article."""
 _SURFACE: Final = re.compile(r"\binclined plane with an? ")
 """The article within a plane's name belongs to it."""
 

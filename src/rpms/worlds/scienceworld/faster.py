@@ -29,7 +29,7 @@ from rpms.worlds.scienceworld.classfile import ClassFile
 _OBJECT: Final = "scienceworld/struct/EnvObject"
 _PARSER: Final = "scienceworld/input/InputParser"
 _PARSERS: Final = "scienceworld/input/InputParser$"
-"""What all parsers share: Scala's companion object, one of its kind, in its own field `MODULE$`."""
+"""Object that all parsers share: Scala's companion object, in its own field `MODULE$`."""
 _ANY, _TEXT = "Ljava/lang/Object;", "Ljava/lang/String;"
 _MAP, _FUNCTION = "java/util/concurrent/ConcurrentHashMap", "java/util/function/Function"  # games run in threads
 _SCALA: Final = "scala/collection"

@@ -13,7 +13,7 @@ from rpms.core.goal import Goal as CoreGoal
 from rpms.worlds.scienceworld.tasks import KINDS
 
 _FIELDS: Final = frozenset({"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait"})
-"""What a procedure may ask a goal for."""
+"""Fields that a procedure may ask a goal for."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class ScienceGoal(CoreGoal):
     task: str = ""
     """The simulator's name of the task, such as `find-animal`."""
     target: str = ""
-    """What it is about: a substance, an animal, a plant, a trait, a device; for F1 the kind of thing to be found."""
+    """Its subject: a substance, an animal, a plant, a trait, a device; for F1 the kind of thing to be found."""
     place: str = ""
     """The room where the target or the ingredients are said to be."""
     box: str = ""
@@ -41,7 +41,7 @@ class ScienceGoal(CoreGoal):
     candidates: tuple[str, ...] = ()
     """The inclined planes to compare, by their full names."""
     criterion: str = ""
-    """What decides: steepest, shallowest, most, least, longest, shortest, `longest, then shortest`."""
+    """Deciding measure: steepest, shallowest, most, least, longest, shortest, `longest, then shortest`."""
     intermediate: str = ""
     """The secondary colour on the way to a tertiary one."""
     trait: str = ""
@@ -74,7 +74,7 @@ _PRIMARY: Final = frozenset({"red", "yellow", "blue"})
 
 
 def _said(fields: _Fields) -> dict[str, object]:
-    """What a sentence says under the names of a goal's fields; the two sides of a condition are its branches."""
+    """Fields of a goal that a sentence tells; the two sides of a condition are its branches."""
     said: dict[str, object] = {name: fields[name] for name in ("source", *_FIELDS) if name in fields}
     said["branches"] = tuple((name, fields[name]) for name in _SIDES if name in fields)
     return said | ({"threshold": float(fields["threshold"])} if "threshold" in fields else {})
@@ -165,7 +165,7 @@ _TEMPLATES: Final[Mapping[str, str]] = {
         rf" .{{1,60}}? electrically nonconductive, place it in the (?P<nonconductive>{_BOX})\."
     ),
 }
-"""What a sentence says, by the beginning of its task's name; the first that fits counts."""
+"""Patterns of sentences, by the beginning of their task's name; the first that fits counts."""
 _PATTERNS: Final = {task: re.compile(pattern) for task, pattern in _TEMPLATES.items()}
 _MORE: Final[Mapping[str, _Read]] = {
     "chemistry-mix-paint-tertiary-color": _tertiary,
@@ -180,7 +180,7 @@ _MORE: Final[Mapping[str, _Read]] = {
     "lifespan-shortest-lived": _lived("shortest"),
     "mendelian-genetics-": _inherited,
 }
-"""What follows from a sentence beyond the words under the names of fields."""
+"""Conclusions from a sentence beyond the words under the names of fields."""
 _START: Final = re.compile(r"Your task is to ")
 _LONGEST_DESCRIPTION: Final = 1_200
 

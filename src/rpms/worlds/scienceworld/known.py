@@ -1,4 +1,4 @@
-"""What the texts have shown: room, inventory, what was seen where, and states of matter.
+"""Facts that the texts have shown: room, inventory, what was seen where, and states of matter.
 
 The world changes by itself here (water boils, plants grow, bees fly), so what was seen is what was last seen. Where the
 agent is and what it carries change by its own actions alone.
@@ -23,22 +23,22 @@ SomeBelief = TypeVar("SomeBelief", bound="ScienceKnown")
 
 @dataclass(frozen=True)
 class ScienceKnown(Belief):
-    """What one moment's belief is made of. `rpms.worlds.scienceworld.belief` adds what follows from it."""
+    """Values of one moment's belief. `rpms.worlds.scienceworld.belief` adds what follows from them."""
 
     goal: Goal
     room: str | None = None
     exits: Mapping[str, Mapping[str, bool | None]] = field(default_factory=dict)
     """Room → the rooms next door → whether the door between is open, None if unknown."""
     inventory: tuple[Thing, ...] = ()
-    """What is known to be carried."""
+    """Things known to be carried."""
     inventory_known: bool = False
     """True if nothing else is carried, which is known once an inventory was seen."""
     lost: bool = False
     """True if something that was carried may still be so without being known."""
     handled: frozenset[str] = frozenset()
-    """What the agent has moved, switched on or opened: it need not be where, or as, it was seen."""
+    """Things the agent has moved, switched on or opened: they need not be where, or as, they were seen."""
     rooms: Mapping[str, tuple[Thing, ...]] = field(default_factory=dict)
-    """What was last seen in each room; all of it only in those that are in `looked`."""
+    """Things last seen in each room; all of them only in rooms that are in `looked`."""
     looked: frozenset[str] = frozenset()
     """Rooms whose listing was seen."""
     visited: frozenset[str] = frozenset()
@@ -49,7 +49,7 @@ class ScienceKnown(Belief):
     state_history: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Substance → the states it was seen in, one after the other."""
     focused: tuple[str, ...] = ()
-    """What was focused on, in order, by the simulator's names."""
+    """Things focused on, in order, by the simulator's names."""
     readings: Mapping[str, str] = field(default_factory=dict)
     """What instruments and papers said: `stopwatch` → ticks, `recipe` → its text, an inclined plane → the percentage
     that its block has slid (100 at the bottom)."""
@@ -65,7 +65,7 @@ class ScienceKnown(Belief):
     menu: tuple[str, ...] = ()
     """The options that the simulator is waiting for a number for."""
     steps: int = 0
-    """How many commands were given."""
+    """Number of commands given."""
     clock: int = 0
     """Ticks of the simulator so far."""
     since: Mapping[str, int] = field(default_factory=dict)
@@ -85,12 +85,12 @@ class ScienceKnown(Belief):
 
     @property
     def here(self) -> tuple[Thing, ...]:
-        """What was last seen in this room."""
+        """Things last seen in this room."""
         return self.rooms.get(self.room or "", ())
 
     @property
     def containers(self) -> Mapping[str, bool]:
-        """Which doors and lids here are known to be open; two of one name are told apart by what holds them."""
+        """Doors and lids here that are known to be open; two of one name are told apart by what holds them."""
         found: dict[str, bool] = {}
         for thing, holder in self.visible():
             if not thing.flags.isdisjoint({"open", "closed"}):
@@ -100,7 +100,7 @@ class ScienceKnown(Belief):
 
     @property
     def last_seen(self) -> Mapping[str, str]:
-        """Where each thing was last seen: a room, or `inventory`."""
+        """Place where each thing was last seen: a room, or `inventory`."""
         places = {thing.name: room for room, forest in self.rooms.items() for _, thing, _ in walk(forest)}
         places |= {thing.name: self.room for thing, _ in self.visible() if self.room}
         return places | {thing.name: "inventory" for _, thing, _ in walk(self.inventory)}

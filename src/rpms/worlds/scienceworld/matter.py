@@ -13,7 +13,7 @@ _USUAL: Final = {
     ),
     "liquid": frozenset({"orange juice", "apple juice", "mercury"}),
 }
-"""What a substance is when its name says nothing: as it is at the start."""
+"""State of a substance when its name says nothing: as it is at the start."""
 
 
 def substance_of(name: str) -> str:

@@ -18,12 +18,12 @@ _SYNONYMS: Final = (
     (re.compile(r"^drop "), "put down "),
     (re.compile(r" into "), " in "),
 )
-"""How players write what the menu words in one way."""
+"""Players' spellings of what the menu words in one way."""
 
 
 @dataclass(frozen=True, slots=True)
 class MenuAnswer:
-    """What became of one menu."""
+    """Result of one menu."""
 
     command: str
     """The command that was answered with the menu, or that answered it."""

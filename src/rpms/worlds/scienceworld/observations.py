@@ -1,4 +1,4 @@
-"""What the simulator's answers say. Every text is read in linear time, and any text is allowed.
+"""Reader of the simulator's answers. Every text is read in linear time, and any text is allowed.
 
 Things are listed as nested prose: `a counter. On the counter is: a bowl (containing a red apple, an orange), a drawer.`
 """
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 _DEEPEST: Final = 12
-"""How deep listings are read; the simulator nests five or six deep."""
+"""Depth to which listings are read; the simulator nests five or six deep."""
 _LONGEST_NAME: Final = 120
 _MOST_INSIDE: Final = 100
-"""How many things are read off a carried table."""
+"""Most things read off a carried table."""
 
 
 _RESTLESS: Final = re.compile(r"(?:[a-z]{1,20} )?bee(?: \d{1,3})?|[a-z ]{0,60}pollen")
@@ -27,9 +27,9 @@ class Thing:
     name: str
     """Without article, state sentences and stage: `metal pot`, `water`, `apple tree`, `adult turtle`."""
     contents: tuple[Thing, ...] | None = None
-    """What is in or on it; None where the text does not say."""
+    """Things in or on it; None where the text does not say."""
     flags: frozenset[str] = frozenset()
-    """What the text says of it: open, closed, on, off, broken, liquid, `in the adult stage`, `on fire`, …"""
+    """States in the text: open, closed, on, off, broken, liquid, `in the adult stage`, `on fire`, …"""
     raw: str = field(default="", compare=False)
     """The words that named it."""
 
@@ -127,7 +127,7 @@ class _Reader:
         return Thing(name, contents, frozenset(flags), head) if name and name != "nothing" else None
 
     def _name_end(self, start: int) -> int:
-        """Where a name ends; a bracket with a title in it, as books have, belongs to the name."""
+        """End of a name; a bracket with a title in it, as books have, belongs to the name."""
         at = start
         while True:
             match = _STOP.search(self._text, at)

@@ -1,4 +1,4 @@
-"""What a belief says of the facts that the manual names. What may have changed unseen is unknown.
+"""Truth of the manual's facts in a belief. What may have changed unseen is unknown.
 
 Nothing is in reach but what is in this room, not behind a closed lid, and what is carried. Furniture, tools and the
 like stay where they were seen; whatever lives, grows, melts or is made may be anywhere by now.
@@ -32,7 +32,7 @@ from rpms.worlds.scienceworld.tree import Forest, Phrase, alike, find, is_substa
 
 _ALWAYS: Final = frozenset({"agent", "air", "inventory", "self"})
 _UNLISTED: Final = re.compile(r".*\b(?:terminal|anode|cathode|door|drain|sewer)\b.*")
-"""What is there without being shown."""
+"""Things that are there without being shown."""
 _CONTACT: Final = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
 _FLUID: Final = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
 
@@ -62,7 +62,7 @@ def room_named(words: str) -> str:
 
 
 def _agreed(values: Iterable[bool | None]) -> bool | None:
-    """What all say; None where they differ, or where there is nobody to say it."""
+    """Common answer of all; None where they differ, or where there is nobody to give one."""
     known = set(values)
     return known.pop() if len(known) == 1 else None
 
@@ -175,7 +175,7 @@ def _with(scene: Scene, room: str, words: str) -> bool | None:
 
 
 def _things(belief: ScienceKnown, words: str) -> list[Thing]:
-    """What words mean; where nothing is known of it, or they mean anything, a thing of just that name."""
+    """Things that words mean; a thing of just that name where nothing is known of it, or they mean anything."""
     head = read_phrase(words).head
     return ([] if is_vague(head) else [match.thing for match in meant(belief, words)]) or [Thing(head)]
 
@@ -275,7 +275,7 @@ def _works(scene: Scene, words: str) -> bool | None:
 
 
 def _pourable(belief: ScienceKnown, words: str) -> bool | None:
-    """What is in a vessel, or the vessel: nothing that is closed or built in, or stands by itself and holds nothing.
+    """Content of a vessel, or the vessel: nothing closed or built in, or that stands by itself and holds nothing.
 
     A built-in thing that is open is left open, as opening is what may help with all others.
     """

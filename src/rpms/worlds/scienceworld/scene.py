@@ -16,7 +16,7 @@ from rpms.worlds.scienceworld.tree import Forest, walk
 
 INVENTORY: Final = "inventory"
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
-"""What can be open or shut and hides nothing that is looked for."""
+"""Things that can be open or shut and hide nothing that is looked for."""
 
 
 class Seen(NamedTuple):
@@ -36,12 +36,12 @@ class Seen(NamedTuple):
 
     @property
     def holder(self) -> str:
-        """What directly holds it; empty where it lies in the room itself or in the inventory."""
+        """Its direct holder; empty where it lies in the room itself or in the inventory."""
         return self.holders[0].name if self.holders else ""
 
     @property
     def inside(self) -> tuple[Thing, ...]:
-        """What is known to be in it."""
+        """Its known content."""
         return self.thing.contents or ()
 
     @property
@@ -58,7 +58,7 @@ def _seen(forest: Forest, place: str) -> list[Seen]:
 
 
 class Scene:
-    """What one belief knows, carried and here first."""
+    """Things that one belief knows, carried and here first."""
 
     def __init__(self, belief: ScienceKnown) -> None:
         self.belief = belief
@@ -127,11 +127,11 @@ class Scene:
         return [self.by_name[name] for name in self.names(word)]
 
     def called(self, word: str) -> str:
-        """How to call the nearest thing that a word may mean, or one that was never seen: `stove ?`."""
+        """Name of the nearest thing that a word may mean, or of one never seen: `stove ?`."""
         return next(iter(self.names(word)), f"{word} ?")
 
     def mean(self, word: str, names: Callable[[Scene], Sequence[str]]) -> Sequence[str]:
-        """What a word means here; found out once."""
+        """Meaning of a word here; found out once."""
         if word not in self._meanings:
             self._meanings[word] = names(self)
         return self._meanings[word]
@@ -148,7 +148,7 @@ class Scene:
 
     @cached_property
     def _lids(self) -> Mapping[str, list[tuple[str, Seen]]]:
-        """What can be opened in each room and may hide things: nobody has looked into it."""
+        """Things in each room that can be opened and may hide others: nobody has looked into them."""
         found: dict[str, list[tuple[str, Seen]]] = {}
         for name, seen in self.by_name.items():
             lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or starts_closed(seen.name)

@@ -82,11 +82,11 @@ class ScienceWorldGame(JavaGame):
         return tuple(sorted({str(entry["action"]) for entry in answer["validActions"]}))
 
     def look(self) -> str:
-        """What `look around` would say now, at no cost in time: for checks, never for prompts."""
+        """Answer to `look around` now, at no cost in time: for checks, never for prompts."""
         return self._text("freeActionLook")
 
     def inventory(self) -> str:
-        """What `inventory` would say now, at no cost in time: for checks, never for prompts."""
+        """Answer to `inventory` now, at no cost in time: for checks, never for prompts."""
         return self._text("freeActionInventory")
 
     def task_description(self) -> str:

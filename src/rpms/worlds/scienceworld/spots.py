@@ -1,4 +1,4 @@
-"""What a command names, and where in a belief that is."""
+"""Things that a command names, and their places in a belief."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _JOINTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Spot(NamedTuple):
-    """Where a thing is: carried or in the room, and the way to it from there."""
+    """Place of a thing: carried or in the room, and the way to it from there."""
 
     carried: bool
     path: Path
@@ -36,7 +36,7 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a command names, in order."""
+    """Things that a command names, in order."""
 
     text: str
     one: Phrase

@@ -35,12 +35,12 @@ _ANY: Final = frozenset({"living thing", "organism", "animal", "plant", "tree", 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """How a command names a thing: `cup containing red paint in art studio`."""
+    """Name of a thing in a command: `cup containing red paint in art studio`."""
 
     head: str
     containing: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
-    """Where it is, the nearest place first."""
+    """Its places, the nearest first."""
 
     @property
     def held(self) -> bool:
@@ -159,7 +159,7 @@ def put(forest: Forest, path: Path, thing: Thing | None) -> Forest:
 
 
 def merge(seen: Forest, known: Forest) -> Forest:
-    """What is seen now, with what a listing leaves out and was known before: the insides of what is shown shut."""
+    """Things seen now, with what a listing leaves out and was known before: the insides of what is shown shut."""
     left = list(known)
     merged = []
     for thing in seen:

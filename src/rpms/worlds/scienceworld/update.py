@@ -232,7 +232,7 @@ def _pour(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBe
 
 
 def _filled(holder: Thing, added: Forest) -> Thing:
-    """What holds more now; where neither what was added nor what was there is known, it may hold anything."""
+    """Vessel that holds more now; it may hold anything if neither the old content nor the new is known."""
     return replace(holder, contents=(*(holder.contents or ()), *added) or None)
 
 
@@ -259,7 +259,7 @@ def _mix(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBel
 
 
 def _by_its_name(product: str, wanted: str) -> str:
-    """What comes of mixing, as all else calls it: the simulator says `blue green paint` of `green-blue paint` once."""
+    """Product of mixing, by its usual name: the simulator says `blue green paint` of `green-blue paint` once."""
     return wanted if sorted(product.split()) == sorted(wanted.replace("-", " ").split()) else product
 
 

@@ -16,7 +16,7 @@ from rpms.core.facts import Atom, Truth
 Record = Mapping[str, Any]
 
 SWITCHES = ("airplane", "sim_missing", "service", "data_on", "roaming_on", "data_saver", "vpn_on", "wifi_calling")
-"""What of the phone is kept with an experience."""
+"""Facts of the phone that are kept with an experience."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class TelecomBelief(FactBelief):
     """One moment's belief. What neither a fact nor a record tells is unknown."""
 
     records: Mapping[str, Record] = field(default_factory=dict)
-    """What is known of each customer, line, bill and plan, by its id."""
+    """Known records of each customer, line, bill and plan, by id."""
     today: str = ""
     number: str = ""
     """The phone number of the ticket."""

@@ -80,7 +80,7 @@ class TelecomGame:
         )
 
     def admissible(self) -> tuple[str, ...]:
-        """What no tool would refuse now, over the ids of the ticket's customer."""
+        """Calls that no tool would refuse now, over the ids of the ticket's customer."""
         return () if self._over else tuple(sorted(map(str, self._accepted())))
 
     def _accepted(self) -> Iterator[WrittenCall]:

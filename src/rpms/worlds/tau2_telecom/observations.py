@@ -1,4 +1,4 @@
-"""What tools answer, read into facts and records. A text that fits no pattern tells nothing."""
+"""Reader of tools' answers: facts and records. A text that fits no pattern tells nothing."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _REFUSED = re.compile(
     r"|You do not have a payment request|VPN already connected|No active VPN connection|No VPN connection"
     r"|Roaming was already "
 )
-"""How tools begin that did nothing. The sandbox raises errors for some, and answers politely for the rest."""
+"""Beginnings of answers of tools that did nothing. The sandbox raises errors for some, and is polite for the rest."""
 
 _READING = ("check_", "get_", "run_", "can_")
-"""How the names of tools begin that change nothing."""
+"""Beginnings of the names of tools that change nothing."""
 _OUTCOMES = ("fast", "online", "mms_works")
-"""What any change may change, and only a test shows."""
+"""Facts that any change may change, and only a test shows."""
 
 
 def refused(observation: str) -> bool:
@@ -227,7 +227,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (r"^The ticket is closed\.$", lambda belief, _: belief.learn("closed")),
     )
 )
-"""How a text begins in one of its lines, and what it tells."""
+"""Beginnings of lines, and what each tells."""
 
 
 def _awaited(belief: TelecomBelief, bill: str) -> TelecomBelief:

@@ -26,7 +26,7 @@ OFFICIAL: Final = ("train", "test", "base", "small", "full")
 
 @dataclass(frozen=True)
 class Package:
-    """What is used of the package, under names of our own."""
+    """Parts of the package in use, under names of our own."""
 
     tools: Mapping[str, Any]
     """Every tool by its name, as the sandbox defines it: description, JSON schema, function."""
@@ -36,11 +36,11 @@ class Package:
     use_store: Callable[[Any], None]
     """Make a store the one in force, in this context."""
     problems: Callable[[dict[str, Any], Any], str | None]
-    """What the sandbox says of arguments that do not fit a tool's schema."""
+    """The sandbox's words for arguments that do not fit a tool's schema."""
     converted: Callable[[dict[str, Any], Any], dict[str, Any]]
     """Arguments as the tool's function wants them."""
     refusal: type[Exception]
-    """What tools raise to refuse."""
+    """Exceptions by which tools refuse."""
     today: str
 
 
@@ -78,7 +78,7 @@ def _missing(module: str) -> InputError:
 
 
 def missing() -> str:
-    """What is not installed, and how it is; nothing where all is here."""
+    """Missing package, with the way to install it; empty if all is here."""
     absent = next((name for name in ("inspect_evals", "inspect_ai") if find_spec(name) is None), None)
     return "" if absent is None else str(_missing(absent))
 

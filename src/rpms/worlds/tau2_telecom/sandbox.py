@@ -40,7 +40,7 @@ class Sandbox:
             environment.sync_tools()
 
     def call(self, call: WrittenCall) -> str:
-        """What a tool answers; `Error: …` where it refuses, in the sandbox's own words."""
+        """A tool's answer; `Error: …` where it refuses, in the sandbox's own words."""
         package = self._package
         tool = package.tools.get(call.name)
         if tool is None:

@@ -52,7 +52,7 @@ class Tau2Telecom(World):
     max_tokens = 256
     wording = VOICE
     retrieval = Retrieval(similarity=Similarity(type=0.6, object=0.0, state=0.4, destination=0.0))
-    """What sets goals apart is the complaint, and whether the user is abroad."""
+    """Goals differ by the complaint, and by whether the user is abroad."""
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         self.chosen(setting)

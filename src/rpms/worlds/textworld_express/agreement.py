@@ -1,4 +1,4 @@
-"""Whether a belief agrees with what a look around and a look at the inventory would show."""
+"""Agreement of a belief with what a look around and a look at the inventory would show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rpms.worlds.textworld_express.known import ExpressKnown, Place
 
 
 def disagreements(belief: ExpressKnown, look: str, inventory: str) -> tuple[str, ...]:
-    """What the belief holds for known that two listings of the same moment deny."""
+    """Beliefs that two listings of the same moment deny."""
     room, listing = said.room(look), said.inventory(inventory)
     found = list(_of_inventory(belief, listing[0])) if listing is not None else []
     if room is None:

@@ -15,7 +15,7 @@ from rpms.worlds.textworld_express.predicates import PREDICATES
 
 @dataclass(frozen=True)
 class ExpressBelief(ExpressKnown, Belief):
-    """What is known, from the texts alone."""
+    """Knowledge from the texts alone."""
 
     answers = PREDICATES
 
@@ -59,7 +59,7 @@ class ExpressBelief(ExpressKnown, Belief):
         }
 
     def called(self, word: str) -> Sequence[str]:
-        """What a word of a goal or procedure means: a list of the belief's, or whatever has that name."""
+        """Meaning of a word of a goal or procedure: a list of the belief's, or whatever has that name."""
         match word:
             case "rooms":
                 return self.rooms

@@ -93,7 +93,7 @@ GAMES: Final = {kind.name: kind for kind in _TABLE}
 
 @dataclass(frozen=True, slots=True)
 class GameChoice:
-    """Which games are played, and with what parameters beside the default ones."""
+    """Games to play, with their parameters beside the default ones."""
 
     games: tuple[str, ...]
     parameters: Mapping[str, int]

@@ -16,7 +16,7 @@ class ExpressGoal(Goal):
     found: tuple[tuple[str, str], ...] = field(default=())
     """Things and their rooms."""
     given: tuple[str, ...] = field(default=())
-    """What is carried from the start."""
+    """Things carried from the start."""
 
 
 _TEMPLATES: Final = (

@@ -1,4 +1,4 @@
-"""What was seen, told and read in a game: the values that a belief is made of."""
+"""Things seen, told and read in a game: the values that a belief is made of."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ DONE = {
     "roast": "roasted",
     "grill": "grilled",
 }
-"""What the cookbook says to do, and how food is called after it."""
+"""Verbs of the cookbook, and the name of food after each."""
 CUTS = ("slice", "dice", "chop")
 CONDITIONS = ("clean", "dirty", "wet", "rotten", "used")
-"""What a thing may be, so that it belongs elsewhere than others of its sort."""
+"""Conditions of a thing by which it belongs elsewhere than others of its sort."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Place:
 
     furniture: Mapping[str, Furniture]
     loose: tuple[str, ...]
-    """What is in it and holds nothing: things on the floor, and fixtures."""
+    """Things in it that hold nothing: things on the floor, and fixtures."""
     exits: Mapping[str, str | None]
     """Direction → the room there; None behind a door that was never open."""
     doors: Mapping[str, bool]
@@ -71,11 +71,11 @@ class ExpressKnown:
     """The rooms that were seen, as they were when left."""
     carried: tuple[str, ...] = ()
     capacity: int | None = None
-    """How many things can be carried, if that is known."""
+    """Most things that can be carried, if that is known."""
     states: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """What was done to food: `{"carrot": {"sliced", "fried"}}`."""
+    """Preparation of food so far: `{"carrot": {"sliced", "fried"}}`."""
     placed: tuple[str, ...] = ()
-    """What the player has put somewhere, and not taken since, in order."""
+    """Things the player has put somewhere, and not taken since, in order."""
     recipe: CookbookRecipe | None = None
     chart: Mapping[str, frozenset[str]] | None = None
     """The map: which rooms it connects."""
@@ -125,7 +125,7 @@ class ExpressKnown:
         return self.goal.found if isinstance(self.goal, ExpressGoal) else ()
 
     def rooms_of(self, thing: str) -> list[str]:
-        """Where something was seen, or is said to be."""
+        """Place where something was seen, or is said to be."""
         seen = self._seen_in.get(thing, [])
         if not seen and thing not in self.carried and thing not in self.placed:
             return [room for told, room in self.told if told == thing and room not in self.places]

@@ -1,4 +1,4 @@
-"""What the games print, read into values. What fits no pattern is None, or left out of a list."""
+"""Reader of the games' texts. What fits no pattern is None, or left out of a list."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ThingSight:
 
 @dataclass(frozen=True, slots=True)
 class LookAround:
-    """What a look around shows."""
+    """Content of a look around."""
 
     name: str
     sights: tuple[ThingSight, ...]
@@ -75,11 +75,11 @@ class LookAround:
 
 @dataclass(frozen=True, slots=True)
 class CookbookRecipe:
-    """What the cookbook says."""
+    """Content of the cookbook."""
 
     ingredients: tuple[str, ...]
     directions: tuple[tuple[str, str], ...]
-    """What to do with what: `("slice", "red hot pepper")`."""
+    """Verb and food of each direction: `("slice", "red hot pepper")`."""
 
 
 def refused(observation: str) -> bool:
@@ -103,7 +103,7 @@ def things(text: str) -> tuple[Food, ...]:
 
 
 def room(observation: str) -> LookAround | None:
-    """What a look around shows; None of other texts."""
+    """Read a look around; None of other texts."""
     match = _ROOM.search(observation[:LONGEST])
     if match is None:
         return None
@@ -136,7 +136,7 @@ def _sight(text: str) -> ThingSight | None:
 
 
 def inventory(observation: str) -> tuple[tuple[Food, ...], int | None] | None:
-    """What is carried, and how much can be, as a listing says; None of other texts."""
+    """Read the carried things and their limit from a listing; None of other texts."""
     match = _INVENTORY.match(observation)
     if match is None:
         return None
@@ -146,13 +146,13 @@ def inventory(observation: str) -> tuple[tuple[Food, ...], int | None] | None:
 
 
 def capacity(observation: str) -> int | None:
-    """How many things can be carried, as a refusal says."""
+    """Read from a refusal how many things can be carried."""
     match = _FULL.match(observation)
     return int(match[1]) if match else None
 
 
 def recipe(observation: str) -> CookbookRecipe | None:
-    """What the cookbook says; None of other texts."""
+    """Read the cookbook; None of other texts."""
     _, named, rest = observation[:LONGEST].partition("Ingredients:\n")
     listed, told, directions = rest.partition("Directions:\n")
     if not named or not told:
@@ -162,7 +162,7 @@ def recipe(observation: str) -> CookbookRecipe | None:
 
 
 def chart(observation: str) -> dict[str, frozenset[str]] | None:
-    """Which rooms a map connects; None of other texts."""
+    """Read which rooms a map connects; None of other texts."""
     if not observation.startswith("The map reads:"):
         return None
     return {match[1]: frozenset(re.split(r", | and ", match[2])) for match in _MAP_LINE.finditer(observation[:LONGEST])}
@@ -185,7 +185,7 @@ def answer(observation: str) -> int | None:
 
 
 def quantity(name: str) -> int | None:
-    """How much of a thing there is, in the smallest unit of its measure; None of a name without a number."""
+    """Quantity of a thing, in the smallest unit of its measure; None of a name without a number."""
     match = _QUANTITY.fullmatch(name)
     return int(match[1]) * _UNITS[match[2] or ""] if match else None
 

@@ -1,4 +1,4 @@
-"""What a belief answers when it is asked for a fact of the manual: true, false, or None where nobody knows."""
+"""Truth of the manual's facts in a belief: true, false, or None where nobody knows."""
 
 from __future__ import annotations
 

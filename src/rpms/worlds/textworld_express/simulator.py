@@ -60,11 +60,11 @@ class ExpressGame(JavaGame):
         return tuple(sorted(set(self._said["validActions"])))
 
     def look(self) -> str:
-        """What `look around` would say now: for checks, never for prompts."""
+        """Answer to `look around` now: for checks, never for prompts."""
         return str(self._said["look"])
 
     def inventory(self) -> str:
-        """What `inventory` would say now: for checks, never for prompts."""
+        """Answer to `inventory` now: for checks, never for prompts."""
         return str(self._said["inventory"])
 
     def gold_path(self) -> tuple[str, ...]:

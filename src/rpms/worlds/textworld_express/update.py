@@ -208,4 +208,4 @@ _CHANGES: Final[tuple[tuple[re.Pattern[str], _Change], ...]] = (
     (re.compile(r"Adding the meal to your inventory\."), _make_meal),
     (re.compile(r"You eat the (?P<thing>[^.]+)\. +It is delicious\."), _eat),
 )
-"""What a text begins and ends with, and what it changes."""
+"""Beginnings and ends of texts, and what each changes."""

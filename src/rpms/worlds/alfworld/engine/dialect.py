@@ -1,4 +1,4 @@
-"""Which of ALFWorld's dialects a game speaks, and proof that its texts mean what the engine does.
+"""Dialects of ALFWorld's games, and proof that a game's texts mean what the engine does.
 
 The engine does not interpret actions: it implements ALFWorld's. So each action of a file is compared, by a digest of
 its meaning, with those the engine implements, and a file with any other action or wording is refused. The two releases
@@ -64,7 +64,7 @@ _TEXT: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What differs between games of the two releases."""
+    """Differences between games of the two releases."""
 
     name: Literal["0.3", "0.4"]
     """The release whose commands it takes: 0.3 has `put … in/on …`, 0.4 has `move … to …`."""
@@ -73,7 +73,7 @@ class Dialect:
     any_sink: bool
     """A receptacle of type Sink cleans too (0.3), not only a SinkBasin."""
     help: str | None
-    """What `help` answers, where it is a command."""
+    """Answer to `help`, where it is a command."""
 
 
 @lru_cache(maxsize=8)

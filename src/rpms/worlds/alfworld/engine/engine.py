@@ -25,11 +25,11 @@ _EXAMINED: tuple[tuple[tuple[str, ...], str], ...] = (
     (("clean",), "This is a clean "),
     (("cool",), "This is a cold "),
 )
-"""What an examined object is called, by the first row whose states it has."""
+"""Names of an examined object, by the first row whose states it has."""
 
 
 class EngineTurn(NamedTuple):
-    """What a command led to."""
+    """Result of a command."""
 
     state: State
     observation: str
@@ -81,7 +81,7 @@ class GameEngine:
         return self._goal(state)
 
     def step(self, state: State, command: str) -> EngineTurn:
-        """What a command does, whatever its text; a command that is not possible now changes nothing."""
+        """Do a command, whatever its text; one that is not possible now changes nothing."""
         command = command.strip()
         if command == "look":
             return EngineTurn(self._checked(state, self.layout.locations, state.location), self._look(state))
@@ -271,7 +271,7 @@ class GameEngine:
         return f"The {name} is open. In it, you see {self._things(bits(state.contents[receptacle]))}."
 
     def _look(self, state: State) -> str:
-        """What `look` says. Where the agent faces nothing, the real engine lists nothing, save in a game's opening."""
+        """Answer to `look`. The real engine lists nothing if the agent faces nothing, save in a game's opening."""
         here = self.layout.here[state.location]
         if not here:
             return "You are in the middle of a room. Looking quickly around you, you see nothing."

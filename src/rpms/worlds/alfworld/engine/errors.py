@@ -1,4 +1,4 @@
-"""What the readers of this package raise before the file's name is known; `GameFile` turns it into a FileError."""
+"""Errors of this package's readers before the file's name is known; `GameFile` turns them into a FileError."""
 
 from __future__ import annotations
 

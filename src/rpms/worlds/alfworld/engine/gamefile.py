@@ -73,7 +73,7 @@ class GameFile:
 
 
 def read_data(path: str | Path) -> Any:
-    """What a game file holds, not yet looked at."""
+    """Content of a game file, not yet looked at."""
     if not is_there(Path(path)):
         raise FileError(path, None, "no such game file")
     text = read_text(path, LARGEST_GAME, encoding="utf-8")

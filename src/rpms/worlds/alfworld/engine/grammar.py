@@ -44,7 +44,7 @@ class GrammarRule(NamedTuple):
 
 
 class ActionText(NamedTuple):
-    """What a player types for an action, and the text that answers."""
+    """Command of an action, and the text that answers."""
 
     template: str
     feedback: str
@@ -59,7 +59,7 @@ class Grammar:
         self._expansion = _Expansion(rules)
 
     def meaning(self, text: str) -> tuple[Part, ...]:
-        """What a text prints, spelled out. Raises Damage for a missing or circular symbol."""
+        """A text spelled out. Raises Damage for a missing or circular symbol."""
         return self._expansion.expand(text, ())
 
 

@@ -1,4 +1,4 @@
-"""What never changes in a game, as numbers: things are indices in the order of their ids, sets of them are bit masks.
+"""Constants of a game, as numbers: things are indices in the order of their ids, sets of them are bit masks.
 
 The order of ids is also the order in which the real engine lists things, so a mask read from its lowest bit is a list.
 """
@@ -28,7 +28,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:
-    """What the engine calls each id: the part before `_bar_` and a number; the first id in order gets the highest.
+    """The engine's names of ids: the part before `_bar_` and a number; the first id in order gets the highest.
 
     An id without `_bar_` is called by itself and a trailing space, as the real engine does.
     """

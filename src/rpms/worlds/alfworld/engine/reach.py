@@ -1,4 +1,4 @@
-"""What could ever become true in a game, were nothing ever undone: a goal outside of it can never be met.
+"""Facts that could ever become true in a game, were nothing undone: a goal outside of them can never be met.
 
 The real engine makes the same estimate, and cannot load a game whose goal fails it.
 """

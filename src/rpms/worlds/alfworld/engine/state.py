@@ -1,4 +1,4 @@
-"""What changes in a game, as a value."""
+"""Changing state of a game, as a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things stand, and the ids that say so: `Apple|+00.25|…` and `loc|3|-2|1|60` in the letters PDDL allows."""
+"""Positions of things, and ids that say so: `Apple|+00.25|…` and `loc|3|-2|1|60` in the letters PDDL allows."""
 
 from __future__ import annotations
 

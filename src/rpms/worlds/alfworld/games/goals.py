@@ -21,14 +21,14 @@ SENTENCES = {
     COOL: ("put a cool {object} in {receptacle}.", "cool some {object} and put it in {receptacle}."),
     TWO: ("put two {object} in {receptacle}.", "find two {object} and put them in {receptacle}."),
 }
-"""How each type is said, in two ways about equally often."""
+"""Sentences of each type, two of them about equally often."""
 TASK_TYPES = tuple(SENTENCES)
 """ALFWorld's six task types, by the names that start their folders."""
 
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """What must be done to the thing before it is put down."""
+    """Treatment of the thing before it is put down."""
 
     verb: str
     appliance: str
@@ -45,14 +45,14 @@ TREATMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class GameGoal:
-    """What is to be done, in type names as the ids spell them."""
+    """A goal, in type names as the ids spell them."""
 
     type: str
     object: str
     receptacle: str
-    """Where the object shall be; for `look_at_obj_in_light` the lamp."""
+    """Destination of the object; for `look_at_obj_in_light` the lamp."""
     sentence: int = 0
-    """Which of the two ways it is said."""
+    """Number of the sentence, of the two."""
 
     @property
     def text(self) -> str:
@@ -71,7 +71,7 @@ class GameGoal:
 
     @property
     def wanted(self) -> int:
-        """How many objects it takes."""
+        """Number of objects it takes."""
         return 2 if self.type == TWO else 1
 
     @property
@@ -85,7 +85,7 @@ class GameGoal:
 
     @property
     def forbidden(self) -> str | None:
-        """Where no such object may be at the start, lest the game begin half won; official games keep to this too."""
+        """Places without such an object at the start, lest the game begin half won; as in official games."""
         return self.destination if self.treatment is None else None
 
     def pddl(self) -> str:

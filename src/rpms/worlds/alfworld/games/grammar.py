@@ -40,7 +40,7 @@ _STATES = (
     ("clean", "clean"),
     ("cold", "cool"),
 )
-"""How an examined thing is described, and the facts that must hold; the order decides."""
+"""Descriptions of an examined thing, with the facts that must hold; the order decides."""
 
 _HELP = (
     ("look:", "look around your current location"),

@@ -109,7 +109,7 @@ class _Stocking:
                 self.items.append(self._item(kind, number))
 
     def _places(self, kind: str, number: int) -> Weights:
-        """Where the n-th object of a kind may be: the first of those the goal needs must be within reach."""
+        """Places for the n-th object of a kind: the first of those the goal needs must be within reach."""
         places = {
             place: weight
             for place, weight in self._facts.objects[kind].places.items()

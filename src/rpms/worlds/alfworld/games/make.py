@@ -26,7 +26,7 @@ from rpms.worlds.alfworld.games.tables import SCENES
 
 GAME_FILE = "game.tw-pddl"
 GAMES_FOLDER = "json_2.1.1"
-"""Where official games lie under `$ALFWORLD_DATA`."""
+"""Folder of official games under `$ALFWORLD_DATA`."""
 _TRAJECTORY_FILE = "traj_data.json"
 """ALFWorld's own loader looks for games beside this file and reads the task type from it."""
 _MARK = "rpms-games.json"
@@ -44,7 +44,7 @@ class MadeGame:
     house: House
     goal: GameGoal
     data: Mapping[str, Any]
-    """What the game file holds: `pddl_domain`, `grammar`, `pddl_problem`, `solvable`, in 0.4 also `walkthrough`."""
+    """Content of the game file: `pddl_domain`, `grammar`, `pddl_problem`, `solvable`, in 0.4 also `walkthrough`."""
     walkthrough: tuple[str, ...]
     """A shortest sequence of commands that wins."""
 
@@ -55,10 +55,10 @@ class MadeGame:
 
 @dataclass(frozen=True, slots=True)
 class MadeGames:
-    """What `make_games` wrote."""
+    """Files that `make_games` wrote."""
 
     folder: Path
-    """What `ALFWORLD_DATA` or `--data` should name."""
+    """Folder for `ALFWORLD_DATA` or `--data`."""
     split: str
     ids: tuple[str, ...]
     by_type: Mapping[str, int]

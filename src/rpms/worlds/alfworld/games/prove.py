@@ -34,7 +34,7 @@ def names(facts: Iterable[Fact]) -> dict[str, str]:
 
 
 class _Room:
-    """What never changes in a game, indexed for the planner."""
+    """Constants of a game, indexed for the planner."""
 
     def __init__(self, facts: Sequence[Fact], goal: GameGoal) -> None:
         self.goal = goal

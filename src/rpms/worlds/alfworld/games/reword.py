@@ -13,7 +13,7 @@ from rpms.worlds.alfworld.games.grammar import grammar
 
 
 def reworded(data: Mapping[str, Any], dialect: str, path: str | Path) -> Mapping[str, Any]:
-    """What a game file would hold in a dialect; as it is where it has that one already, or none is asked for.
+    """Content of a game file in a dialect; unchanged if it has that one already, or none is asked for.
 
     A walkthrough is left out: its commands are the other dialect's.
     """

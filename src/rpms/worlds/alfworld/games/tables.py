@@ -1,4 +1,4 @@
-"""What is found where in ALFWorld's training games, as numbers: the facts that generated houses follow.
+"""Places of things in ALFWorld's training games, as numbers: the facts that generated houses follow.
 
 `tables.json` was measured over the 3,553 training games:
 
@@ -33,7 +33,7 @@ Weights = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class ObjectFacts:
-    """How often an object type occurs in a room, and where."""
+    """Frequency of an object type in a room, and its places."""
 
     counts: dict[int, int]
     places: Weights
@@ -41,7 +41,7 @@ class ObjectFacts:
 
 @dataclass(frozen=True, slots=True)
 class RoomFacts:
-    """What a room holds, and which of its receptacles stand together."""
+    """Content of a room, and its receptacles that stand together."""
 
     receptacles: dict[str, dict[int, int]]
     objects: dict[str, ObjectFacts]

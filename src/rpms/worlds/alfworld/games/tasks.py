@@ -94,7 +94,7 @@ def builtin_tasks(split: str = BUILTIN) -> list[Task]:
 
 
 def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
-    """What the file of a listed game holds, in its own dialect or in the one given."""
+    """Content of a listed game's file, in its own dialect or in the one given."""
     if "builtin" in task.source:
         return reworded(builtin_game(task.source["builtin"]), dialect, task.id)
     return reworded(read_data(task.source["path"]), dialect, task.source["path"])

@@ -35,16 +35,16 @@ _TICKS: Final = {"wait": 11, "wait1": 2, "inventory": 0, "look around": 0, "task
 """Ticks of the simulator's clock; every other command that it understands takes one."""
 _NOT_UNDERSTOOD: Final = ("No known action", "Unknown action", "Ambiguous request", "It's not clear how")
 _PLACES: Final = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
-"""How the simulator's options name the place of a thing, the nearest first."""
+"""Prepositions of a thing's place in the simulator's options, the nearest first."""
 
 
 def called(scene: Scene, word: str) -> Sequence[str]:
-    """What a goal or a procedure may mean by a word."""
+    """Things that a goal or a procedure may mean by a word."""
     return scene.mean(word, _WORDS.get(word, lambda scene: to_use(scene, word, scene.of_kind(word))))
 
 
 def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
-    """What is known to be there, by the roles it may have in a command. What was never seen may have any."""
+    """Known things, by the roles they may have in a command. What was never seen may have any."""
     task = goal_of(scene).task
     mine = [recipe for recipe in _ALL if not recipe.tasks or task.startswith(recipe.tasks)]
     found = {role: names(scene) for recipe in mine for role, names in recipe.roles.items()}

@@ -33,7 +33,7 @@ _ALSO_CALLED: Final = {"common toad": ("frog",), "moth": ("butterfly",)}
 
 
 def _next_focus(scene: Scene) -> list[str]:
-    """What is to be focused on next, where the order is by age or by life span; nothing while it is not seen."""
+    """Next thing to focus on, where the order is by age or by life span; nothing while it is not seen."""
     goal = goal_of(scene)
     around = {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"}
     if goal.task.startswith("lifespan"):

@@ -42,7 +42,7 @@ def _focus(_goal: object, _before: object, after: ScienceKnown, command: str) ->
 
 
 def _loads(scene: Scene) -> list[str]:
-    """What is to be put into the box: the thing focused on, in its flower pot or its vessel if it is in one."""
+    """Thing for the box: the one focused on, in its flower pot or its vessel if it is in one."""
     goal = goal_of(scene)
     chosen = read_phrase(scene.belief.readings.get("focus", "") if goal.type == "F1" else goal.target)
     for name, seen in scene.by_name.items():

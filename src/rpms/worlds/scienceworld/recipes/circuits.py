@@ -20,7 +20,7 @@ _PAUSE: Final = 3
 
 
 def _parts(scene: Scene) -> list[str]:
-    """What the circuit is made of: the thing itself, a source, what lights up, and wires; a test needs a bulb."""
+    """Parts of the circuit: the thing itself, a source, what lights up, and wires; a test needs a bulb."""
     goal, names = goal_of(scene), [seen.name for seen in scene.things]
     source = next((name for name in _SOURCES[goal.source] if name in names), "")
     wires = sorted({name for name in names if name.endswith(" wire")})
@@ -39,7 +39,7 @@ def _to_bring(scene: Scene) -> list[str]:
 
 
 def _joints(scene: Scene) -> list[tuple[str, str]]:
-    """Which contact belongs to which. What is tested comes between the second wire and the last."""
+    """Pairs of contacts that belong together. What is tested comes between the second wire and the last."""
     target, source, lamp, *wires = _parts(scene)
     if not (source and lamp) or len(wires) < (2 if lamp == target else 3):
         return []

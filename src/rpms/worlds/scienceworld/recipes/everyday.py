@@ -1,4 +1,4 @@
-"""What every task needs: what is where, what was focused on, what a question means."""
+"""Facts for every task: places of things, what was focused on, what a question means."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _holds(scene: Scene, place: str, word: str) -> bool:
 
 
 def unseen(scene: Scene, predicate: str, *args: str) -> bool | None:
-    """What is known of something that was never seen: it is not here, and in no room that was searched."""
+    """Truth about something never seen: it is not here, and in no room that was searched."""
     if predicate == "with":
         return None if scene.veiled(args[0]) or scene.hiding(args[0]) else False
     return False if predicate == "here" else None

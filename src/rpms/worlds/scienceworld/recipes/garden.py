@@ -40,7 +40,7 @@ def _notes(goal: ScienceGoal, _before: object, after: ScienceKnown, command: str
 
 
 def _shown(goal: ScienceGoal, pot: Thing) -> list[str]:
-    """What the plants in a pot show of the trait, in words."""
+    """The trait as the plants in a pot show it, in words."""
     shown: list[str] = []
     for plant in pot.contents or ():
         if plant.name.endswith("plant") and goal.trait.startswith("flower"):

@@ -11,7 +11,7 @@ from rpms.worlds.scienceworld.recipes.recipe import Ask, Recipe, goal_of, head_o
 from rpms.worlds.scienceworld.scene import Scene
 
 _HEATERS: Final = {"stove": 245, "oven": 500, "blast furnace": 5_000}
-"""What heats what is in or on it, and the temperature, in °C, near which it has done what it can; the slowest first."""
+"""Heaters, and the temperature, in °C, near which each has done what it can; the slowest first."""
 _COOLERS: Final = {"freezer": -16, "ultra low temperature freezer": -85}
 _MOMENT: Final = 3
 """Ticks within which little changes."""

@@ -22,7 +22,7 @@ _RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
 
 
 def ingredients(recipe: str) -> list[str]:
-    """What a recipe says to mix; nothing if it cannot be read."""
+    """Ingredients of a recipe; nothing if it cannot be read."""
     found = _RECIPE.search(recipe)
     return [name.strip() for name in re.split(r", and | and |, ", found[1]) if name.strip()] if found else []
 
@@ -34,7 +34,7 @@ def _halves(scene: Scene) -> list[str]:
 
 
 def _wanted_inside(scene: Scene) -> list[str]:
-    """What the vessel is for."""
+    """Substances that the vessel is to hold."""
     goal = goal_of(scene)
     if goal.task == "chemistry-mix":
         return [*ingredients(scene.belief.readings.get("recipe", "")), goal.target]
@@ -86,7 +86,7 @@ def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
 
 
 def _ingredients(words: Names) -> Names:
-    """What is to be put together, water last."""
+    """Things to put together, water last."""
 
     def thing(scene: Scene, word: str) -> str:
         return next(iter(to_use(scene, word, scene.such(lambda seen: _fits(seen.name, word)))), f"{word} ?")
