@@ -305,9 +305,13 @@ def content_id(entry: Entry) -> str:
     return f"{entry.prefix}_{digest.hexdigest()}"
 
 
+_JOINED = ("origins", "goals")
+"""Fields of entries that say the same which become one."""
+
+
 def _wording(entry: Entry) -> str:
     """An entry's content in full, by which one of several near-duplicates is chosen."""
-    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("origins", "id", "goals")]
+    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("id", *_JOINED)]
     return json.dumps([value if isinstance(value, Mapping) else str(value) for value in fields], sort_keys=True)
 
 
@@ -321,14 +325,8 @@ def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:
     for store in stores:
         for entry in store:
             key = (entry.kind, *entry.key())
-            known = merged.get(key)
-            if known is not None:
-                origins = known.origins | entry.origins
-                if isinstance(known, VerifiedSchema) and isinstance(entry, VerifiedSchema):
-                    schema = min(known, entry, key=_wording)
-                    merged[key] = replace(schema, origins=origins, goals=known.goals | entry.goals)
-                else:
-                    merged[key] = replace(min(known, entry, key=_wording), origins=origins)
-            else:
-                merged[key] = entry
+            known = merged.setdefault(key, entry)
+            if known is not entry:
+                joined = {name: getattr(known, name) | getattr(entry, name) for name in _JOINED if hasattr(known, name)}
+                merged[key] = replace(min(known, entry, key=_wording), **joined)
     return tuple(replace(merged[key], id=content_id(merged[key])) for key in sorted(merged))

@@ -98,13 +98,10 @@ class GuardLog:
             next(iter(read_guard_log(self.file)), None)
             self._drop_cut_off_end()
             return
-        self._add(HeadLine(manual=manual))
+        self.add(HeadLine(manual=manual))
 
-    def add(self, event: Event) -> None:
+    def add(self, line: HeadLine | Event) -> None:
         """Add a line."""
-        self._add(event)
-
-    def _add(self, line: BaseModel) -> None:
         text = json.dumps(line.model_dump(), separators=(",", ":")) + "\n"
         handle = open_regular(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         data = text.encode()

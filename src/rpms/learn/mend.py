@@ -106,7 +106,7 @@ def propose(manual: RuleManual, moments: Sequence[RecordedStep]) -> tuple[list[P
     """A proposal for each contradicted line, and the manual with all edits that passed."""
     proposals, lines = list[Proposal](), _contradicted(manual, moments)
     for line, found in lines.items():
-        tried = []
+        tried: list[tuple[int, int, Edit, RuleManual]] = []
         for edit in found.edits:
             changed = apply(manual, edit)
             gain = _gain(manual, changed, moments)

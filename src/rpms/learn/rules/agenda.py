@@ -18,7 +18,7 @@ from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.needs import Needs, bits
+from rpms.learn.rules.needs import Needs, bits, union
 from rpms.learn.rules.templates import SLOT, fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label
@@ -263,10 +263,7 @@ def promise(book: Book, goal: str, true: int, false: int, kinds: Sequence[str]) 
     worth = usual
     for _ in range(LIMITS.deep):
         worst, choice = worth, -1
-        every = 0
-        for mask, _ in left:
-            every |= mask
-        for bit in bits(every):
+        for bit in bits(union(mask for mask, _ in left)):
             held = [scored for mask, scored in left if mask >> bit & 1]
             share = (sum(held) + usual) / (len(held) + 1)
             if len(held) < len(left) and share < worst:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations
+from operator import or_
 
 from rpms.core.facts import Clause, Literal, kind_of
 from rpms.learn.rules.attempts import Attempt, Book
@@ -26,6 +27,11 @@ def bits(mask: int) -> Iterator[int]:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
         mask ^= lowest
+
+
+def union(masks: Iterable[int]) -> int:
+    """Bits that any of some masks has."""
+    return reduce(or_, masks, 0)
 
 
 @dataclass(eq=False)
@@ -49,10 +55,7 @@ class Needs:
     @cached_property
     def safe(self) -> int:
         """The safe bound, as bits."""
-        once = never = 0
-        for _, true, false in self.wins:
-            once |= true
-            never |= false
+        once, never = union(row[1] for row in self.wins), union(row[2] for row in self.wins)
         for bit in bits(once & never) if self.tolerated else ():
             if sum(row[2] >> bit & 1 for row in self.wins) <= self.tolerated * len(self.wins):
                 never &= ~(1 << bit)
@@ -85,9 +88,7 @@ class Needs:
 
         Of an action that was never refused, what is false elsewhere: who only did what works has had his reasons.
         """
-        ever = 0
-        for false in [row[2] for row in self.losses] or [row[1] for row in self._drawn]:
-            ever |= false
+        ever = union([row[2] for row in self.losses] or [row[1] for row in self._drawn])
         return self.safe & ever & ~self.seldom
 
     @cached_property
@@ -158,10 +159,7 @@ class Needs:
             without = kept & ~(1 << bit)
             if all(row & without for row in rows):
                 kept = without
-        used = 0
-        for row in rows:
-            used |= row
-        return kept & used
+        return kept & union(rows)
 
     def _worth(self, bit: int) -> tuple[int, ...]:
         known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
@@ -308,9 +306,7 @@ class Needs:
         """Preconditions of two facts, of which one must hold, for refusals that no single fact explains."""
         left, found = self._left, list[Induced]()
         while len(left) >= LIMITS.either:
-            ever = 0
-            for _, _, false in left:
-                ever |= false
+            ever = union(row[2] for row in left)
             pairs = [pair for pair in combinations(bits(ever), 2) if self._one_always(*pair)]
             pairs = [pair for pair in pairs if _accounts(left, *pair)]
             best = max(pairs, key=lambda pair: (_both(left, *pair), *map(self._worth, pair)), default=None)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.model import Induced, literal_of
-from rpms.learn.rules.needs import bits
+from rpms.learn.rules.needs import bits, union
 from rpms.learn.rules.thresholds import LIMITS
+
+_Row = tuple[Attempt, int, int, int, int]
+_Rows = Sequence[_Row]
+"""Successes with what was true and false before and after, as bits of literals."""
 
 
 @dataclass(eq=False)
@@ -64,10 +70,7 @@ class Outcomes:
                 )
 
     def _made(self) -> Iterator[int]:
-        ever = 0
-        for _, _, false, true_after, _ in self.rows:
-            ever |= false & true_after
-        yield from bits(ever)
+        yield from bits(union(row[2] & row[3] for row in self.rows))
 
     def conditional(self) -> Iterator[Induced]:
         """What came about in some successes and not in others, where one fact before tells which.
@@ -96,28 +99,20 @@ class Outcomes:
                 )
 
     def _telling(
-        self,
-        with_it: Sequence[tuple[Attempt, int, int, int, int]],
-        without: Sequence[tuple[Attempt, int, int, int, int]],
-        facts: Callable[[tuple[Attempt, int, int, int, int]], tuple[int, int]],
-        own: set[int],
+        self, with_it: _Rows, without: _Rows, facts: Callable[[_Row], tuple[int, int]], own: set[int]
     ) -> Literal | None:
         """The fact that was true in all of some rows and false in all others, if there is one."""
         if len(with_it) < LIMITS.telling or len(without) < LIMITS.telling:
             return None
-        every = (1 << 2 * self.size) - 1
-        for row in with_it:
-            every &= facts(row)[0]
-        for row in without:
-            every &= facts(row)[1]
-        found = [bit for bit in bits(every) if bit not in own]
+        always = self._all((*(facts(row)[0] for row in with_it), *(facts(row)[1] for row in without)))
+        found = [bit for bit in bits(always) if bit not in own]
         return literal_of(self.book.facts, found[0]) if found else self._telling_kind(with_it, without)
 
-    def _telling_kind(
-        self,
-        with_it: Sequence[tuple[Attempt, int, int, int, int]],
-        without: Sequence[tuple[Attempt, int, int, int, int]],
-    ) -> Literal | None:
+    def _all(self, masks: Iterable[int]) -> int:
+        """Literals that all of some masks have."""
+        return reduce(and_, masks, (1 << 2 * self.size) - 1)
+
+    def _telling_kind(self, with_it: _Rows, without: _Rows) -> Literal | None:
         """The kind that one of the action's things had in all of some rows and in none of the others."""
         for slot in range(len(self.book.slots)):
             (kind, *others) = {row[0].kinds[slot] for row in with_it}
@@ -129,12 +124,8 @@ class Outcomes:
         """What held before every success that ended the task for good, and before no other."""
         lost = [row for row in self.rows if row[0].lost]
         survived = [row for row in self.rows if not row[0].lost]
-        every = (1 << 2 * self.size) - 1
-        for row in lost:
-            every &= row[1]
-        for row in survived:
-            every &= row[2]
-        found = sorted(bits(every), key=lambda bit: (bit >= self.size, bit))
+        always = self._all((*(row[1] for row in lost), *(row[2] for row in survived)))
+        found = sorted(bits(always), key=lambda bit: (bit >= self.size, bit))
         if not lost or not survived or not found:
             return None
         witnesses = tuple(row[0].witness for row in lost[: LIMITS.witnesses])
@@ -184,13 +175,7 @@ class Outcomes:
                     told.add(atom.predicate)
                     yield fact
 
-    def _revealed(
-        self,
-        atom: Atom,
-        before: Sequence[tuple[Attempt, int, int, int, int]],
-        known: Sequence[tuple[Attempt, int, int, int, int]],
-        own: set[int],
-    ) -> Iterator[Induced]:
+    def _revealed(self, atom: Atom, before: _Rows, known: _Rows, own: set[int]) -> Iterator[Induced]:
         if len(known) < LIMITS.several:
             return
         given: Literal | None = None

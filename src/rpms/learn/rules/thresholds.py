@@ -57,8 +57,6 @@ class Thresholds:
     refused_kinds: int = 3  # Refusals with nothing else missing after which kinds are taken not to work
     unlucky_kind: float = 0.05
     """Likelihood below which a kind that works with some was not merely tried with the wrong others."""
-    related: float = 0.95
-    """Share of the refusals that kinds would explain which a relation has to explain to be learned instead of them."""
     seldom_in_hand: float = 0.3
     """Share of other situations in which a fact may hold that is named as a circumstance of a rare success."""
     most_circumstances: int = 2  # Circumstances that are kept: there are many such facts, and some always hold
