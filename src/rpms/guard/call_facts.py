@@ -22,14 +22,14 @@ MOST_RECORDS: Final = 10_000
 
 @dataclass(frozen=True)
 class ToolBelief(FactBelief):
-    """What calls have told: facts that they made so, and the records that they returned."""
+    """Knowledge from calls: facts that they made so, and the records that they returned."""
 
     records: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     """The latest record of each kind and key."""
 
     @cached_property
     def _loosely(self) -> dict[Atom, Atom]:
-        """What is known, by what its names may be taken for."""
+        """Known facts, by what their names may be taken for."""
         return {_loose(atom): atom for atom in self.known if atom.args}
 
     def near(self, atom: Atom) -> Atom | None:
@@ -68,7 +68,7 @@ class Unknown(Exception):
 
 
 class Look:
-    """What a predicate in Python may ask: records, other facts, the call, the time."""
+    """Questions open to a predicate in Python: records, other facts, the call, the time."""
 
     def __init__(self, facts: CallFacts) -> None:
         self._facts = facts
@@ -217,7 +217,7 @@ class CallFacts:
         return Truth.UNKNOWN
 
     def values_at(self, path: Path, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> list[Any]:
-        """What a path from an argument, a variable or the result leads to; MISSING where there is nothing."""
+        """Value at a path from an argument, a variable or the result; MISSING where there is nothing."""
         if variables and path.head in variables:
             start = variables[path.head]
         else:

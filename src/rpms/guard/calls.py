@@ -49,10 +49,10 @@ class Tried:
     call: Call
     session: str
     step: int
-    """Which of the conversation's results it is, from 1."""
+    """Number of the result in the conversation, from 1."""
     failed: bool
     error: str
-    """What it said where it failed."""
+    """Its text where it failed."""
     before: Mapping[Atom, Truth]
     """Facts over the names of its arguments: `pending(order_id)`."""
     after: Mapping[Atom, Truth]
@@ -77,9 +77,9 @@ class ToolFact:
     """The kind of record that tells it."""
     python: str = ""
     initially: bool | None = None
-    """What holds until a call changes it."""
+    """Truth until a call changes it."""
     alike: Alike | None = None
-    """How its arguments are written alike before they are compared."""
+    """Normalisation of its arguments before they are compared."""
     shared: bool = False
     """All guards with one store know it."""
 
@@ -91,26 +91,26 @@ class ToolFact:
 
 @dataclass(frozen=True, slots=True)
 class RecordKind:
-    """What tools tell about: a reservation, a user. Facts are read from the latest record by its key."""
+    """A kind of record: a reservation, a user. Facts are read from the latest record by its key."""
 
     name: str
     tools: tuple[str, ...]
     """The tools that return it; the first is the one to look it up with."""
     key: tuple[Path, ...]
-    """Where its key stands: in `<result>`, the `<arguments>` or each `<item>`."""
+    """Path of its key: in `<result>`, the `<arguments>` or each `<item>`."""
     each: Path | None = None
-    """Where in the result many of them stand."""
+    """Path in the result of a list of them."""
     at: Path | None = None
-    """Where in the result, or in each item, the record itself stands."""
+    """Path of the record itself, in the result or in each item."""
     ask: str = ""
-    """How to say that it is to be looked up: `look up the reservation`."""
+    """Words for looking it up: `look up the reservation`."""
     asked: Path | None = None
     """The argument that its key must be: a result about something else tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolEffect:
-    """What a call makes true or false."""
+    """A fact that a call makes true or false."""
 
     literal: Literal
     given: tuple[Clause, ...] = ()
@@ -118,14 +118,14 @@ class ToolEffect:
 
 @dataclass(frozen=True)
 class ToolSchema:
-    """What a manual says of a tool."""
+    """A tool, as a manual declares it."""
 
     name: str
     arguments: frozenset[str] = frozenset()
     needs: tuple[Clause, ...] = ()
     effects: tuple[ToolEffect, ...] = ()
     failing: tuple[ToolEffect, ...] = ()
-    """What it makes true or false when it fails."""
+    """Facts that it makes true or false when it fails."""
     forgets: tuple[Atom, ...] = ()
     """Records that are no longer what they were: `user(user_id)`."""
     unknown: OnUnknown = OnUnknown.REFUSE
@@ -149,13 +149,13 @@ class Policy:
     """Variables that stand for every element of an argument: `{item: item_ids}`."""
     unknown: OnUnknown = OnUnknown.REFUSE
     instead: str = ""
-    """What to do instead."""
+    """Advice in place of the call."""
     warns: bool = False
     """Breaking it is only warned of."""
     asks: bool = False
     """A person decides about a call that breaks it."""
     sets: Mapping[str, Any] = field(default_factory=dict)
-    """What a call that breaks it is made with instead: `{limit: 100}`."""
+    """Arguments that replace those of a call that breaks it: `{limit: 100}`."""
 
 
 _ERROR_WITHIN: Final = Reading(Path.parse("error"), "in", ["", False, None], Which.NONE)
@@ -175,15 +175,15 @@ class ToolManual:
     """Rules that nobody has reviewed, and that judge no call."""
     now: datetime | None = None
     fails: tuple[str | Reading, ...] = ("Error", "Failed", _ERROR_WITHIN)
-    """How the text of a result begins that is a failure, or what its JSON says then."""
+    """Beginnings of a failed result's text, or values of its JSON."""
     closed: bool = True
     """True if a call is refused when the guard itself fails."""
     others: OnUnknown = OnUnknown.PASS
-    """What becomes of calls to tools that are not declared."""
+    """Ruling on calls to tools that are not declared."""
     repeats: OnUnknown = OnUnknown.REFUSE
-    """What becomes of a call that failed twice while nothing was learned."""
+    """Ruling on a call that failed twice while nothing was learned."""
     circles: OnUnknown = OnUnknown.WARN
-    """What becomes of calls that bring nothing new, again and again."""
+    """Ruling on calls that bring nothing new, again and again."""
 
     @property
     def asking(self) -> frozenset[str]:

@@ -53,18 +53,18 @@ class Difference:
 
 @dataclass
 class CasesRun:
-    """What came of all cases."""
+    """Results of all cases."""
 
     checks: int = 0
     cases: int = 0
     differences: list[Difference] = field(default_factory=list)
     fired: Counter[str] = field(default_factory=Counter)
-    """How often each rule decided against a call."""
+    """Count of each rule's decisions against a call."""
     kept: Counter[str] = field(default_factory=Counter)
-    """How often each rule was asked and let a call pass."""
+    """Count of the times each rule was asked and let a call pass."""
 
     def uncovered(self, guard: Guard) -> Iterator[str]:
-        """What no case shows of a rule: that it decides, or that it lets anything pass."""
+        """Gaps of the cases for a rule: none breaks it, or none keeps it."""
         for policy in guard.manual.policies:
             name = policy.rule.id
             if not self.fired[name]:

@@ -98,7 +98,7 @@ def _as_path(text: str) -> str:
 
 
 ALIKE: Final[Mapping[str, Alike]] = {"path": _as_path, "words": loosened}
-"""How texts may be written alike before they are compared, by name."""
+"""Normalisations of texts before they are compared, by name."""
 _SHORT = 1_000
 """Characters of a text that is compared also by what it may be taken for; longer ones are no names."""
 
@@ -176,7 +176,7 @@ _MOST_WAYS = 5_000_000
 
 
 def pattern_mistake(pattern: str) -> str:
-    """What is wrong with a regular expression for `matches`, which must not be able to run for long."""
+    """Fault of a regular expression for `matches`, which must not be able to run for long."""
     place, ways = 0, 1
     while place < len(pattern):
         token = _TOKEN.match(pattern, place)
@@ -194,7 +194,7 @@ def pattern_mistake(pattern: str) -> str:
 
 
 def _ways(repeat: str) -> int:
-    """How many lengths a repeat may have."""
+    """Number of lengths that a repeat may have."""
     if repeat in ("*", "+"):
         return _LONGEST_MATCHED
     least, comma, most = repeat.strip("{}").partition(",") if repeat != "?" else ("0", ",", "1")
@@ -228,7 +228,7 @@ COMPARISONS: Final[Mapping[str, Compare]] = {
     "before": _moments(operator.lt),
     "after": _moments(operator.gt),
 }
-"""What a manual may compare with, by name."""
+"""Comparisons of a manual, by name."""
 
 
 def now_and(text: str, now: datetime) -> datetime | None:

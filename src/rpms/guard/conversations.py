@@ -17,7 +17,7 @@ _MOST_CONVERSATIONS = 1_000
 
 @dataclass(frozen=True)
 class Said:
-    """What the user said."""
+    """A text of the user."""
 
     text: str
     id: str
@@ -25,7 +25,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Returned:
-    """What a call of the conversation returned."""
+    """A result of a call in the conversation."""
 
     call: Call
     result: Any

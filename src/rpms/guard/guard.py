@@ -241,7 +241,7 @@ class Guard:
         return Warn(f"{what}; the call was not checked", ERROR)
 
     def facts_of(self, call: Call) -> dict[Atom, Truth]:
-        """What is known of a call's arguments: every fact of the manual over them, by the arguments' names."""
+        """Truth of every fact of the manual over a call's arguments, by the arguments' names."""
         with self._lock:
             facts = self._facts(call)
             given = call.arguments.items()
@@ -345,7 +345,7 @@ class Guard:
         return [change.atom for change in changes]
 
     def _changes(self, facts: CallFacts, result: object, *, failed: bool = False) -> list[tuple[Atom, bool]]:
-        """What a call makes true or false; what only its result names is left out until it is there."""
+        """Facts that a call makes true or false; what only its result names is left out until it is there."""
         tool = self.manual.tools.get(facts.call.tool)
         changes = []
         for effect in (tool.failing if failed else tool.effects) if tool is not None else ():

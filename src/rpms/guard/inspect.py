@@ -87,7 +87,7 @@ def guard(manual: str, python: str | None = None, log: str | None = None, warnin
 
 
 def events(history: list[ChatMessage]) -> Iterator[Said | Returned]:
-    """What a conversation tells: what the user said and what calls returned."""
+    """Events of a conversation: texts of the user and results of calls."""
     asked: dict[str, Call] = {}
     for place, message in enumerate(history):
         if isinstance(message, ChatMessageUser):

@@ -24,7 +24,7 @@ class TooLarge(NotJson):
 
 
 def tool_of(call: object) -> str:
-    """What a call that cannot be read seems to be."""
+    """Best guess at a call that cannot be read."""
     name = getattr(call, "tool", None) or (call.get("tool", call.get("name")) if isinstance(call, Mapping) else None)
     return excerpt(name) if isinstance(name, str) and name else "(unreadable)"
 
@@ -55,7 +55,7 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
 
 
 def as_result(result: object) -> object:
-    """What a tool returned, as JSON; text that does not hold JSON is text."""
+    """A tool's result, as JSON; text that does not hold JSON is text."""
     if isinstance(result, bytes):
         result = result[: LARGEST_RESULT + 1].decode("utf-8", "replace")
     if isinstance(result, str):
@@ -111,7 +111,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _inner(value: Any) -> Iterable[Any]:
-    """What a list holds, or an object with its names."""
+    """Elements of a list, or of an object with its names."""
     if not isinstance(value, Mapping):
         return value  # type: ignore[no-any-return]
     if not all(isinstance(name, str) for name in value):

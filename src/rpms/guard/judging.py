@@ -22,19 +22,19 @@ _SHOWN = 4
 
 @dataclass(frozen=True, slots=True)
 class RuleFinding:
-    """What a rule says of the call."""
+    """A rule's judgement of the call."""
 
     rule: str
     text: str
     broken: Truth
     facts: tuple[Atom, ...] = ()
-    """What decides it, or is not known."""
+    """Facts that decide it, or are not known."""
     unknown: OnUnknown = OnUnknown.REFUSE
     instead: str = ""
     otherwise: type[Ruling] = Refuse
     """The ruling where it is broken."""
     sets: Mapping[str, Any] = field(default_factory=dict)
-    """What the call is to be made with instead."""
+    """Arguments to make the call with instead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ class _Checked:
     requires: tuple[_Any, ...]
     each: tuple[tuple[str, Path], ...] = ()
     kept: RuleFinding = field(default_factory=lambda: RuleFinding("", "", Truth.FALSE))
-    """What is said of a call that keeps the rule."""
+    """Judgement of a call that keeps the rule."""
 
 
 class Rulebook:
@@ -99,11 +99,11 @@ class Rulebook:
         return self._facts.setdefault((atom, varies), _Asked(atom, self._manual.facts.get(atom.predicate), varies))
 
     def findings(self, facts: CallFacts) -> Iterator[RuleFinding]:
-        """What each rule that concerns the call's tool says of it."""
+        """Judgements of each rule that concerns the call's tool."""
         return (_finding(checked, cases) for checked, cases in self._cases(facts))
 
     def violations(self, facts: CallFacts) -> Iterator[RuleFinding]:
-        """What those rules say of it that are broken, or of which nobody knows whether they are."""
+        """Judgements of the rules that are broken, or may be."""
         for checked, cases in self._cases(facts):
             for case in cases:
                 if case.broken(checked) is not _KEPT:
@@ -135,7 +135,7 @@ def _finding(checked: _Checked, cases: Iterable[_Case]) -> RuleFinding:
 
 
 _KEPT: Final[tuple[Truth, _Any | None]] = (Truth.FALSE, None)
-"""What is said of a rule that is kept."""
+"""Words for a rule that is kept."""
 
 
 class _Case:
@@ -231,7 +231,7 @@ def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Ma
 
 
 def _found(checked: _Checked, wanted: _Any | None, broken: Truth, case: _Case) -> RuleFinding:
-    """What a rule says that is broken, or may be, with the facts that decide it."""
+    """Judgement of a rule that is broken, or may be, with the facts that decide it."""
     required = wanted.literals if wanted is not None else ()
     answers = [
         case.ask(each) for clause in checked.when for each, negated in clause.literals if case.may(each, negated)
@@ -337,7 +337,7 @@ def _ruling(unknown: OnUnknown, otherwise: type[Ruling]) -> type[Ruling]:
 
 
 def _lookup(found: RuleFinding, facts: CallFacts) -> str:
-    """What would tell what is not known: a lookup, an argument, a call that makes the fact so."""
+    """Remedies for unknown facts: a lookup, an argument, a call that makes the fact so."""
     ways = []
     for atom in found.facts:
         record = facts.missing.get(atom)

@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
 
 
 REFUSED = "refused by the guard"
-"""What an answer carries that is the guard's and not a tool's."""
+"""Mark of an answer that is the guard's and not a tool's."""
 MADE = "rpms_guard_made_with"
 """Under which an answer keeps the arguments of a call that was modified, for whoever reads the conversation anew."""
 
@@ -119,7 +119,7 @@ def _returned(call: Call, answer: ToolMessage) -> Returned:
 
 
 def events(messages: Sequence[AnyMessage]) -> Iterator[Said | Returned]:
-    """What a conversation tells: what the user said and what calls returned."""
+    """Events of a conversation: texts of the user and results of calls."""
     asked: dict[str, Call] = {}
     for place, message in enumerate(messages):
         if isinstance(message, HumanMessage):

@@ -39,7 +39,7 @@ class _Happened(_Line):
     at: Text = ""
     """When, in UTC."""
     session: Text = ""
-    """Which conversation it belongs to."""
+    """Conversation it belongs to."""
 
 
 class _OfCall(_Happened):
@@ -60,13 +60,13 @@ class CheckLine(_OfCall):
     made: dict[Text, Any] | None = None
     """The arguments that a modified call was made with."""
     approved: bool | None = None
-    """What a person decided who was asked about it."""
+    """Decision of a person who was asked about it."""
     shadow: bool = False
     """It was made whatever the ruling says: the guard only observed."""
 
 
 class ResultLine(_OfCall):
-    """What a call returned."""
+    """A call's result."""
 
     type: Literal["result"] = "result"
     failed: bool

@@ -1,4 +1,4 @@
-"""What a manual says that is likely not meant so: rules that never decide, facts that nothing sets."""
+"""Likely mistakes of a sound manual: rules that never decide, facts that nothing sets."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def _word(value: object) -> object:
 
 
 class ToolSettingsForm(Strict):
-    """What holds for all calls."""
+    """Settings for all calls."""
 
     guard: str = ""
     now: str = ""
@@ -66,7 +66,7 @@ class ToolFactForm(Strict):
 
 
 class ToolForm(Strict):
-    """What a tool needs and does."""
+    """Needs and effects of a tool."""
 
     args: list[str] = Field(default_factory=list)
     needs: list[str] = Field(default_factory=list)

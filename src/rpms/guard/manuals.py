@@ -35,7 +35,7 @@ AS_MANY = "argument of this tool, or part of one"
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COMPARED_TO_NUMBER = ("at_least", "at_most", "above", "below")
 _COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
-"""What these compare with may begin with a dot without naming another field: `.py`."""
+"""Comparisons whose value may begin with a dot without naming another field: `.py`."""
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
@@ -109,7 +109,7 @@ class _Reader(LiteralReader):
         return now
 
     def _failure(self, yaml: YamlFile, place: int, value: str | Mapping[str, Any]) -> str | Reading:
-        """How a failed result begins, or what its JSON says: `{path: ok, is: false}`."""
+        """Beginning of a failed result, or a condition on its JSON: `{path: ok, is: false}`."""
         if isinstance(value, str):
             return value
         path = ("fails", place)
@@ -206,7 +206,7 @@ class _Reader(LiteralReader):
         return Reading(way, compare, other, which, take, read.of, ALIKE[read.alike] if read.alike else None)
 
     def _other(self, yaml: YamlFile, path: tuple[object, ...], compare: str, other: Any) -> Any:
-        """What is compared with, checked for what the comparison can use."""
+        """Value of a comparison, checked for what the comparison can use."""
         if isinstance(other, date):
             other = other.isoformat()
         dotted = isinstance(other, str) and other.startswith(".") and compare in _COMPARED_TO_TEXT
@@ -305,7 +305,7 @@ class _Reader(LiteralReader):
     def _sets(
         self, yaml: YamlFile, path: tuple[object, ...], read: ToolPolicyForm, names: frozenset[str]
     ) -> Mapping[str, Any]:
-        """What a call that breaks a policy is made with instead, as JSON."""
+        """Arguments for a call that breaks a policy, as JSON."""
         if sum((bool(read.sets), read.warns, read.asks)) > 1:
             raise yaml.error((*path, "sets"), "a rule `warns`, `asks` a person or `sets` arguments; choose one")
         if read.sets and not (read.when or read.requires):
@@ -360,7 +360,7 @@ def find_tool_mistakes(*sources: tuple[str, str]) -> list[FileError]:
 
 
 def find_tool_doubts(*sources: tuple[str, str]) -> list[FileError]:
-    """What in a manual without mistakes is likely not meant so, in its order."""
+    """Likely mistakes in a manual without errors, in its order."""
     reader = _Reader()
     manual = reader.read(sources)
     found = [] if reader.mistakes else doubts_of(manual)

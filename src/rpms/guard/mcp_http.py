@@ -271,12 +271,12 @@ class _Bearer:
 
 
 async def _declined(_context: Any, _params: Any) -> types.ElicitResult:
-    """What a server gets that asks by a request of its own: nobody knows which session it is for."""
+    """Answer to a server that asks by a request of its own: nobody knows which session it is for."""
     return types.ElicitResult(action="decline")
 
 
 async def _ask_all(context: Any, result: types.InputRequiredResult) -> dict[str, Any]:
-    """What a server asks for, asked of a client of an earlier version."""
+    """A server's question, put to a client of an earlier version."""
     said = {}
     for name, request in (result.input_requests or {}).items():
         if not isinstance(request, types.ElicitRequest):

@@ -137,7 +137,7 @@ def cancellation(id_: Any, why: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What an answer to a call tells."""
+    """Result in an answer to a call."""
 
     result: Any = None
     failed: bool | None = None
@@ -187,7 +187,7 @@ def _says(texts: list[str], value: Any) -> bool:
 
 
 def task_outcome(method: str, response: Mapping[str, Any]) -> CallOutcome | None:
-    """What an answer to `tasks/get` or `tasks/result` tells of the call; None while the task goes on."""
+    """Result of the call in an answer to `tasks/get` or `tasks/result`; None while the task goes on."""
     result = response.get("result")
     if not isinstance(result, dict):
         return CallOutcome("", failed=True) if method == "tasks/result" and "error" in response else None
@@ -209,7 +209,7 @@ def with_notice(result: Mapping[str, Any], notice: str) -> Mapping[str, Any]:
 
 
 def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
-    """Where a manual speaks of arguments that a server's tools do not have."""
+    """Arguments in a manual that a server's tools do not have."""
     found = []
     for tool in tools:
         declared, schema = manual.tools.get(tool["name"]), tool.get("inputSchema")

@@ -117,7 +117,7 @@ class _Worker(Thread):
         self.start()
 
     def ask(self, work: Callable[[], Any], seconds: float) -> tuple[Any, BaseException | None] | None:
-        """What came of it; None if one function took longer than it may."""
+        """Its result; None if one function took longer than it may."""
         self._asked.put(work)
         while True:
             try:

@@ -75,7 +75,7 @@ class Path:
         return frozenset(named | ({self.head} if self.head else set()))
 
     def follow(self, start: object, values: Mapping[str, Any]) -> list[Any]:
-        """What is found at its end; MISSING for what is not there after a step that is."""
+        """Value at its end; MISSING for what is not there after a step that is."""
         found = [start]
         for step in self.steps:
             if step.__class__ is str and step != "*" and len(found) == 1:  # the common case, without detours
@@ -123,7 +123,7 @@ class Which(StrEnum):
 
 
 class Take(StrEnum):
-    """What of the values is compared."""
+    """Aspect of the values that is compared."""
 
     EACH = "each"
     COUNT = "count"
@@ -132,12 +132,12 @@ class Take(StrEnum):
 
 _OF_TIME: Final = ("before", "after")
 _DECIDED: Final = {Which.ANY: Truth.TRUE, Which.ALL: Truth.FALSE, Which.NONE: Truth.FALSE}
-"""What a fact is once one value has settled it."""
+"""Truth of a fact once one value has settled it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a fact is read: the values at the end of a path, compared with something."""
+    """Reading of a fact: the values at the end of a path, compared with something."""
 
     path: Path
     compare: str
@@ -148,7 +148,7 @@ class Reading:
     record: str = ""
     """The kind of record it starts from, which the first arguments of the fact name; nothing for an argument."""
     alike: Alike | None = None
-    """How texts are written alike before they are compared."""
+    """Normalisation of texts before they are compared."""
     _compare: Compare = field(init=False, repr=False, compare=False)
     bare: bool = field(init=False, repr=False, compare=False, default=False)
     """True if it speaks of the record alone, whatever else the fact is about."""
@@ -165,7 +165,7 @@ class Reading:
         object.__setattr__(self, "_simple", fixed and one and not named)
 
     def truth(self, record: object, values: Mapping[str, Any], now: datetime) -> Truth:
-        """Whether the fact holds of a record and the arguments. What is not there is unknown, unless it was counted."""
+        """Truth of the fact for a record and the arguments. What is not there is unknown, unless it was counted."""
         if self._simple:
             return self._one(record)
         start = record if self.path.head == RECORD else values.get(self.path.head, MISSING)

@@ -13,11 +13,11 @@ from rpms.guard.rulings import CIRCLE, REPEAT, Modify, Refuse, Ruling, Warn
 _MOST_TURNS = 50
 _MOST_COUNTED = 1_000
 _MOST_FAILURES = 2
-"""How often a call may fail before it is not made again, as long as nothing is learned."""
+"""Failures after which a call is not made again, as long as nothing is learned."""
 
 
 class Repeats:
-    """What an agent has tried, and whether anything new came of it."""
+    """Calls that an agent has tried, and a mark where something new came of one."""
 
     def __init__(self) -> None:
         self._history: list[Turn] = []
@@ -26,7 +26,7 @@ class Repeats:
 
     @property
     def _state(self) -> str:
-        """How much was learned so far: as long as it is the same, nothing new came of any call."""
+        """Count of what was learned: while it is the same, nothing new came of any call."""
         return str(len(self._seen))
 
     def judge(self, call: Call, ruling: Ruling, manual: ToolManual) -> Ruling:

@@ -32,7 +32,7 @@ class Replayed:
 
 @dataclass(slots=True)
 class LeftOut:
-    """What a log does not tell, and so a replay cannot judge."""
+    """Gaps of a log, for which a replay cannot judge."""
 
     unreadable: int = 0
     """Calls that could not be read when they were made; a log keeps only the name of their tool."""

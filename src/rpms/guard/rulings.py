@@ -1,4 +1,4 @@
-"""What the guard says of a call."""
+"""Rulings of the guard on a call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER: Final = "G-OTHER"
 ERROR: Final = "G-ERROR"
 """The guard itself failed."""
 CALL_IT_WITH: Final = "call it with "
-"""How the remedy of a Modify begins."""
+"""Beginning of a Modify's remedy."""
 _LONGEST = 600
 
 
@@ -33,9 +33,9 @@ class Ruling:
     rule: str = ""
     """Its id: the manual's, or one of the guard's own."""
     fact: str = ""
-    """What is known, or not known, that decides it: `reservation EHGLP3 is basic economy`."""
+    """Known or unknown facts that decide it: `reservation EHGLP3 is basic economy`."""
     remedy: str = ""
-    """What to do instead, or first."""
+    """Advice in place of the call, or before it."""
 
     @property
     def goes_on(self) -> bool:
@@ -50,7 +50,7 @@ class Ruling:
 
     @property
     def notice(self) -> str:
-        """What a model should read along with the result of a call; nothing where it was simply allowed."""
+        """Text for the model along with the result of a call; empty where it was simply allowed."""
         return ""
 
     @property

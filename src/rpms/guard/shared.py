@@ -22,7 +22,7 @@ _PATIENCE = 300.0
 
 
 class SharedFacts:
-    """What guards tell each other. A check and what it announces are one transaction."""
+    """Facts that guards share. A check and its announcement are one transaction."""
 
     def __init__(self, file: Path, owner: str) -> None:
         self._owner = owner
@@ -45,7 +45,7 @@ class SharedFacts:
         self._db.execute("commit")
 
     def news(self) -> list[Literal]:
-        """What was told since it was last asked for, by whomever."""
+        """News since the last question, by whomever."""
         rows = self._db.execute("select place, fact, holds from told where place > ? order by place", (self._seen,))
         found = rows.fetchall()
         self._seen = max((place for place, _, _ in found), default=self._seen)
@@ -59,7 +59,7 @@ class SharedFacts:
             self._db.execute("delete from coming where fact = ?", (text,))
 
     def coming(self) -> dict[Atom, Coming]:
-        """What calls of other guards will have changed, or may have."""
+        """Facts that calls of other guards will have changed, or may have."""
         rows = self._db.execute("select fact, holds, since, lost from coming where owner != ?", (self._owner,))
         late = time.time() - _PATIENCE
         return {_atom(text): Coming(bool(holds), bool(lost) or since < late) for text, holds, since, lost in rows}

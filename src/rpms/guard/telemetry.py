@@ -16,7 +16,7 @@ except ModuleNotFoundError as error:
 
 
 def telemetry() -> Watch:
-    """What a Guard is given as `watch`: it reports by the providers that the process has set up.
+    """A Guard's `watch`: it reports by the providers that the process has set up.
 
     Names of tools, rules and rulings are reported, arguments and results never.
     """

@@ -44,7 +44,7 @@ class UnderWay:
             _add(self._lost, call, changes)
 
     def coming(self) -> dict[Atom, Coming]:
-        """What will have changed, or may have."""
+        """Facts that will have changed, or may have."""
         return {
             atom: Coming(value, lost)
             for kept, lost in ((self._lost, True), (self._open, False))

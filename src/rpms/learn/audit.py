@@ -1,4 +1,4 @@
-"""What each entry of a memory is worth, from runs that hid entries by chance (`--mask`)."""
+"""Worth of each entry of a memory, from runs that hid entries by chance (`--mask`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DUE = frozenset(str(fate) for fate in Fate if fate.due)
 
 
 class AuditedOutcome(StrEnum):
-    """What showing an entry can change."""
+    """Outcomes that showing an entry can change."""
 
     SUCCESS = "success"
     STEPS = "steps"
@@ -40,7 +40,7 @@ class AuditedOutcome(StrEnum):
 
 
 class Worth(StrEnum):
-    """What can be said of an entry."""
+    """Verdicts on an entry."""
 
     HARMFUL = "harmful"
     HELPFUL = "helpful"
@@ -146,7 +146,7 @@ def _numbers(finding: AuditFinding) -> dict[str, float | None]:
 
 @dataclass(frozen=True)
 class Audit:
-    """What runs say of the entries that came to mind in them."""
+    """Audit of the entries that were recalled in some runs."""
 
     entries: tuple[Account, ...]
     """The harmful first, then by how far they are from having no effect."""

@@ -13,7 +13,7 @@ _WIDEST = 2.0
 _ENUMERATED = 12
 """Draws up to which all their outcomes are gone through one by one: 4,096 of them."""
 _NEAR = 1e-9
-"""How near the saddlepoint is to be found."""
+"""Precision of the saddlepoint."""
 
 
 class Term(NamedTuple):
@@ -30,7 +30,7 @@ class Term(NamedTuple):
 
 
 def p_value(terms: Sequence[Term]) -> float:
-    """How likely chance alone sets shown and hidden at least so far apart, either way: the randomisation test."""
+    """P-value of the randomisation test: chance alone sets shown and hidden at least so far apart, either way."""
     kept = [term for term in _tempered(terms) if abs(term.value) > 1e-12]
     score = math.fsum(term.surprise * term.value for term in kept)
     pairs = [(term.value, term.chance) for term in kept]
@@ -52,7 +52,7 @@ def _tempered(terms: Sequence[Term]) -> list[Term]:
 
 
 def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:
-    """How likely a sum of independent draws, each `value · (shown - chance)`, is at least `score`."""
+    """Probability that a sum of independent draws, each `value · (shown - chance)`, is at least `score`."""
     if not pairs:
         return 1.0
     most = math.fsum(value * ((value > 0) - chance) for value, chance in pairs)

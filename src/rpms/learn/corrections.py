@@ -25,7 +25,7 @@ _DUTIES = (
     (re.compile(r" (?:has|have) been "), " must have been "),
     (re.compile(r" (can|may) "), r" must be one that \1 "),
 )
-"""How a fact in a manual's words becomes a duty: the first that fits."""
+"""Patterns that turn a fact in a manual's words into a duty: the first that fits."""
 
 
 def corrective_rule(step: Step, instance: Instance, worked: Sequence[tuple[Belief, Instance]]) -> str:
@@ -40,7 +40,7 @@ def corrective_rule(step: Step, instance: Instance, worked: Sequence[tuple[Belie
 
 
 def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
-    """What the schema needs and is known not to hold, or else what was not known to hold."""
+    """Needs of the schema that are known not to hold, or else were not known to hold."""
     instance = rules.instance(command)
     if instance is None:
         return []
@@ -51,7 +51,7 @@ def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
 
 
 def _by_comparison(facts: Situation, instance: Instance, worked: Sequence[tuple[Belief, Instance]]) -> list[str]:
-    """What held each time the action worked, and not when it failed."""
+    """Facts that held each time the action worked, and not when it failed."""
     if not worked:
         return []
     found = []
@@ -70,7 +70,7 @@ _RELATIONS: Mapping[str, Callable[[Belief, str], bool]] = {
     "must hold the {}": lambda belief, name: name in belief.holding,
     "the {} must be open": lambda belief, name: belief.containers.get(name) is True,
 }
-"""How what an action names can stand to a belief, in any world."""
+"""Relations of an action's names to a belief, in any world."""
 
 
 def duty(fact: str) -> str:

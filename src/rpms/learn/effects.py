@@ -1,4 +1,4 @@
-"""What showing an entry does, estimated from episodes in which it was shown or hidden by chance.
+"""Effect of showing an entry, estimated from episodes in which it was shown or hidden by chance.
 
 The chance is known, and that is all that is assumed. Before shown and hidden are compared, what can be told without
 this entry's own draw is taken out of each outcome: what came before its turn, how episodes about the same went, and
@@ -51,14 +51,14 @@ class Trial:
     """Of each entry to be shown."""
     exposures: tuple[Exposure, ...]
     outcome: Callable[[int], float]
-    """What came of the episode from a step on: a number, the part before that step left out."""
+    """Outcome of the episode from a step on: a number, the part before that step left out."""
     about: tuple[str, ...] = ()
-    """What was known before it began, from the general to the special: type of task, goal, task."""
+    """Facts known before it began, from the general to the special: type of task, goal, task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What showing something does to one outcome, on average over the episodes in which its turn came."""
+    """Effect of showing something on one outcome, averaged over the episodes in which its turn came."""
 
     shown: int
     hidden: int
@@ -130,14 +130,14 @@ class _Own:
     trials: list[int] = field(default_factory=list)
     surprises: list[float] = field(default_factory=list)
     before: list[float] = field(default_factory=list)
-    """What came before its turn, less the average of that."""
+    """Value before its turn, less the average of that."""
     alike: list[list[list[int]]] = field(default_factory=list)
     """Places in these lists, of trials that were about the same: by how special that is."""
     differing: int = 0
     """Trials in which what came after its turn was not what it was in most."""
 
     def freed(self, rest: Sequence[float], did: Sequence[float]) -> list[float]:
-        """What is left of each outcome, its own part put back, without what came before or of trials alike."""
+        """Residual of each outcome, its own part put back, without what came before or of trials alike."""
         values = [rest[n] + own * s for n, s, own in zip(self.trials, self.surprises, did, strict=True)]
         mean, spread = math.fsum(values) / len(values), math.fsum(each * each for each in self.before)
         slope = math.fsum(b * value for b, value in zip(self.before, values, strict=True)) / spread if spread else 0.0
@@ -180,7 +180,7 @@ def _alike(about: Sequence[tuple[str, ...]]) -> list[list[list[int]]]:
 
 
 def _fitted(trials: Sequence[_Read], taken: Sequence[int]) -> dict[str, float]:
-    """What each entry did, all fitted together; only as far as it stands out of chance, so that noise is not added."""
+    """Effects of all entries fitted together, each only as far as it stands out of chance."""
     rest = [trial.total for trial in trials]
     entries = {entry: own for entry, own in _by_entry(trials, taken).items() if own.differing >= _DIFFERING}
     did = dict.fromkeys(entries, 0.0)

@@ -58,7 +58,7 @@ def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> It
 
 
 def experience_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> tuple[Entry, ...]:
-    """What won episodes and some of the others teach."""
+    """Entries that won episodes and some of the others teach."""
     every = list(traces)
     won = [trace for trace in every if trace.won]
     lost = [trace for trace in every if not trace.won and trace.steps][:MOST_LOST]

@@ -14,7 +14,7 @@ from rpms.store.memories import read_memory
 
 
 def freeze_file(file: Path) -> Path:
-    """Where the hash of a memory is kept, in the form that `sha256sum --check` reads."""
+    """File of a memory's hash, in the form that `sha256sum --check` reads."""
     return file.with_name(f"{file.name}.sha256")
 
 

@@ -30,7 +30,7 @@ from rpms.learn.in_words import in_words, schema_effects, template_of
 
 @dataclass(frozen=True, slots=True)
 class Harvest:
-    """How an episode is turned into entries."""
+    """Rules for turning an episode into entries."""
 
     longest: int = 12
     """Actions of a snippet at most; of more, the last ones. Three of twelve fill the prompt's memory block."""

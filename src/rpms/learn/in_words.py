@@ -23,7 +23,7 @@ def in_words(clause: Clause, rules: ActiveRules) -> str:
 
 
 def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
-    """What an action does, in words, and what it needs and leaves as it was, as `still: you hold the object`."""
+    """Effects of an action in words, and what it needs and leaves as it was, as `still: you hold the object`."""
     changed = {literal.atom.predicate for literal in schema.effects}
     kept = [
         f"still: {literal_in_words(clause.literals[0], rules)}"

@@ -1,4 +1,4 @@
-"""What is in a memory: counts, one entry in full, what two memories differ in, and other forms of the same."""
+"""Content of a memory: counts, one entry in full, differences of two memories, and other forms of the same."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def stats(memory: EpisodicMemory) -> Stats:
 
 
 def said(entry: Entry) -> str:
-    """What an entry says, in one line."""
+    """Text of an entry, in one line."""
     match entry:
         case SuccessSnippet():
             return f"{entry.sub_goal_type}: {' -> '.join(entry.actions)}"
@@ -104,7 +104,7 @@ def full_text(entry: Entry) -> str:
 
 @dataclass(frozen=True)
 class MemoryDifference:
-    """What sets two memories apart. Entries are compared by what they say, not by their ids."""
+    """Differences of two memories. Entries are compared by what they say, not by their ids."""
 
     added: tuple[Entry, ...]
     removed: tuple[Entry, ...]
@@ -116,7 +116,7 @@ class MemoryDifference:
 
 
 def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifference:
-    """What was added, removed and changed from one memory to another; two of different worlds are an InputError."""
+    """Entries added, removed and changed from one memory to another; two of different worlds are an InputError."""
     if before.world and after.world and before.world != after.world:
         raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
     old, new = _by_content(before.entries), _by_content(after.entries)

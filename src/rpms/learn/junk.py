@@ -39,7 +39,7 @@ LEAST_EPISODES = 20
 
 
 class Junk(StrEnum):
-    """Why an entry may be done without."""
+    """Reasons why an entry may be done without."""
 
     DUPLICATE = "near-duplicate"
     UNUSED = "never recalled"
@@ -97,7 +97,7 @@ def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
 
 
 def _hand(entry: Entry) -> str:
-    """What the paper's filter tells states apart by."""
+    """State as the paper's filter tells it apart."""
     return "" if isinstance(entry, VerifiedSchema) else str(entry.state_signature.occupied)
 
 
@@ -141,7 +141,7 @@ def _recalled(runs: Sequence[Path]) -> tuple[set[str], Counter[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _AnyTime:
-    """What holds in whatever room, state and moment of an episode: what was done before is unknown."""
+    """Facts that hold in whatever room, state and moment of an episode: what was done before is unknown."""
 
     anywhere: Anywhere
     rules: ActiveRules
@@ -165,5 +165,5 @@ def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) ->
 
 
 def counted(remarks: Iterable[Remark]) -> Mapping[Junk, int]:
-    """How many entries each kind of junk is said of."""
+    """Number of entries of each kind of junk."""
     return Counter(remark.junk for remark in remarks)

@@ -83,7 +83,7 @@ def objection(text: str, step: Step) -> str:
 
 
 def _told(step: Step, episode: Episode) -> Iterator[str]:
-    """What happened, for the model: the task, the failure, and what came after it."""
+    """Transcript for the model: the task, the failure, and what came after it."""
     decision = step.decision
     held = ", ".join(decision.belief.holding) or "nothing"
     where = f" at {decision.belief.location}" if decision.belief.location else ""

@@ -16,7 +16,7 @@ from rpms.core.rules import PARAMETER, ActionSchema, Purpose, RuleManual
 
 
 class Relation(StrEnum):
-    """What the second manual is, beside the first."""
+    """Relation of the second manual to the first."""
 
     EQUAL = "equal"
     STRICTER = "stricter"
@@ -33,7 +33,7 @@ class Line:
 
     sign: str
     part: str
-    """What it is of an action or a goal: needs, plan, effects, reveals, forbidden, wants, stages."""
+    """Part of an action or a goal: needs, plan, effects, reveals, forbidden, wants, stages."""
     text: str
 
 
@@ -73,7 +73,7 @@ def _entry(sort: str, name: str, one: _Parts | None, other: _Parts | None) -> En
 
 
 def _said(manual: RuleManual) -> dict[tuple[str, str], _Parts]:
-    """What a manual says, as texts that do not depend on names: by sort and name, part by part."""
+    """Content of a manual, as texts that do not depend on names: by sort and name, part by part."""
     found: dict[tuple[str, str], _Parts] = {}
     for action in manual.actions:
         for syntax in action.syntax:

@@ -84,7 +84,7 @@ class Harvester:
 
 @dataclass(frozen=True)
 class LearningPlan:
-    """What is to be learned from. The same plan learns the same, however often it is interrupted."""
+    """Plan of learning. The same plan learns the same, however often it is interrupted."""
 
     play: RunPlan
     """The tasks of every round, who plays them and on what terms; its condition and its memory are the rounds' own.
@@ -102,7 +102,7 @@ class LearningPlan:
     before: int = 0
     """Rounds that this memory comes from: those of this plan are counted on, and all play with it."""
     aside: tuple[Quarantined, ...] = ()
-    """What was set aside of this memory, and stays out of what is learned."""
+    """Entries set aside of this memory, which stay out of what is learned."""
     audit: bool = False
     """True if what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
     words: OpenModel | None = None
@@ -132,7 +132,7 @@ class LearningPlan:
 
 @dataclass(frozen=True)
 class Round:
-    """What a round came to."""
+    """Result of a round."""
 
     number: int
     summary: RunSummary
@@ -146,7 +146,7 @@ class Round:
     aside: int = 0
     """Entries that were set aside so far."""
     audited: str = ""
-    """What the audit found, in a line; nothing where none was made."""
+    """Finding of the audit, in a line; empty where none was made."""
 
     @property
     def entries(self) -> int:
@@ -154,12 +154,12 @@ class Round:
 
 
 def snapshot_file(out: Path, number: int) -> Path:
-    """Where the memory after a round is kept: `memory.round1.jsonl` beside `memory.jsonl`."""
+    """File of the memory after a round: `memory.round1.jsonl` beside `memory.jsonl`."""
     return out.with_name(f"{out.stem}.round{number}{out.suffix}")
 
 
 def round_folder(out: Path, number: int) -> Path:
-    """Where the episodes of a round are kept: `memory.rounds/round1` beside `memory.jsonl`."""
+    """Folder of a round's episodes: `memory.rounds/round1` beside `memory.jsonl`."""
     return out.with_name(f"{out.stem}.rounds") / f"round{number}"
 
 
@@ -217,7 +217,7 @@ def learn(
 
 
 def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit | None:
-    """What the rounds so far that hid some of their memory tell of it; nothing after a round that hid none."""
+    """Audit of the rounds so far that hid some of their memory; nothing after a round that hid none."""
     if not (played.condition.memory and played.memory.entries and played.sources.recalling.mask):
         return None
     folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
@@ -261,7 +261,7 @@ def _refuse_foreign(out: Path) -> None:
 def _experience(
     folder: RunFolder, number: int, world: World, known: dict[str, set[str]]
 ) -> tuple[list[Sequence[Entry]], int]:
-    """What the episodes of a round taught that no earlier one of the same task had taught to the letter."""
+    """Entries of a round that no earlier episode of the same task had taught to the letter."""
     fresh: list[Sequence[Entry]] = []
     repeated = 0
     for task in folder.protocol.tasks:

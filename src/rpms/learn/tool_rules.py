@@ -1,4 +1,4 @@
-"""What tools need, from the log of a guard: the same induction as for a world's actions, over a manual's facts."""
+"""Needs of tools, from the log of a guard: the same induction as for a world's actions, over a manual's facts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from rpms.store.yaml_files import plain, read_yaml
 
 @dataclass(frozen=True)
 class ToolsLearned:
-    """What came of a log."""
+    """Result of reading a log."""
 
     evidence: Evidence
     calls: int
@@ -39,12 +39,12 @@ class ToolsLearned:
 
     @property
     def needs(self) -> tuple[Claim, ...]:
-        """What tools are taken to need."""
+        """Needs of tools that are taken as certain."""
         return tuple(claim for claim in self.evidence.claims if claim.stands)
 
     @property
     def possible(self) -> tuple[Claim, ...]:
-        """What they may need: it was never the only thing that was missing, so that it is not in the manual."""
+        """Possible needs: never the only thing that was missing, and so not in the manual."""
         return tuple(claim for claim in self.evidence.claims if claim.label is Label.POSSIBLE)
 
 
@@ -161,7 +161,7 @@ def _trees_before(out: Path) -> tuple[Any, Any] | None:
 
 
 def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:
-    """What a tool needs. One that a person has given needs keeps those: its unknown facts are theirs to judge."""
+    """Needs of a tool. One that a person has given needs keeps those: its unknown facts are theirs to judge."""
     if not tool.book.refused or (declared is not None and declared.needs):
         return
     effects = [effect.literal for effect in (declared.effects if declared is not None else ())]

@@ -17,7 +17,7 @@ MEMBER_BAGS: Final = {"regular": 0, "silver": 1, "gold": 2}
 CABIN_BAGS: Final = {"basic_economy": 0, "economy": 1, "business": 2}
 BAG, INSURANCE = 50, 30
 RATES: Final = {"cancelled": 100, "delayed": 50}
-"""What a certificate gives each passenger, by what became of a flight."""
+"""Value of a certificate for each passenger, by what became of a flight."""
 
 Leg = tuple[str, str]
 """A flight number and a date."""
@@ -93,7 +93,7 @@ def _once_each(stops: list[str]) -> bool:
 
 
 def _ends(look: Look, leg: Leg) -> tuple[str, str]:
-    """Where a flight goes from and to, from any offer or reservation that shows it; the same every day."""
+    """Origin and destination of a flight, from any offer or reservation that shows it; the same every day."""
     for kind in ("offer", "connection"):
         for (number, _), offer in look.records(kind).items():
             if number == leg[0]:
@@ -196,7 +196,7 @@ def _payments(look: Look) -> Iterator[tuple[str, float]]:
 
 
 def _price_of_change(look: Look) -> float:
-    """What other flights or another cabin cost; kept flights keep their price."""
+    """Price of other flights or another cabin; kept flights keep their price."""
     asked = look.call.arguments
     booked = look.record("reservation", asked["reservation_id"])
     new = _new_legs(look, asked["cabin"], asked["flights"])

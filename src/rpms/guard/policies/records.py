@@ -1,4 +1,4 @@
-"""What the functions of both policies share: a record of an unexpected shape tells nothing, and what a yes is."""
+"""Functions of both policies: a record of an unexpected shape tells nothing; the meaning of a yes."""
 
 from __future__ import annotations
 
