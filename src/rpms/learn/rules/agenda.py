@@ -1,4 +1,4 @@
-"""What is open about an action, ready to be asked of many states."""
+"""Open questions about an action, ready to be asked of many states."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rpms.store.evidence import Label
 
 @dataclass
 class Question:
-    """What is open about an action, ready to be asked of many states."""
+    """Open questions about an action, ready to be asked of many states."""
 
     schema: ActionSchema
     book: Book
@@ -39,9 +39,9 @@ class Question:
     """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
     rare: float = field(init=False)
     interest: float = field(init=False)
-    """How often it is to come up, compared with other actions: an action of nothing has nothing to be settled."""
+    """Weight among other actions: an action of nothing has nothing to be settled."""
     asked: Counter[object] = field(default_factory=Counter)
-    """What was tried since conclusions were drawn, by what it was to settle."""
+    """Trials since conclusions were drawn, by the question each was to settle."""
 
     def __post_init__(self) -> None:
         self.needs = needs = Needs(self.book)
@@ -58,13 +58,13 @@ class Question:
         self.interest = 1 / (1 + successes / LIMITS.half_interest) if self.book.slots else 0.0
 
     def rarity(self, true: int, false: int) -> tuple[float, int]:
-        """How seldom it was done where such facts are so, unless one that explains refusals is false, and which."""
+        """Rarity of its trials where such facts are so, unless one that explains refusals is false, and the facts."""
         holds, fails = true | false << self.needs.size, false | true << self.needs.size
         unusual = holds & self.unusual
         return (1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0), unusual
 
     def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
-        """How much would be learned by doing it where some facts are true and some false, and what about."""
+        """Value of doing it where some facts are true and some false, and the question it would settle."""
         size, needs = self.needs.size, self.needs
         holds, fails = true | false << size, false | true << size
         missing = self.wanted & ~holds
@@ -88,7 +88,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Exploring:
-    """How it is explored."""
+    """Settings of an exploration."""
 
     steps: int = 20_000
     per_episode: int = 0  # Steps of an episode at most; as many as the world gives a player where it is 0
@@ -104,7 +104,7 @@ class Exploring:
 
 @dataclass
 class Agenda:
-    """What sessions ask: drawn from the ledger anew where enough was seen since the last time."""
+    """Questions of sessions: drawn from the ledger anew where enough was seen since the last time."""
 
     ledger: Ledger
     how: Exploring = field(default_factory=Exploring)
@@ -112,7 +112,7 @@ class Agenda:
     _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
     interest: list[float] = field(default_factory=list)
-    """How often each question is to come up, compared with the others."""
+    """Weight of each question among the others."""
     looks: list[ActionSchema] = field(default_factory=list)  # What makes things known and does nothing else
     deadly: frozenset[str] = frozenset()
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
@@ -152,11 +152,11 @@ class Agenda:
         ]
 
     def goal_model(self, goal: Goal) -> GoalModel | None:
-        """What was concluded about a type of goals."""
+        """Conclusion about a type of goals."""
         return next((each for each in self.learned.goals if each.type == goal.type), None) if self.learned else None
 
     def guesses(self, goal: Goal) -> Iterator[State]:
-        """What a goal may want, best first."""
+        """Possible wants of a goal, best first."""
         model = self.goal_model(goal)
         book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
         if model is None:
@@ -217,7 +217,7 @@ class Agenda:
         return self._reasoners[wanted]
 
     def circumstances(self, schema: ActionSchema) -> tuple[Clause, ...]:
-        """What may be needed for an action that has hardly ever worked, beside what its schema says."""
+        """Possible needs of an action that has hardly ever worked, beside those of its schema."""
         action = next(each for each in self.learned.actions if each.name == schema.name) if self.learned else None
         return tuple(Clause((literal,)) for literal in action.circumstances) if action is not None else ()
 
@@ -251,7 +251,7 @@ def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[st
 
 
 def promise(book: Book, goal: str, true: int, false: int, kinds: Sequence[str]) -> float:
-    """How likely an action is to score with some facts true and some false, as far as its past speaks against it."""
+    """Probability that an action scores with some facts true and some false, as far as its past speaks against it."""
     rows = [row for row in book.attempts if row.goal == goal and not row.refused][-LIMITS.recent :]
     usual = (sum(row.gained > 0 for row in rows) + 1) / (len(rows) + 2)
     if usual < LIMITS.hopeless:

@@ -1,4 +1,4 @@
-"""What was tried: each attempt of an action with the facts before and after it, as bits, so that counting is quick.
+"""Attempts of each action with the facts before and after, as bits, so that counting is quick.
 
 A fact about an action's slots is one bit; a second set of bits, shifted by the number of facts, stands for its
 negation. A bit that is set neither among what was true nor among what was false was unknown then.
@@ -22,11 +22,11 @@ from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Witness
 
 NAME = re.compile(r"[a-z][a-z_]*")
-"""What an action, a parameter or a process may be called."""
+"""Pattern of the name of an action, a parameter or a process."""
 
 
 class Glimpse(NamedTuple):
-    """What an action showed, as bits of the facts over `_` that were asked about."""
+    """Revelations of an action, as bits of the facts over `_` that were asked about."""
 
     shown: int = 0  # Of these, some fact was unknown before and is known now
     hidden: int = 0  # Of these, some fact about things that are known by now is unknown still
@@ -54,7 +54,7 @@ class Attempt(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """What is asked about to see whether all is known of some things."""
+    """Questions that tell whether all is known of some things."""
 
     name: str
     since: int  # How many attempts there were before it was settled
@@ -81,7 +81,7 @@ class Book:
     slots: list[set[str]] = field(default_factory=list)  # For each slot, the roles that names in it have had
     facts: list[Atom] = field(default_factory=list)  # What may matter, over slots written as `0`, `1`, and constants
     revelations: list[Atom] = field(default_factory=list)
-    """What may become known of many things at once, with `_` in place of these."""
+    """Facts about many things that may become known at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
     imagined: list[tuple[int, int]] = field(default_factory=list)
     """What was true and false of names that were drawn at random in states that came up, whether it was tried or not:
@@ -95,7 +95,7 @@ class Book:
     plain: bool = False  # Whether facts about fixed names are left out
     named: tuple[str, ...] = ()  # The fixed names that facts are about
     beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
-    """What was believed before and after the first attempts: a fixed name may be found to be one only later."""
+    """Beliefs before and after the first attempts: a fixed name may be found to be one only later."""
     _known: set[Atom] = field(default_factory=set)
 
     def record(
@@ -136,7 +136,7 @@ class Book:
         return glimpse(self.revelations, self.vocabulary.predicates, before, after, names)
 
     def measure(self, belief: Belief, names: Sequence[str], since: int = 0) -> tuple[int, int]:
-        """Which facts are true and which are false of some names; only those `since` a place in their list."""
+        """True facts and false facts of some names; only those `since` a place in their list."""
         true = false = 0
         bit = 1 << since
         for fact in self.facts[since:] if since else self.facts:
@@ -227,7 +227,7 @@ class Book:
             facts.append(atom)
 
     def known(self, belief: Belief, names: Sequence[str]) -> int:
-        """Which revelations are known, of those of which it is settled what to ask about."""
+        """Known revelations, of those of which it is settled what to ask about."""
         found = 0
         for place, atom in enumerate(self.revelations):
             probe = self.probes.get(atom)
@@ -261,7 +261,7 @@ class Book:
                 self.roles[place] = set(known) if had is None else had & known
 
     def called(self, names: Names) -> tuple[str, ...] | None:
-        """What each slot is called: the narrowest role that all names in it had and that no other slot has yet."""
+        """Name of each slot: the narrowest role that all names in it had and that no other slot has yet."""
         count = Counter(role for roles in names.roles.values() for role in roles)
         chosen: list[str] = []
         for roles in self.roles:
@@ -287,7 +287,7 @@ def _probing(atom: Atom, names: Sequence[str], probe: str) -> Atom:
 
 @dataclass
 class Sights:
-    """Where things were found: how often a kind of place was looked into, and how often it held a kind of thing."""
+    """Places of finds: looks into each kind of place, and finds of each kind of thing there."""
 
     looked: Counter[str] = field(default_factory=Counter)
     found: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -33,7 +33,7 @@ from rpms.store.evidence import Label
 
 _WORD = re.compile(r"[a-z]+")
 _CALL = re.compile(r"([a-z][a-z_]*)\(")
-"""How the call of a tool begins, which has a name already."""
+"""Beginning of a tool's call, which has a name already."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Learned:
     tables: tuple[ScoreTable, ...] = ()  # What scored with which things, where no fact tells
 
     refuted: tuple[GoalModel, ...] = ()
-    """What most wins share, of goal types for which that held while the game went on: no goal is known of these."""
+    """Facts that most wins share, of goal types for which they held while the game went on: no goal is known."""
 
     def action(self, template: str) -> ActionModel | None:
         """The action that is written so."""
@@ -207,7 +207,7 @@ def _named(table: KindTable, name: str, excluded: Excluded) -> KindTable:
 
 
 def _makeable(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]) -> Makeable:
-    """What actions make. Where the agent is, as plans see it, is what actions make that change nothing else."""
+    """Predicates that actions make. The agent's place, for plans, is what actions make that change nothing else."""
     facts: set[str] = set()
     positional: set[str] = set()
     for model in models:
@@ -220,7 +220,7 @@ def _makeable(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]
 
 
 def _localities(sights: Iterable[Sights]) -> dict[str, tuple[tuple[str, int, int], ...]]:
-    """Where each kind of thing is found, by how often one such place held it."""
+    """Places of each kind of thing, by how often one such place held it."""
     rows: dict[str, list[tuple[str, int, int]]] = {}
     for sight in sights:
         for (kind, place), count in sight.found.items():
@@ -259,7 +259,7 @@ def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
 
 
 def _plan_of(action: ActionModel) -> list[Clause]:
-    """What a plan sees to beyond what is known to be needed: the rest of the safe bound.
+    """Needs that a plan sees to beyond the known ones: the rest of the safe bound.
 
     What the action itself reveals is not found out before it.
     """
@@ -274,7 +274,7 @@ def _plan_of(action: ActionModel) -> list[Clause]:
 
 
 def processes_of(action: ActionModel) -> list[ActionSchema]:
-    """What an action does only where something holds, as processes: plans use them."""
+    """Effects that come only where something holds, as processes: plans use them."""
     schema = schema_of(action)
     return [
         ActionSchema(
@@ -289,7 +289,7 @@ def processes_of(action: ActionModel) -> list[ActionSchema]:
 
 
 def _prohibitions_of(learned: Learned) -> list[Rule]:
-    """What ended tasks for good, as rules that forbid it."""
+    """Rules that forbid what ended tasks for good."""
     rules = []
     for number, action in enumerate((each for each in learned.actions if each.ruinous is not None), 1):
         assert action.ruinous is not None

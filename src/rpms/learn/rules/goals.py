@@ -1,4 +1,4 @@
-"""What goals want, learned from wins and refuted by every state in which the game went on.
+"""Wants of goals, learned from wins and refuted by every state in which the game went on.
 
 A goal names things by its fields. `x` and `y` stand for things of the goal's object, `p` for one of its destination.
 A state is the set of facts that hold of such things, so that states of all episodes compare. A goal is a set of facts
@@ -27,7 +27,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {"object": ("x", "y"), "destination": ("
 """The fields of a goal that name things, and the variables that stand for these."""
 _SWAP = {"x": "y", "y": "x"}
 NOT = "not "
-"""What the predicate of an atom begins with that stands for a negation, in states: that a door is not closed."""
+"""Prefix of an atom's predicate that stands for a negation, in states: that a door is not closed."""
 
 State = frozenset[Atom]
 """Facts that hold of some things, which are called by their variables."""
@@ -165,7 +165,7 @@ def _bindings(things: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
 
 @dataclass(frozen=True)
 class GoalModel:
-    """What goals of a type want."""
+    """Wants of a type of goals."""
 
     type: str
     over: Mapping[str, str]  # Variable → field of the goal

@@ -43,7 +43,7 @@ class RulesPlan:
     runs: tuple[Path, ...] = ()
 
     def settings(self) -> dict[str, str]:
-        """What decides an exploration's episodes; the number of steps does not."""
+        """Settings that decide an exploration's episodes; the number of steps does not."""
         return {
             "world": self.world.name,
             "split": self.split,

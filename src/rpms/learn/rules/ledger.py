@@ -1,4 +1,4 @@
-"""What was so whenever an action worked that has hardly ever worked: whoever lit a lamp had matches in hand."""
+"""Facts common to the few successes of an action that hardly ever worked: whoever lit a lamp had matches in hand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rpms.worlds.base import World
 
 @dataclass
 class InHand:
-    """What was in hand when actions worked."""
+    """Things in hand when actions worked."""
 
     held: Counter[str] = field(default_factory=Counter)  # By name, how often something was in hand when anything worked
     total: int = 0
@@ -53,7 +53,7 @@ _ASKED = Atom("asked", ())
 
 
 def vocabulary_of(world: World) -> Vocabulary:
-    """What is taken over of a world's manual: which facts there are and how to say them, not what they follow from."""
+    """Part of a world's manual that is taken over: its facts and their words, not what they follow from."""
     manual = manual_of(world)
     told = {name: each for name, each in manual.predicates.items() if not each.lasting}
     answered = {name: each for name, each in told.items() if name not in manual.lore.facts}
@@ -63,7 +63,7 @@ def vocabulary_of(world: World) -> Vocabulary:
 
 @dataclass
 class Ledger:
-    """What was seen in all episodes so far."""
+    """Record of all episodes so far."""
 
     world: World
     vocabulary: Vocabulary

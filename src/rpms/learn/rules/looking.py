@@ -1,4 +1,4 @@
-"""What is being pursued in one episode of an exploration, and what has come of it so far."""
+"""Pursuit of one episode of an exploration, and its results so far."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Standing:
         return Situation(self.diary.belief, self.diary.goal, past=self.diary.past)
 
     def told(self, command: str, *, refused: bool) -> None:
-        """What became of a command."""
+        """Result of a command."""
         before, self._before = self._before, self.diary.belief
         new, self._heard = self.diary.past[self._heard :], len(self.diary.past)
         self.ventures.told(before, self._before, scored=any(done.gained for done in new))
@@ -89,7 +89,7 @@ class Standing:
 
 
 class Looking(Standing):
-    """What is looked at."""
+    """Subject of a look."""
 
     @property
     def all_at_hand(self) -> bool:
@@ -116,7 +116,7 @@ class Looking(Standing):
         return command
 
     def try_seen(self) -> str:
-        """What has hardly ever been done to such things as were just looked at, if there is anything of the sort."""
+        """Actions hardly ever done to such things as were just looked at, if there are any."""
         seen, self.seen = self.seen, None
         if seen is None:
             return ""
@@ -196,7 +196,7 @@ class Looking(Standing):
 
 
 def _unified(pattern: Atom, atom: Atom, variables: Sequence[str]) -> dict[str, str] | None:
-    """What stands for which of some variables if a pattern is to be a fact; None where it is another."""
+    """Binding of variables under which a pattern is a fact; None where it is another."""
     if pattern.predicate != atom.predicate:
         return None
     bound: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What was learned of one action, as values: facts over its slots, each with what speaks for it."""
+"""A learned action, as values: facts over its slots, each with its evidence."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ActionModel:
 
     @property
     def guessed(self) -> tuple[Literal, ...]:
-        """What plans see to: what is known to be needed, the best guess at the rest, and that the kinds fit."""
+        """Facts that plans see to: known needs, the best guess at the rest, and kinds that fit."""
         certain = [fact.clause.literals[0] for fact in self.labelled(Label.NECESSARY)]
         told = [Literal(Atom(one.name, tuple(map(str, one.slots))), kinds=one.kinds) for one in self.tables]
         return tuple(dict.fromkeys((*certain, *self.explaining, *told)))
@@ -96,7 +96,7 @@ def working(book: Book) -> list[set[str]]:
 
 
 def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[KindTable, ...]:
-    """What the kinds in the slots have to do with refusals: of single slots where that suffices, else of two."""
+    """Part of the slots' kinds in refusals: of single slots where that suffices, else of two."""
     refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
     fit = working(book)
     unfit = [(attempt, strange(attempt, fit)) for attempt in refusals]

@@ -25,7 +25,7 @@ from rpms.store.evidence import Witness
 
 
 def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
-    """Where the agent is, and the role that such places have, where a predicate says so that holds of one at a time."""
+    """Place of the agent, and the role of such places, if a predicate that holds of one at a time says so."""
     here = belief.location
     if here is None:
         return None
@@ -40,7 +40,7 @@ def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
 
 
 def _discovered(book: Book, before: Belief, after: Belief, names: Sequence[str]) -> int:
-    """Which revelations of the last slot showed something: who enters a room sees what lies about, if not all of it."""
+    """Revelations of the last slot that showed something: who enters a room sees what lies about, if not all of it."""
     found, last = 0, str(len(names) - 1)
     for place, atom in enumerate(book.revelations):
         if last not in atom.args or atom.args.count(ANYTHING) != 1 or len(atom.args) != 2:
@@ -55,7 +55,7 @@ def _discovered(book: Book, before: Belief, after: Belief, names: Sequence[str])
 
 
 class Process(NamedTuple):
-    """What a command is good for, as a manual writes it, and what speaks for it."""
+    """Use of a command, as a manual writes it, and its evidence."""
 
     schema: ActionSchema
     confirmed: int
@@ -167,7 +167,7 @@ class Linked:
 
 
 def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
-    """What plans can make of an action beyond what its schema says."""
+    """Uses of an action for plans beyond its schema."""
     yield from _besides(linked, action, names)
     if linked.moves:
         yield from _leading(linked, action.name, names)
@@ -177,7 +177,7 @@ def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> 
 
 
 def _at_places(book: Book, names: Names, count: int) -> tuple[tuple[str, ...], Circumstance, list[Induced]] | None:
-    """What an action's slots are called, what it needs, and what it does to the last of some places: the last slots."""
+    """Names of an action's slots, its needs, and its effects on the last of some places: the last slots."""
     parameters, places = book.called(names), [str(slot) for slot in range(len(book.slots))][-count:]
     told = condition(view(book, book.attempts, lambda attempt: not attempt.refused), frozenset(places))
     if parameters is None or told is None:
@@ -189,7 +189,7 @@ def _at_places(book: Book, names: Names, count: int) -> tuple[tuple[str, ...], C
 
 
 def _leading(linked: Linked, name: str, names: Names) -> Iterator[Process]:
-    """Where an action leads, and what one sees there."""
+    """Destination of an action, and what one sees there."""
     book = linked.far
     if (found := _at_places(book, names, 2)) is None:
         return
@@ -204,7 +204,7 @@ def _leading(linked: Linked, name: str, names: Names) -> Iterator[Process]:
 
 
 def _staying(linked: Linked, name: str, names: Names) -> Iterator[Process]:
-    """What an action does to, or shows of, the place of the agent."""
+    """Effects and revelations of an action at the agent's place."""
     book = linked.near
     if (found := _at_places(book, names, 1)) is None:
         return
@@ -215,7 +215,7 @@ def _staying(linked: Linked, name: str, names: Names) -> Iterator[Process]:
 
 
 def _showing(name: str, template: str, parameters: Sequence[str], told: Circumstance, book: Book) -> Iterator[Process]:
-    """What becomes known of all in the last slot's place, often enough to try it, and what held where it did."""
+    """Facts that become known of all in the last slot's place, often enough to try, and what held where they did."""
     place = str(len(book.slots) - 1)
     for bit, atom in enumerate(book.revelations):
         if place not in atom.args or len(atom.args) > 2 or book.vocabulary.predicates[atom.predicate].exclusive:
@@ -232,7 +232,7 @@ def _showing(name: str, template: str, parameters: Sequence[str], told: Circumst
 
 
 def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
-    """What an action sometimes makes of things that it does not name: nobody can tell of which before."""
+    """Effects that come sometimes, on things that the action does not name: nobody can tell of which before."""
     things: dict[str, set[str]] = {}
     for _, atoms in linked.given:
         for atom in atoms:
@@ -299,7 +299,7 @@ def process_of(
     effects: Sequence[Induced] = (),
     observes: Sequence[Induced] = (),
 ) -> Process:
-    """What a command is good for under a condition, over what its slots are called; what often fails costs more."""
+    """Use of a command under a condition, over the names of its slots; what often fails costs more."""
     bound = {str(place): parameter for place, parameter in enumerate(parameters)}
     syntax = fill(template, [f"<{each}>" for each in parameters[: template.count(SLOT)]])
     clauses = tuple(clause.bind(bound) for clause in told.clauses)

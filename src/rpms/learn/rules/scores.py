@@ -1,4 +1,4 @@
-"""What scores with which things, as tables, where no fact about the things tells: where something belongs.
+"""Tables of what scores with which things, where no fact about the things tells: where something belongs.
 
 A name may be tied to other names for good: by what the belief knows of it before anything was seen, a `clean dress` is
 a `dress`. What was seen of some things then says something of others that were never met. A table lists what scored,
@@ -23,7 +23,7 @@ from rpms.learn.rules.thresholds import LIMITS
 
 
 class Tie(NamedTuple):
-    """What a name is tied to: `is_a`, by a name in the role of `sort`."""
+    """Tie of a name to others: `is_a`, by a name in the role of `sort`."""
 
     predicate: str
     role: str
@@ -35,7 +35,7 @@ Ties = Mapping[str, Collection[Tie]]
 
 
 class ScoreRow(NamedTuple):
-    """What a table says of two names, and what speaks for it."""
+    """Row of a table: two names, and its evidence."""
 
     good: int  # Kinds of things that scored
     tried: int
@@ -44,7 +44,7 @@ class ScoreRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """What scored: a kind of place → names of things, or the type of goal where any thing may do."""
+    """Scores: a kind of place → names of things, or the type of goal where any thing may do."""
 
     name: str
     args: tuple[str, str]
@@ -52,7 +52,7 @@ class ScoreTable:
 
     @property
     def listed(self) -> dict[str, tuple[str, ...]]:
-        """What it lists, in the order of names."""
+        """Its rows, in the order of names."""
         return {place: tuple(sorted(row)) for place, row in sorted(self.rows.items())}
 
 
@@ -67,7 +67,7 @@ class Told:
 
     @property
     def steps(self) -> float:
-        """What it costs in a plan: what often fails costs more."""
+        """Its cost in a plan: what often fails costs more."""
         return round(1 / (self.share or self.when.share), 1)
 
 
@@ -130,7 +130,7 @@ def by_kinds(
 
 
 def _slots(attempts: Iterable[Attempt], ties: Ties) -> tuple[int, int]:
-    """Which slot is for things that are tied to other names, and which is for places."""
+    """Slot for things that are tied to other names, and slot for places."""
     tied = Counter(
         slot for each in attempts for slot, name in enumerate(each.names) if ties.get(name) or ties.get(kind_of(name))
     )
@@ -181,7 +181,7 @@ def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Dee
 
 
 def _endings(books: list[Book], goal: str) -> int:
-    """How often the score rose with the last step of an episode."""
+    """Number of rises of the score with the last step of an episode."""
     last: dict[str, Attempt] = {}
     for book in books:
         for attempt in book.attempts:
@@ -245,7 +245,7 @@ def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int,
 
 
 def _again(attempts: Iterable[Attempt], slots: tuple[int, ...]) -> Iterator[Attempt]:
-    """What was done after it had scored in the same episode with the same names in some slots."""
+    """Actions done after they had scored in the same episode with the same names in some slots."""
     scored = set()
     for attempt in attempts:
         key = (attempt.witness.episode, *(attempt.names[slot] for slot in slots))
@@ -276,7 +276,7 @@ def score_tables(deeds: Iterable[Deed]) -> tuple[ScoreTable, ...]:
 
 
 def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
-    """What shows more things, as a way to get further before any are tried blindly; only what ends its own need."""
+    """Actions that show more things, as a way to get further before any are tried blindly."""
     ended = [(link.schema.syntax, Literal(one.atom, not one.negated)) for link in links for one in link.schema.effects]
     for goal in dict.fromkeys(deed.goal for deed in deeds if deed.blind):
         for link in links:
@@ -313,7 +313,7 @@ def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], na
 
 
 def _risk(deed: Deed) -> float:
-    """What a deed costs that may end the task: of such the surest comes first."""
+    """Cost of a deed that may end the task: of such the surest comes first."""
     deadly = any(attempt.lost for attempt in deed.book.attempts)
     good, bad = deed.told.when.good, deed.told.when.bad
     return round(LIMITS.ruin * (bad + 1) / (good + bad + 2), 1) if deadly else 0.0

@@ -24,7 +24,7 @@ from rpms.worlds.base import Setting, Task, World, act, by_verb, start
 
 
 class Scoring(Standing):
-    """What is done for the score."""
+    """Actions for the score."""
 
     def towards_score(self) -> str:
         """The next step towards what scores; nothing where nothing is known to score now."""
@@ -85,7 +85,7 @@ class Session(Looking, Scoring):
     """One episode of an exploration: what to do next in it."""
 
     def choose(self) -> str:
-        """What to do next."""
+        """Next command."""
         agenda = self.agenda
         command, self.then = self.then, ""
         if command or (command := self.try_seen() or self._novelty()):
@@ -124,7 +124,7 @@ class Session(Looking, Scoring):
     # Experiments.
 
     def _experiment(self) -> str:
-        """What can be done right now that would settle most, if anything would."""
+        """Action possible right now that would settle most, if any would."""
         best, choice = LIMITS.worth_it, ("", Counter[object](), object())
         for question in self._some_questions():
             names = self._imagine(question)

@@ -1,4 +1,4 @@
-"""What was learned as YAML and as evidence: the form of a manual that people write, its texts made of its facts."""
+"""Writer of what was learned, as YAML and as evidence: the form of a manual that people write."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _quoted(parameters: Sequence[str], clause: Clause) -> str:
 
 
 def observed(action: ActionModel, fact: Induced) -> str:
-    """What an action reveals, as a manual writes it."""
+    """Revelations of an action, as a manual writes them."""
     given = f" if {_quoted(action.parameters, action.bind(fact.given))}" if fact.given else ""
     return _quoted(action.parameters, action.bind(fact.clause)) + given
 
@@ -179,7 +179,7 @@ def _say(predicate: Predicate, atom: Atom, value: Truth) -> str:
 
 
 def wanted_sentence(holds: Iterable[Clause], predicates: Mapping[str, Predicate]) -> str:
-    """What is to hold in the end, in the words of the facts."""
+    """Facts that are to hold in the end, in words."""
     said = []
     for clause in holds:
         literal = clause.literals[0]
@@ -189,12 +189,12 @@ def wanted_sentence(holds: Iterable[Clause], predicates: Mapping[str, Predicate]
 
 
 def place_sentence(kind: str, places: Sequence[str]) -> str:
-    """Where something is, likeliest first."""
+    """Places of something, likeliest first."""
     return f"{kind.capitalize()} is commonly in: {', '.join(places[:_PLACES_SAID])}"
 
 
 def goal_sentence(goal: GoalModel, learned: Learned) -> str:
-    """What goals of a type want, and what all wins did on the way."""
+    """Wants of a type of goals, and what all wins did on the way."""
     sentence = wanted_sentence((fact.clause for fact in goal.holds), learned.predicates)
     stages = map(literal_in, goal.stages)
     way = [_say(learned.predicates[each.atom.predicate], each.atom, Truth.of(not each.negated)) for each in stages]
@@ -202,7 +202,7 @@ def goal_sentence(goal: GoalModel, learned: Learned) -> str:
 
 
 def claims_of(learned: Learned) -> Iterator[Claim]:
-    """What speaks for every line, and for those that did not make it into the manual."""
+    """Evidence for every line, and for those that did not make it into the manual."""
     for action in learned.actions:
         yield from _claims_of_action(action)
     yield from _claims_of_goals(learned)
