@@ -149,7 +149,10 @@ def test_the_shipped_record_plays_the_quickstart(tmp_path):
     learning = study.learning
     assert learning is not None
     played = plan_round(study, learning, 1, "planner", means)
-    (round_one,) = learn(LearningPlan(played, 1, first=learning.condition(1)), tmp_path / "memory.jsonl")
+    (round_one,) = learn(
+        LearningPlan(played, 1, first=learning.condition(1), harvest=learning.settings.harvesting),
+        tmp_path / "memory.jsonl",
+    )
     memory = read_frozen(round_one.file, world.name)
     choice = replace(study.choice, settings=replace(study.choice.settings, limit=2))
     won = {}
