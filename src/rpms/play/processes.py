@@ -56,7 +56,7 @@ class InProcesses:
     def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> Processes | Threads:
         backend = backend_of(plan.model_name)
         most = min(self.count or cores(), workers or len(tasks), len(tasks))
-        reads_here = _backend(plan.reader) in IN_PROCESS  # weights are not loaded again in each process
+        reads_here = backend_of(plan.reader) in IN_PROCESS  # weights are not loaded again in each process
         if not AVAILABLE or backend is Backend.HUMAN or most == 1 or reads_here:
             return Threads(plan, tasks, workers)
         return Processes(
