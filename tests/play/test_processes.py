@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -16,6 +17,7 @@ from rpms.models.base import Answer
 from rpms.models.scripted import FunctionModel
 from rpms.play.processes import AVAILABLE, InProcesses
 from rpms.play.run import run
+from rpms.play.threads import Threads
 from rpms.store.runs import RunFolder
 from tests.play.test_run import ROOT, files, plan, task
 
@@ -171,3 +173,8 @@ def _is_there(group: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_weights_that_read_requests_are_not_loaded_in_each_process(tmp_path):
+    reading = replace(plan(), reader="hf/some-weights")
+    assert isinstance(InProcesses(2)(reading, reading.tasks, None), Threads)

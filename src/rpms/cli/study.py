@@ -21,6 +21,7 @@ from rpms.core.usage import Price
 from rpms.learn.freeze import read_frozen
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
+from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.answering import NamedModel
 from rpms.play.plan import RunPlan
@@ -201,7 +202,9 @@ def _tell(console: Console, cell: Cell, *, again: bool) -> None:
 
 
 def _named(study: Study, resources: Resources, model: str) -> NamedModel:
-    return resources.model(model, study.world, study.cases[0].settings)
+    named = resources.model(model, study.world, study.cases[0].settings)
+    learns = study.learning is not None and model == study.learning.model
+    return replace(named, record=None) if learns and parse_model_name(model).provider.backend in NO_LLM else named
 
 
 def _means(study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None]) -> Means:

@@ -57,7 +57,8 @@ class InProcesses:
     def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> Processes | Threads:
         backend = _backend(plan.model_name)
         most = min(self.count or cores(), workers or len(tasks), len(tasks))
-        if not AVAILABLE or backend is Backend.HUMAN or most == 1:
+        reads_here = _backend(plan.reader) in IN_PROCESS  # weights are not loaded again in each process
+        if not AVAILABLE or backend is Backend.HUMAN or most == 1 or reads_here:
             return Threads(plan, tasks, workers)
         return Processes(
             plan, tasks, most, workers, shared=backend in IN_PROCESS if self.shared is None else self.shared
