@@ -17,6 +17,7 @@ from tests.cli.command import Rpms
 def new(rpms: Rpms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The folder of a new world called `half`, in the present folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rpms.worlds.registry._given", {})
     paths, modules = sys.path.copy(), set(sys.modules)
     assert rpms("worlds", "new", "half").code == 0
     yield tmp_path / "half"

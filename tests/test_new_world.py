@@ -14,7 +14,7 @@ from rpms.core.errors import InputError
 from rpms.store.files import write_folder
 from rpms.worlds.base import World
 from rpms.worlds.new import new_world
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, world_named
 from tests.cli.command import Rpms, rpms
 from tests.own_world import POINT, edit, new
 from tests.toolbox import register
@@ -214,6 +214,18 @@ def test_a_package_of_the_same_name_elsewhere_is_not_taken_for_it(new: Path, rpm
     assert rpms("rules", "show", "./half").code == 0
     rpms("worlds", "new", "half", "--out", "other")
     assert "another package half_world is in" in rpms("rules", "show", "other/half").line
+
+
+def test_of_two_folders_with_a_world_of_one_name_each_is_loaded_from_its_own(new: Path, rpms: Rpms):
+    rpms("worlds", "new", "half", "--out", "other")
+    other = new.parent / "other" / "half"
+    (other / "half_world").rename(other / "second_world")
+    project = other / "pyproject.toml"
+    project.write_text(project.read_text(encoding="utf-8").replace("half_world", "second_world"), encoding="utf-8")
+    for folder, package in ((new, "half_world"), (other, "second_world")):
+        loaded = find_world(str(folder))
+        assert type(loaded).__module__ == f"{package}.world"
+        assert world_named("half", "manual.yaml") is loaded
 
 
 def test_a_world_in_a_folder_may_be_named_by_its_path(rpms: Rpms, new: Path) -> None:

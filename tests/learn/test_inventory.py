@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from rpms.cli.app import app
 from rpms.core.errors import FileError, InputError
-from rpms.core.memory import merge
+from rpms.core.memory import FailureLesson, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import freeze
 from rpms.learn.harvest import harvest
@@ -18,14 +19,19 @@ from rpms.learn.inventory import comma_separated, difference, find_entry, markdo
 from rpms.store.memories import read_memory, write_memory
 from tests.learn.episodes import MANUAL, planned, scripted
 
+HOSTILE = "=1+1 a|b <b>*c*</b>"
+"""An action that a model might write: a spreadsheet's formula, a table's border, HTML and emphasis."""
+
 
 @pytest.fixture(scope="module")
 def memories(tmp_path_factory):
     folder = tmp_path_factory.mktemp("memories")
     heat = harvest(planned("pick_heat"), MANUAL)
     two = harvest(planned("pick_two"), MANUAL)
-    failing = harvest(scripted("look", "take =1+1 from desk 1", "take a|b from desk 1"), MANUAL)
-    for name, entries in (("heat", heat), ("two", two), ("failing", failing)):
+    (lesson,) = harvest(scripted("look", "take book 1 from desk 1"), MANUAL)
+    assert isinstance(lesson, FailureLesson)
+    hostile = [replace(lesson, failed_action=HOSTILE)]
+    for name, entries in (("heat", heat), ("two", two), ("hostile", hostile)):
         write_memory(folder / f"{name}.jsonl", entries, "alfworld")
     return folder
 
@@ -136,17 +142,21 @@ def test_diff_tells_added_removed_and_changed(memories):
 
 
 def test_export_escapes_what_models_wrote(memories, tmp_path):
-    memory = read_memory(memories / "failing.jsonl")
-    rows = list(csv.reader(comma_separated(memory).splitlines()))
-    assert len(rows) == len(memory) + 1
-    assert not any(cell[:1] in {"=", "+", "-", "@"} for row in rows for cell in row)
-    assert "a\\|b" in markdown(memory)
+    memory = read_memory(memories / "hostile.jsonl")
+    assert [entry.failed_action for entry in memory.entries] == [HOSTILE]
+    told = {}
     for ending in ("md", "csv"):
         out = tmp_path / f"memory.{ending}"
-        assert rpms("memory", "export", memories / "failing.jsonl", "--out", out).exit_code == 0
-        assert out.read_text()
+        assert rpms("memory", "export", memories / "hostile.jsonl", "--out", out).exit_code == 0
+        told[ending] = out.read_text(encoding="utf-8")
+    assert told == {"md": markdown(memory), "csv": comma_separated(memory)}
+    rows = list(csv.reader(told["csv"].splitlines()))
+    assert len(rows) == len(memory) + 1
+    assert not any(cell[:1] in {"=", "+", "-", "@"} for row in rows for cell in row)
+    assert any(cell.startswith(f"'{HOSTILE}") for cell in rows[1])
+    assert r"| =1+1 a\|b \<b\>\*c\*\</b\>: " in told["md"]
     assert "must end in one of .md, .csv" in problem(
-        "memory", "export", memories / "failing.jsonl", "--out", tmp_path / "memory.pdf"
+        "memory", "export", memories / "hostile.jsonl", "--out", tmp_path / "memory.pdf"
     )
 
 

@@ -39,7 +39,7 @@ def test_each_rung_has_one_setting_more_and_the_ends_are_the_presets():
 
 
 def test_conditions_can_be_chosen_by_name():
-    assert [case.name for case in STUDY.only("10 menu*; 15 strict, full").cases] == [
+    assert [case.name for case in STUDY.only("10 menu*; 16 strict, full").cases] == [
         *(f"10 menu, {name}" for name in ("baseline", "memory-only", "rules-only", "full")),
-        "15 strict, full",
+        "16 strict, full",
     ]

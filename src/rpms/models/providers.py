@@ -180,6 +180,14 @@ def parse_model_name(text: str) -> ModelName:
     return ModelName(provider, rest)
 
 
+def backend_of(model: str) -> Backend | None:
+    """Kind of a model by its name; None for one that only Python code knows."""
+    try:
+        return parse_model_name(model).provider.backend
+    except InputError:
+        return None
+
+
 def _installed(name: str) -> Provider | None:
     """A provider that another package registers: what it leads to is called with the rest of the name."""
     found = next((point for point in entry_points(group=ENTRY_POINTS) if point.name == name), None)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rpms.models.providers import NO_LLM, Backend, parse_model_name
+from rpms.models.providers import NO_LLM, Backend, backend_of
 from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import RunPlan
@@ -26,8 +26,7 @@ FOLDER = "controls"
 def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
     """The controls of a plan, by name; none where there is no menu, or where no LLM chooses from it."""
     menu = plan.condition.enforcement.menu and plan.condition.informed
-    backend = parse_model_name(plan.model_name).provider.backend
-    if not menu or plan.trial or backend in NO_LLM - {Backend.REPLAY}:
+    if not menu or plan.trial or backend_of(plan.model_name) in NO_LLM - {Backend.REPLAY}:
         return {}
     alike = replace(plan, keep={}, method=METHODS[REACT])
     return {name: replace(alike, model_name=name, open_model=NamedModel(name, plan.world.name)) for name in CONTROLS}

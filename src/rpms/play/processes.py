@@ -26,9 +26,8 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from rpms.core.errors import InputError
 from rpms.models.base import Answer, Model, Request, WrappedModel
-from rpms.models.providers import IN_PROCESS, Backend, parse_model_name
+from rpms.models.providers import IN_PROCESS, Backend, backend_of
 from rpms.play.plan import RunPlan
 from rpms.play.seat import LOSSES, Finished, Seat, lost_episode
 from rpms.play.threads import GRACE, Threads
@@ -55,22 +54,14 @@ class InProcesses:
     """True if the model is opened here, once, and asked by all processes; by default for weights in this process."""
 
     def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> Processes | Threads:
-        backend = _backend(plan.model_name)
+        backend = backend_of(plan.model_name)
         most = min(self.count or cores(), workers or len(tasks), len(tasks))
-        reads_here = _backend(plan.reader) in IN_PROCESS  # weights are not loaded again in each process
+        reads_here = backend_of(plan.reader) in IN_PROCESS  # weights are not loaded again in each process
         if not AVAILABLE or backend is Backend.HUMAN or most == 1 or reads_here:
             return Threads(plan, tasks, workers)
         return Processes(
             plan, tasks, most, workers, shared=backend in IN_PROCESS if self.shared is None else self.shared
         )
-
-
-def _backend(model: str) -> Backend | None:
-    """Kind of a model by its name; None for one that only Python code knows."""
-    try:
-        return parse_model_name(model).provider.backend
-    except InputError:
-        return None
 
 
 class _Refused(Exception):

@@ -28,7 +28,7 @@ def world_names() -> tuple[str, ...]:
 
 
 _given: dict[str, World] = {}
-"""Worlds loaded from folders that a person named, by their own names."""
+"""Worlds loaded from folders that a person named, by their own names; of one name, the last loaded."""
 
 
 def world_named(name: str, source: object) -> World:
@@ -56,7 +56,8 @@ def find_world(name: str) -> World:
     folder = Path(name)
     if (folder / PROJECT).is_file():
         world = _load(_point_in(folder), folder.resolve())
-        return _given.setdefault(world.name, world)
+        _given[world.name] = world
+        return world
     if folder.is_dir():
         raise InputError(f"{folder} holds no world: there is no {PROJECT} in it")
     near = get_close_matches(name, world_names(), 1)
