@@ -19,7 +19,7 @@ from rpms.worlds.registry import find_world
 WORLD = find_world("alfworld")
 ROOM = (
     "You are in the middle of a room. Looking quickly around you, you see a bed 1, a diningtable 1, a dresser 1, "
-    "a fridge 1, a safe 1, a sofa 1, and a toilet 1.\n\nYour task is to: put some egg in diningtable."
+    "a fridge 1, a safe 1, a sofa 1, and a toilet 1.\n\nYour task is to: put some egg on diningtable."
 )
 GOAL = WORLD.goal(ROOM)
 GUIDED = replace(PAPER, guidance=True, menu=5)

@@ -208,13 +208,21 @@ class Achievers:
         return declared.exclusive if declared is not None and declared.exclusive != "always" else ""
 
     def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
-        """What a plan sees to before an action: what it needs, and that no rule forbids it."""
+        """What a plan sees to before an action: what it needs, and that no rule forbids it.
+
+        A ban that hangs on a fact about no thing, such as an empty hand, is judged when it comes up: planned for, it
+        would have the hand filled with anything at all.
+        """
         bans = [
             [literal for clause in (*rule.when, *ban.when) for literal in clause.literals]
             for rule, ban in self.rules.prohibitions.get(schema.name, ())
             if all(len(clause.literals) == 1 for clause in (*rule.when, *ban.when))
         ]
-        allowed = [Clause(tuple(Literal(each.atom, not each.negated) for each in ban)) for ban in bans]
+        allowed = [
+            Clause(tuple(Literal(each.atom, not each.negated) for each in ban))
+            for ban in bans
+            if all(each.atom.args for each in ban)
+        ]
         return (*schema.preconditions, *schema.plan, *allowed)
 
     def _need(self, clause: Clause, gives: Fact | None, parameters: Sequence[str]) -> Need:
