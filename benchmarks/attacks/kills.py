@@ -51,6 +51,7 @@ title: Killed
 world: alfworld
 limit: 2
 learn: {limit: 2, rounds: 1}
+overlap: allow
 conditions: {baseline: {}, full: {}}
 """
 
