@@ -25,7 +25,7 @@ def tallies():
     """Two games played with the memory of a learner that often puts things into the fridge to cool them."""
     tasks = world.tasks("builtin", HERE)
     by_type = {kind: list(some) for kind, some in groupby(tasks, key=lambda task: task.type)}
-    sources, learner = Settings().sources(world), BENCHMARK["learner"](0.5, random.Random(3))
+    sources, learner = Settings().sources(world), BENCHMARK["learner"](0.5, 0.0, random.Random(3))
     memory = BENCHMARK["remember"](world, by_type[COOLING], HERE, learner, sources)
     return BENCHMARK["play"](world, HERE, by_type[COOLING][:2], memory, sources).tallies
 
@@ -33,7 +33,7 @@ def tallies():
 def test_switching_the_state_filter_off_changes_what_full_shows_in_most_steps(tallies):
     found = tallies["as the paper"]
     assert found.changed > found.steps / 2
-    assert found.showing > 0.95 * found.steps
+    assert found.showing > 0.7 * found.steps  # the hard filter drops what a clumsy learner did against a rule
 
 
 def dropped(tally) -> set[str]:
@@ -42,5 +42,5 @@ def dropped(tally) -> set[str]:
 
 
 def test_hard_removes_what_a_rule_forbids_and_names_it_and_nothing_for_the_room_it_is_used_in(tallies):
-    assert dropped(tallies["as the paper"]) == {"D-COOL-001"}
+    assert dropped(tallies["as the paper"]) == {"D-COOL-001", "D-TRANS-003"}
     assert any(why.startswith("E-GO: there is no place") for why in dropped(tallies["judged_by=here"]))

@@ -67,7 +67,7 @@ def test_what_is_injected_stays_near_the_papers_size(task):
     rules = active(task)
     standing = [rule_line(rule) for rule in rules.rules if not rule.when] + [schema_lines(s) for s in rules.environment]
     tokens = sum(map(estimate_tokens, standing))
-    assert tokens <= 1205 - Budget().memory, "with memory, all stays near the paper's 1200, printed warnings included"
+    assert tokens <= 1225 - Budget().memory, "with memory, all stays near the paper's 1200, printed warnings included"
 
 
 @pytest.mark.parametrize("words", ["stove", "metal pot", "the sink", "agent", "thermometer"])
