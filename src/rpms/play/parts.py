@@ -22,7 +22,6 @@ from rpms.core.seams import Seams
 from rpms.foreign.shown import excerpt
 
 SEAMS = tuple(each.name for each in fields(Seams))
-HARVEST = "harvest"
 Part = Callable[..., Any]
 
 

@@ -136,13 +136,9 @@ class Processes:
             for child, message in self._messages(None):
                 if isinstance(message, BaseException):
                     raise message
-                if message is not None:
-                    yield self._finished(child, message)
+                child.tasks.pop(message.row.task, None)
+                yield message
             self._hand_out()
-
-    def _finished(self, child: _Child, done: Finished) -> Finished:
-        child.tasks.pop(done.row.task, None)
-        return done
 
     def _hand_out(self) -> None:
         """Give each process as many tasks as it plays at once, the least busy first, and one to wait."""
