@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from rpms import Agent
+from rpms.core import memory
 from rpms.core.errors import InputError
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import Setting
@@ -27,6 +28,12 @@ PAGE = (ROOT / "docs" / "change_the_method.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 PARTS = ["retriever", "consistency", "arbitration", "prompt", "harvest"]
 NAMES = ["by_words", "empty_handed", "unseen_places", "one_message", "tales"]
+
+
+@pytest.fixture(autouse=True)
+def kinds_as_before(monkeypatch):
+    """The page registers a kind of its own; the tests that follow in this process know nothing of it."""
+    monkeypatch.setattr(memory, "_KNOWN", dict(memory._KNOWN))
 
 
 @pytest.fixture
@@ -188,3 +195,9 @@ def test_a_package_registers_a_model(rpms, monkeypatch, tmp_path):
     run = RunFolder(Path("run"))
     assert run.protocol.settings["model"] == "their/best"
     assert run.episode(run.protocol.tasks[0]).steps[0].command == "look"
+
+
+def test_a_kind_registered_after_the_memory_was_read_has_no_entries_there():
+    agent = first_step()
+    memory.register_kind("rumour", lambda entry: "")
+    assert agent.act("You see nothing.")

@@ -63,7 +63,7 @@ class Index:
 
     def ranking(self, kind: Kind, goal: GoalSignature, similarity: Similarity, threshold: float) -> Ranking:
         """The entries of one kind, best first, as far as the caller asks for them; schemas are alike to all goals."""
-        return Ranking(_Walk(self._roots[kind], goal, similarity, threshold))
+        return Ranking(_Walk(self._roots.get(kind) or _Branch(), goal, similarity, threshold))
 
     def schemas_by_goal(self, goal: GoalSignature, similarity: Similarity, threshold: float) -> Ranking:
         """The schemas, best first, each by the most similar goal that it was tried for."""
