@@ -236,6 +236,47 @@ def test_what_no_reader_takes_is_one_short_line(server, path, body):
     assert "NoneType" not in answer.text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("null", "[]", '"x"', "1", "{", "[" * 5_000, "9" * 5_000, '{"type": ["x"]}', '{"type": "state", "id": NaN}'),
+        *('{"type": "step", "data": {"command": "\\ud800"}}', f'{{"type": "{"x" * 900_000}"}}'),
+        *(f'{{"{"x" * 900_000}": 1}}', f'{{"type": "mcp", "data": {{"id": "{"x" * 900_000}"}}}}'),
+    ],
+    ids=lambda text: text[:24],
+)
+@pytest.mark.parametrize("path", ["ws", "mcp"])
+def test_on_a_web_socket_it_is_one_short_line_too_and_the_session_goes_on(server, path, text):
+    from websockets.sync.client import connect  # noqa: PLC0415
+
+    with connect(f"{server.replace('http', 'ws')}/{path}") as socket:
+        socket.send(text)
+        answer = socket.recv(timeout=60)
+        assert len(answer) < 600
+        assert "object" not in answer.replace("JSON object", "")
+        socket.send('{"type": "state"}' if path == "ws" else '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}')
+        assert socket.recv(timeout=60)
+
+
+def test_what_was_sent_is_not_sent_back(server):
+    long = "x" * 9_000
+    for path, body in (
+        ("step", {"action": {"command": [long] * 50}}),
+        ("step", {"x": [long] * 50}),
+        ("reset", {"seed": long}),
+        ("mcp", {**CREATE, "method": "tools/call", "params": {"session_id": {"a": 1}}}),
+    ):
+        answer = httpx.post(f"{server}/{path}", json=body)
+        assert answer.status_code == 422
+        assert len(answer.content) < 500
+
+
+def test_no_name_of_a_host_is_none():
+    admitted = admission("", ("", " "), "s3cret-token")
+    assert admitted.refusal({"authorization": "Bearer s3cret-token"})[0] == 421
+    assert admitted.refusal({"host": "localhost", "origin": "null", "authorization": "Bearer s3cret-token"})[0] == 403
+
+
 def test_beyond_this_machine_a_token_is_needed():
     with pytest.raises(InputError, match="RPMS_ENVS_TOKEN"):
         admission("0.0.0.0", (), "")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, ValidationError
 
-from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER
+from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER, MOST_JSON_VALUES
 from rpms.foreign.shown import excerpt
 
 _DIGITS = len(str(-LONGEST_NUMBER))
@@ -47,6 +47,9 @@ DECODER = json.JSONDecoder(strict=False, parse_int=_whole, parse_float=_decimal,
 def loads(text: str | bytes, *, once: bool = False) -> Any:
     """Read JSON; NotJson says in a few words what is wrong. With `once`, a name may stand once in an object."""
     hook = each_once if once else None
+    marks = (b",", b"[", b"{") if isinstance(text, bytes) else (",", "[", "{")
+    if len(text) > MOST_JSON_VALUES and sum(map(text.count, marks)) > MOST_JSON_VALUES:  # type: ignore[arg-type]
+        raise NotJson(f"it holds more than {MOST_JSON_VALUES:,} values")
     try:
         value = json.loads(
             text, parse_int=_whole, parse_float=_decimal, parse_constant=_constant, object_pairs_hook=hook
