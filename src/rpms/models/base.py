@@ -9,6 +9,8 @@ from rpms.core.errors import InputError
 from rpms.core.usage import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rpms.core.decide import Decision
     from rpms.core.prompt import Prompt
     from rpms.foreign.calls import Tool
@@ -114,6 +116,12 @@ def can_weigh(model: Model) -> bool:
 def can_read(model: Model) -> bool:
     """True for a language model, which can be asked what a person's request means."""
     return can_weigh(model) or bool(getattr(model, "reads", False))
+
+
+def cut_at_stop(text: str, stop: Sequence[str]) -> str:
+    """The text up to the first stop sequence, for models and servers that do not stop by themselves."""
+    ends = [at for at in (text.find(mark) for mark in stop if mark) if at >= 0]
+    return text[: min(ends)] if ends else text
 
 
 class WrappedModel:

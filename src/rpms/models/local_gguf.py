@@ -9,8 +9,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.models.base import Answer, Usage
-from rpms.models.caller import cut_at_stop
+from rpms.models.base import Answer, Usage, cut_at_stop
 from rpms.models.constraint import grammar, shapes_of
 from rpms.models.providers import BUILDS_LLAMA
 from rpms.models.secrets import excerpt

@@ -6,7 +6,7 @@ from copy import copy
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from rpms.models.caller import cut_at_stop
+from rpms.models.base import cut_at_stop
 from rpms.models.constraint import ACTION, THOUGHT, begins, fits, thought_tokens
 from rpms.models.parsing import action_is_complete
 
