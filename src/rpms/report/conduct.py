@@ -1,16 +1,18 @@
-"""Tables of how episodes went: steps, endings, infeasible actions, and how sure the differences are."""
+"""Tables of how episodes went: steps, endings, infeasible actions, how sure the differences are, and epochs."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rpms.core.episode import Ending
-from rpms.report import published
 from rpms.report.contrasts import contrasts, omissions
 from rpms.report.labels import condition_label
-from rpms.report.numbers import Best, p_value, points, range_of
-from rpms.report.outcomes import MISSING, Comparison, Results, Row
+from rpms.report.numbers import Best, p_value, percent, points, range_of
+from rpms.report.outcomes import Comparison, Results
+from rpms.report.published import PUBLISHED, TASKS
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
+from rpms.store.episodes import EpisodeRow
 
 
 def efficiency_table(comparison: Comparison, *, with_published: bool = False) -> Table:
@@ -31,7 +33,7 @@ def efficiency_table(comparison: Comparison, *, with_published: bool = False) ->
     ]
     printed = [
         line(condition_label(name), f"{every:.1f}", f"{won:.1f}", published=True)
-        for name, (every, won) in (published.STEPS.items() if with_published else ())
+        for name, (every, won) in (PUBLISHED["steps"].items() if with_published else ())
     ]
     return Table(
         "efficiency",
@@ -42,7 +44,7 @@ def efficiency_table(comparison: Comparison, *, with_published: bool = False) ->
     )
 
 
-def _mean_steps(rows: Sequence[Row]) -> float | None:
+def _mean_steps(rows: Sequence[EpisodeRow]) -> float | None:
     return sum(row.steps for row in rows) / len(rows) if rows else None
 
 
@@ -56,21 +58,20 @@ _FAILURE_LABELS = {
     Ending.STUCK: "Stuck",
     Ending.MODEL_ERROR: "Model error",
     Ending.WORLD_ERROR: "World error",
-    MISSING: "Missing",
+    "": "Missing",
 }
 
 
 def failure_table(comparison: Comparison, *, with_published: bool = False) -> Table:
     """Endings of failed episodes: the paper's Table 7, with every ending there is."""
-    counts = {
-        ending: [sum(row.ending == ending for row in results) for results in comparison] for ending in _FAILURE_LABELS
-    }
+    ended = [Counter("" if row.missing else row.ending for row in results) for results in comparison]
+    counts = {ending: [each[ending] for each in ended] for ending in _FAILURE_LABELS}
     shown = {ending: row for ending, row in counts.items() if any(row) or ending == Ending.OUT_OF_STEPS}
     measured = [line(_FAILURE_LABELS[ending], *map(str, row)) for ending, row in shown.items()]
     total = [line("Total failed", *(str(len(results) - results.won) for results in comparison))]
     printed: list[TableLine] = []
     if with_published:
-        for mode, failures in published.FAILURES.items():
+        for mode, failures in PUBLISHED["failures"].items():
             cells = [str(failures[results.name]) if results.name in failures else DASH for results in comparison]
             printed.append(line(mode, *cells, published=True))
     return Table(
@@ -169,16 +170,16 @@ def significance_table(comparison: Comparison, *, with_published: bool = False) 
     printed = [
         line(
             f"{condition_label(second)} vs. {condition_label(first)}",
-            str(published.TASKS),
+            str(TASKS),
             f"{gained}/{lost}",
-            points((gained - lost) / published.TASKS),
+            points((gained - lost) / TASKS),
             "",
             "",
             "",
             p_value(value),
             published=True,
         )
-        for (first, second), (gained, lost, value) in (published.DISCORDANT.items() if with_published else ())
+        for first, second, gained, lost, value in (PUBLISHED["discordant"] if with_published else ())
     ]
     notes = [f"{contrast.name}: {contrast.warning}." for contrast in found if contrast.warning]
     if any(contrast.provisional for contrast in found):
@@ -190,4 +191,35 @@ def significance_table(comparison: Comparison, *, with_published: bool = False) 
         ("Comparison", "Pairs", "n01/n10", "Δ", "95% interval", "p exact", "p Holm", "p χ² corr."),
         groups(measured, printed),
         (*notes, *omissions(comparison)),
+    )
+
+
+def epochs_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
+    """Success by epoch, pass^k and flip rate of every condition that was played more than once."""
+    found = [(results, results.agreement) for results in comparison if results.agreement is not None]
+    most = max(agreed.epochs for _, agreed in found)
+    lines = [
+        line(
+            condition_label(results.name),
+            str(agreed.epochs),
+            percent(agreed.mean),
+            f"{percent(min(agreed.rates))}–{percent(max(agreed.rates))}",
+            *(percent(agreed.pass_hat(k)) if k <= agreed.epochs else DASH for k in range(2, most + 1)),
+            percent(agreed.flip_rate),
+            f"{agreed.flipped}/{agreed.tasks}",
+        )
+        for results, agreed in found
+    ]
+    left_out = [
+        f"{condition_label(results.name)}: {agreed.left_out} tasks that an epoch lacks are left out of this table."
+        for results, agreed in found
+        if agreed.left_out
+    ]
+    return Table(
+        "epochs",
+        "The same tasks played several times. pass^k: how likely k attempts at a task are all won. Flip rate: how "
+        "likely two attempts at a task end differently. In per cent; all other tables are of the first epoch.",
+        ("Condition", "Epochs", "Mean", "Range", *(f"pass^{k}" for k in range(2, most + 1)), "Flip rate", "Flipped"),
+        groups(lines),
+        tuple(left_out),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rpms.report.outcomes import Cells, Comparison, Results, Row, paired
+from rpms.report.outcomes import Cells, Comparison, Results, paired
 from rpms.report.statistics import (
     ALPHA,
     Interval,
@@ -19,6 +19,7 @@ from rpms.report.statistics import (
     power_warning,
 )
 from rpms.report.table import plain
+from rpms.store.episodes import EpisodeRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ def _notes(results: Results) -> Iterator[_Note]:
         yield _Note(name, count, "of other tasks not counted", _listed(results.stray))
 
 
-def lack_of_room(rows: Iterable[Row]) -> tuple[str, ...]:
+def lack_of_room(rows: Iterable[EpisodeRow]) -> tuple[str, ...]:
     """Blocks left out of prompts for lack of context, in words."""
     each = tuple(rows)
     steps, shortened, crowded = (sum(getattr(row, name) for row in each) for name in ("steps", "shortened", "crowded"))

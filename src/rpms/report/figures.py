@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 
 from rpms.core.condition import CONDITIONS
 from rpms.report.labels import ENFORCED, condition_label, type_label
-from rpms.report.learning_curve import LearningRound, rounds
-from rpms.report.outcomes import Cells, Comparison, Results
+from rpms.report.outcomes import Cells, Comparison, LearningRound, Results, rounds
 from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")

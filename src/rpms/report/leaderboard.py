@@ -28,7 +28,8 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
     for run in runs_in(inputs):
         if run.folder.protocol.settings.get("epoch", 1) == 1:
             results = read_results(run.name, run.folder)
-            boards.setdefault(_terms(results.protocol), {})[str(run.folder.folder)] = results
+            terms = json.dumps([results.protocol.get(name) for name in _TERMS], sort_keys=True, default=str)
+            boards.setdefault(terms, {})[str(run.folder.folder)] = results
     ordered = sorted(boards.values(), key=len, reverse=True)
     return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
 
@@ -36,10 +37,6 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
 def write_leaderboard(inputs: Sequence[Path], out: Path) -> pages.Report:
     """Write the rankings as a page of its own into a folder, which is new or holds an older report."""
     return pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": leaderboards(inputs)})
-
-
-def _terms(protocol: Mapping[str, Any]) -> str:
-    return json.dumps([protocol.get(name) for name in _TERMS], sort_keys=True, default=str)
 
 
 def _agent(protocol: Mapping[str, Any]) -> str:
@@ -50,7 +47,10 @@ def _agent(protocol: Mapping[str, Any]) -> str:
 def _board(found: Mapping[str, Results], number: int) -> Table:
     ranked = sorted(found.values(), key=lambda results: (-results.rate, -results.score, results.model, results.name))
     first, *others = ranked
-    tests = {str(place): _against(first, other) for place, other in enumerate(others, start=1)}
+    tests = {
+        str(place): mcnemar_of([row.won for row in first], [other.rows[task].won for task in first.rows]).exact
+        for place, other in enumerate(others, start=1)
+    }
     p_values = [DASH, *map(p_value, holm(tests).values())]
     best = Best(results.rate for results in ranked)
     measured: dict[str, Sequence[str | TableCell]] = {
@@ -101,7 +101,3 @@ def _where_known(ranked: Sequence[Results]) -> dict[str, list[str]]:
         ],
     }
     return {name: values for name, values in found.items() if any(value != DASH for value in values)}
-
-
-def _against(first: Results, other: Results) -> float:
-    return mcnemar_of([row.won for row in first], [other.rows[task].won for task in first.rows]).exact

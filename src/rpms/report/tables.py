@@ -7,18 +7,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rpms.core.errors import InputError
-from rpms.report import published
-from rpms.report.conduct import action_table, efficiency_table, failure_table, significance_table
+from rpms.report.conduct import action_table, efficiency_table, epochs_table, failure_table, significance_table
 from rpms.report.contrasts import interaction_of, omissions
-from rpms.report.epochs import epochs_table
 from rpms.report.labels import ARBITRATION_LABELS, CONDITION_LABELS, ENFORCED, condition_label, type_label
-from rpms.report.learning_curve import MEMORY_SERIES, RULES_SERIES, rounds
 from rpms.report.numbers import Best, percent, points, range_of, rate_range
-from rpms.report.outcomes import Cells, Comparison, Results, Row
-from rpms.report.published import SETTINGS
+from rpms.report.outcomes import MEMORY_SERIES, RULES_SERIES, Cells, Comparison, Results, rounds
+from rpms.report.published import PUBLISHED, TASKS
 from rpms.report.statistics import additive_expectation
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.report.verdicts import verdict_table
+from rpms.store.episodes import EpisodeRow
 
 CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": "D"}
 
@@ -37,7 +35,7 @@ def main_table(comparisons: Sequence[Comparison], *, with_published: bool = Fals
             [_main_line(base, None, best, controls), *(_main_line(other, base, best, controls) for other in others)]
         )
     if with_published:
-        parts.extend(_published_main(row, len(controls)) for row in published.MAIN)
+        parts.extend(_published_main(*row, len(controls)) for row in PUBLISHED["main"])
     total = len(comparisons[0].tasks) if comparisons else 0
     once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     return Table(
@@ -50,11 +48,11 @@ def main_table(comparisons: Sequence[Comparison], *, with_published: bool = Fals
     )
 
 
-def _published_main(row: published.MainResult, controls: int) -> list[TableLine]:
-    gain, none = f"{row.full - row.baseline:+.1f}", ("",) * controls
+def _published_main(model: str, baseline: float, full: float, controls: int) -> list[TableLine]:
+    gain, none = f"{full - baseline:+.1f}", ("",) * controls
     return [
-        line(row.model, "ReAct (Baseline)", f"{row.baseline:.1f}", "", DASH, *none, published=True),
-        line(row.model, "RPMS", f"{row.full:.1f}", "", gain, *none, published=True),
+        line(model, "ReAct (Baseline)", f"{baseline:.1f}", "", DASH, *none, published=True),
+        line(model, "RPMS", f"{full:.1f}", "", gain, *none, published=True),
     ]
 
 
@@ -94,9 +92,9 @@ def type_table(comparison: Comparison, *, with_published: bool = False) -> Table
     ]
     printed: list[TableLine] = []
     if with_published:
-        for name, rates in published.PER_TYPE.items():
+        for name, rates in PUBLISHED["per_type"].items():
             cells = [f"{rates[label]:.1f}" if (label := type_label(kind)) in rates else DASH for kind in types]
-            total = percent(published.WON[name] / published.TASKS)
+            total = percent(PUBLISHED["won"][name] / TASKS)
             printed.append(line(condition_label(name), *cells, total, published=True))
     headings = [f"{type_label(kind)} ({counts[kind]})" for kind in types]
     return Table(
@@ -108,11 +106,11 @@ def type_table(comparison: Comparison, *, with_published: bool = False) -> Table
     )
 
 
-def _rate(rows: Sequence[Row]) -> float | None:
+def _rate(rows: Sequence[EpisodeRow]) -> float | None:
     return sum(row.won for row in rows) / len(rows) if rows else None
 
 
-def _rate_cell(rows: Sequence[Row], best: Best) -> TableCell:
+def _rate_cell(rows: Sequence[EpisodeRow], best: Best) -> TableCell:
     rate = _rate(rows)
     return best.cell(rate, DASH if rate is None else percent(rate))
 
@@ -137,12 +135,12 @@ def ablation_table(comparison: Comparison, *, with_published: bool = False) -> T
     printed = [
         line(
             *_printed_switches(name),
-            f"{won}/{published.TASKS}",
-            f"{percent(won / published.TASKS)}%",
+            f"{won}/{TASKS}",
+            f"{percent(won / TASKS)}%",
             *("",) * (1 + len(controls)),
             published=True,
         )
-        for name, won in (published.WON.items() if with_published else ())
+        for name, won in (PUBLISHED["won"].items() if with_published else ())
     ]
     return Table(
         "ablation",
@@ -172,7 +170,7 @@ def score_table(comparison: Comparison, *, with_published: bool = False) -> Tabl
     ]
     printed = [
         line(*_printed_switches(name), f"{score:.1f}", "", published=True)
-        for name, score in (published.SCIENCEWORLD.items() if with_published else ())
+        for name, score in (PUBLISHED["scienceworld"].items() if with_published else ())
     ]
     return Table(
         "scores",
@@ -244,12 +242,12 @@ def arbitration_table(comparison: Comparison, *, with_published: bool = False) -
     printed = [
         line(
             ARBITRATION_LABELS[mode],
-            f"{won}/{published.TASKS}",
-            percent(won / published.TASKS),
+            f"{won}/{TASKS}",
+            percent(won / TASKS),
             "",
             published=True,
         )
-        for mode, won in (published.ARBITRATION.items() if with_published else ())
+        for mode, won in (PUBLISHED["arbitration"].items() if with_published else ())
     ]
     return Table(
         "arbitration",
@@ -270,7 +268,7 @@ def learning_table(comparison: Comparison, *, with_published: bool = False) -> T
         measured.append(line(point.name, str(point.entries), *rates))
     printed = [
         line(name, str(entries), f"{memory:.1f}", f"{both:.1f}", published=True)
-        for name, entries, memory, both in (published.LEARNING if with_published else ())
+        for name, entries, memory, both in (PUBLISHED["learning"] if with_published else ())
     ]
     return Table(
         "learning",
@@ -284,12 +282,12 @@ def learning_table(comparison: Comparison, *, with_published: bool = False) -> T
 def methods_table(world: str) -> Table:
     """Other methods as published: the paper's Tables 9 and 10. Not comparable with anything measured here."""
     science = world == "scienceworld"
-    rows = published.SCIENCEWORLD_METHODS if science else published.ALFWORLD_METHODS
+    rows = PUBLISHED["methods"]["scienceworld" if science else "alfworld"]
     return Table(
         "methods",
         "Published results for context only: backbones, training, trials and subsets differ.",
         ("Method", "Backbone", "Regime", "Split" if science else "Trials", "Reference", "Score" if science else "SR"),
-        groups(line(m.name, m.backbone, m.regime, m.setting, m.reference, m.value, published=True) for m in rows),
+        groups(line(*row, published=True) for row in rows),
         words=5,
     )
 
@@ -380,6 +378,7 @@ def _made(maker: _Maker, comparison: Comparison, with_published: bool) -> Table:
         table = replace(table, caption=f"{table.caption} Model: {comparison.model}.")
     if any(entry.published for entry in table.lines):
         table = replace(
-            table, notes=(*table.notes, f"Published rows are as the paper prints them: {SETTINGS[maker.world]}.")
+            table,
+            notes=(*table.notes, f"Published rows are as the paper prints them: {PUBLISHED['settings'][maker.world]}."),
         )
     return table
