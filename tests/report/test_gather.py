@@ -125,7 +125,7 @@ def test_a_run_tells_its_seconds_and_what_it_cost(copied):
     (copied["baseline"] / "price.json").write_text("junk")
     (evidence,) = gather([copied["full"], copied["baseline"]])
     results = evidence.comparison["full"]
-    used = [sum(getattr(row, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
+    used = [sum(getattr(row.usage, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
     assert results.cost == pytest.approx((2 * used[0] + 10 * used[1]) / 1e6)
     assert evidence.comparison["baseline"].cost is None
     assert results.seconds_a_step > 0

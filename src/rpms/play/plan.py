@@ -93,9 +93,7 @@ class RunPlan:
 
     def reads(self, model: Model) -> Reads:
         """Who reads goals in people's words: the plan's reader, opened here, else the model that plays."""
-        if self.reader in CONTROLS:
-            return Reads(control=self.reader)
-        return Reads(self.open_reader() if self.open_reader is not None else model)
+        return Reads.by(self.reader, self.open_reader or (lambda: model), model)
 
     def protocol(self) -> Protocol:
         """Everything in this plan that decides its results."""
@@ -104,7 +102,7 @@ class RunPlan:
             "package": version("rpms"),
             "world": self.world.name,
             "engine": self.setting.engine,
-            "edition": self._edition(),
+            "edition": dict(self.world.edition(self.tasks, self.setting)),
             "options": dict(sorted(self.setting.options.items())),
             "split": self.split,
             "model": self.model_name,
@@ -140,10 +138,6 @@ class RunPlan:
     def knowledge(self) -> Knowledge:
         """The world's knowledge, from the sources of this plan."""
         return knowledge_of(self.world, self.sources, self.decoding.max_tokens, self.method)
-
-    def _edition(self) -> dict[str, str]:
-        """The world's facts about the games themselves, beyond their names: a dialect, a hash of their files."""
-        return dict(self.world.edition(self.tasks, self.setting))
 
 
 class Terms(TypedDict, total=False):

@@ -57,6 +57,13 @@ class Reads:
     """Knowledge that is not used for reading, for measurements: `rules`, `belief`, `memory`."""
     _kept: dict[int, Reader] = field(init=False, repr=False, compare=False, default_factory=dict)
 
+    @classmethod
+    def by(cls, reader: str, open_reader: Callable[[], Model], model: Model, ask: Ask | None = None) -> Reads:
+        """The reader of a setting: a control, a model that is opened here, or without one the model that plays."""
+        if reader in CONTROLS:
+            return cls(control=reader, ask=ask)
+        return cls(open_reader() if reader else model, ask=ask)
+
     @property
     def source(self) -> Source:
         """Reader by name, else the model if it is a language model, else the words alone."""

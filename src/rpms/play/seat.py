@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from rpms.core.condition import Knowledge, compose
@@ -14,10 +15,10 @@ from rpms.models.base import Model
 from rpms.play.episode import Play
 from rpms.play.plan import RunPlan
 from rpms.play.reading import Reads
-from rpms.play.reflecting import CARRIED, NOTHING, Reflection, carried_text, reflect
+from rpms.play.reflecting import CARRIED, NOTHING, Earlier, Reflection, carried_text, reflect
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.runs import Timing
-from rpms.worlds.base import Task
+from rpms.worlds.base import Game, Task
 
 LOSSES = 4
 """Losses of an episode with its node or process after which it counts as a world error."""
@@ -87,10 +88,8 @@ class Seat:
         of an episode that no model could play.
         """
         start, plan = time.perf_counter(), self._plan
-        brought = NOTHING
-        if earlier := plan.earlier.get(task.id):
-            context = plan.sources.context
-            brought = reflect(plan.method, earlier, self._model, plan.decoding, self._name(task), context)
+        earlier = plan.earlier.get(task.id)
+        brought = self.reflect(task, earlier) if earlier else NOTHING
         episode = self._episode(task, brought, stop)
         if episode is None:
             return None
@@ -100,30 +99,40 @@ class Seat:
         """Name of an episode for the model."""
         return f"{task.id} trial {self._plan.trial}" if self._plan.trial else task.id
 
+    def reflect(self, task: Task, earlier: Earlier) -> Reflection:
+        """Ask the model what to carry from the last attempt at a task to the next."""
+        plan = self._plan
+        return reflect(plan.method, earlier, self._model, plan.decoding, self._name(task), plan.sources.context)
+
+    def begin(self, task: Task, game: Game, brought: Reflection = NOTHING) -> Play:
+        """An episode in a game that is open."""
+        plan = self._plan
+        return Play(
+            plan.world,
+            game,
+            task,
+            self._mind,
+            self._model,
+            plan.decoding,
+            plan.step_budget,
+            plan.stuck_after,
+            self._name(task),
+            plan.seed,
+            method=plan.method,
+            reads=self._reads,
+            brought=brought,
+            repair=plan.condition.repair,
+            calls=plan.condition.calls,
+        )
+
     def _episode(self, task: Task, brought: Reflection, stop: Callable[[], bool]) -> Episode | None:
         plan = self._plan
         try:
             game = plan.world.open(task, plan.setting)
         except (WorldError, FileError) as error:
             return Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), str(error))
-        try:
-            play = Play(
-                plan.world,
-                game,
-                task,
-                self._mind,
-                self._model,
-                plan.decoding,
-                plan.step_budget,
-                plan.stuck_after,
-                self._name(task),
-                plan.seed,
-                method=plan.method,
-                reads=self._reads,
-                brought=brought,
-                repair=plan.condition.repair,
-                calls=plan.condition.calls,
-            )
+        with closing(game):
+            play = self.begin(task, game, brought)
             while play.ending is None:
                 if stop():
                     return None
@@ -132,5 +141,3 @@ class Seat:
                 except WorldError as error:
                     return replace(play.episode(), ending=Ending.WORLD_ERROR, error=str(error))
             return play.episode()
-        finally:
-            game.close()
