@@ -25,7 +25,6 @@ from rpms.cli.options import make_setting
 from rpms.core.condition import CONDITIONS
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import IN_PROCESS, chooses_from_menu, parse_model_name
@@ -38,6 +37,7 @@ from rpms.play.settings import Settings
 from rpms.play.setup import can_play
 from rpms.play.threads import Threads
 from rpms.play.trials import Trials, run_trials
+from rpms.store.memories import read_frozen
 from rpms.store.runs import RunSummary, open_run
 from rpms.study.read import read_study
 from rpms.study.shipped import find_study

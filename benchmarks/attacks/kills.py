@@ -24,7 +24,6 @@ from attacks.servers import deaf_server
 from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import FULL
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import read_frozen
 from rpms.learn.manual_review import decide, lines_of
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Request
@@ -35,6 +34,7 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.pages import write_report
 from rpms.store.answers import FolderOfAnswers
+from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces, traces_file
 from rpms.study.read import read_study

@@ -21,7 +21,6 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.files import is_there
-from rpms.learn.freeze import freeze, read_frozen
 from rpms.learn.harvest import harvest_by
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
@@ -32,7 +31,7 @@ from rpms.play.settings import CONDITION_KNOBS, SettingError, Settings
 from rpms.play.setup import knowledge_of
 from rpms.play.step import Course, Move, Player
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.memories import write_memory
+from rpms.store.memories import freeze, read_frozen, write_memory
 from rpms.store.packed_answers import open_answers
 from rpms.worlds.base import Outcome, World
 from rpms.worlds.registry import find_world

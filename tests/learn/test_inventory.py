@@ -13,10 +13,10 @@ from rpms.cli.app import app
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import FailureLesson, merge
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import freeze
 from rpms.learn.harvest import harvest
-from rpms.learn.inventory import comma_separated, difference, find_entry, markdown, stats, where_from
-from rpms.store.memories import read_memory, write_memory
+from rpms.learn.inventory import comma_separated, difference, markdown, stats, where_from
+from rpms.store.memories import freeze, read_memory, write_memory
+from rpms.store.quarantine import find_entry
 from tests.learn.episodes import MANUAL, planned, scripted
 
 HOSTILE = "=1+1 a|b <b>*c*</b>"

@@ -11,7 +11,6 @@ import pytest
 from rpms.cli.options import make_setting
 from rpms.core.errors import FileError, InputError, ModelUnavailable
 from rpms.foreign.records import question_key
-from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.catalogue import open_model
 from rpms.models.recorded import ReplayModel
@@ -19,6 +18,7 @@ from rpms.play.answering import NamedModel
 from rpms.play.plan import lend
 from rpms.play.trials import run_trials
 from rpms.store.answers import FolderOfAnswers
+from rpms.store.memories import read_frozen
 from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
 from rpms.study.read import read_study
 from rpms.study.run import Means, plan_cell, plan_round

@@ -17,14 +17,13 @@ from rpms.cli.app import app
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
-from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
-from rpms.store.memories import read_memory
+from rpms.store.memories import read_frozen, read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study

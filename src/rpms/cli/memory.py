@@ -14,10 +14,10 @@ from rpms.cli import options, worth
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
-from rpms.learn.freeze import check_frozen, freeze, read_frozen
-from rpms.learn.inventory import FORMS, difference, find_entry, full_text, said, stats, where_from
+from rpms.learn.inventory import FORMS, difference, full_text, said, stats, where_from
 from rpms.store.files import write_whole
-from rpms.store.memories import memory_hash, read_memory, write_memory
+from rpms.store.memories import check_frozen, freeze, memory_hash, read_frozen, read_memory, write_memory
+from rpms.store.quarantine import find_entry
 from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Show, count, merge, compare and clean memories.", no_args_is_help=True)

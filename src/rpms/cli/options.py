@@ -15,13 +15,13 @@ from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.digits import whole_number
-from rpms.learn.freeze import read_frozen
 from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.plan import Terms
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.setup import can_play, idle_parts
 from rpms.play.tasks import variation_called
+from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world, world_names
 

@@ -18,7 +18,6 @@ from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
-from rpms.learn.freeze import read_frozen
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.providers import NO_LLM, parse_model_name
@@ -30,6 +29,7 @@ from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
 from rpms.store.experience import Experience
 from rpms.store.files import read_text
+from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study
 from rpms.study.read import read_study

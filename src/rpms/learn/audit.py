@@ -161,6 +161,11 @@ class Audit:
         return tuple(account for account in self.entries if account.worth is worth)
 
     @property
+    def harmful(self) -> dict[str, str]:
+        """The entries that are credibly harmful, by id, each with the reason."""
+        return {account.name: f"audit: {account.reason}" for account in self.of(Worth.HARMFUL)}
+
+    @property
     def summary(self) -> str:
         """In one line; that little is known is the usual answer."""
         counts = {worth: len(self.of(worth)) for worth in Worth}

@@ -8,7 +8,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from rpms.core.errors import InputError
 from rpms.core.memory import (
@@ -79,19 +78,6 @@ def where_from(origins: Iterable[Origin], most: int = _ORIGINS_SHOWN) -> str:
     named = [f"{one.episode} step {one.step}{' (failed)' if one.failed else ''}" for one in ordered[:most]]
     rest = len(ordered) - len(named)
     return "; ".join(named) + (f"; and {rest} more" if rest else "")
-
-
-def find_entry(memory: EpisodicMemory, wanted: str) -> Entry:
-    """An entry by its id or the beginning of it; several or none are an InputError."""
-    exact = [entry for entry in memory.entries if entry.id == wanted]
-    found = exact or [entry for entry in memory.entries if entry.id.startswith(wanted)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f"{wanted!r} begins the ids of {len(found)} entries, such as {found[0].id} and {found[1].id}")
-    near = get_close_matches(wanted, [entry.id for entry in memory.entries], 1)
-    hint = f"; did you mean {near[0]}?" if near else "; `rpms memory stats` lists them"
-    raise InputError(f"no entry {wanted!r} in this memory{hint}")
 
 
 def full_text(entry: Entry) -> str:

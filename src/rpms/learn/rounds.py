@@ -30,10 +30,8 @@ from rpms.core.usage import Price
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
-from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.harvest import harvest_by
 from rpms.learn.lessons import LessonWriter
-from rpms.learn.quarantine import harmful, set_aside
 from rpms.models.base import Model
 from rpms.play.limits import Meter
 from rpms.play.parts import Part, name_of
@@ -44,8 +42,8 @@ from rpms.play.setup import manual_of
 from rpms.play.sources import ManualChoice
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, remove_leftovers, write_whole
-from rpms.store.memories import parse_memory, record, write_memory
-from rpms.store.quarantine import Quarantined, read_quarantine, write_quarantine
+from rpms.store.memories import check_frozen, freeze, freeze_file, parse_memory, read_frozen, record, write_memory
+from rpms.store.quarantine import Quarantined, read_quarantine, set_aside, write_quarantine
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import World
 
@@ -199,7 +197,7 @@ def learn(
         summary = run(round_plan, folder, workers, listening, engine=engine, price=price, meter=meter)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
-        reasons = harmful(audited) if audited is not None else {}
+        reasons = audited.harmful if audited is not None else {}
         entries, aside = set_aside(merge(memory.entries, *fresh), reasons, aside)
         memory = EpisodicMemory(entries, plan.world.name)
         if not memory.entries and not empty:
