@@ -28,9 +28,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import IN_PROCESS, chooses_from_menu, parse_model_name
-from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT
-from rpms.play.plan import RunPlan, lend, plan_run
+from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.processes import InProcesses, cores
 from rpms.play.run import MakeEngine
 from rpms.play.settings import Settings

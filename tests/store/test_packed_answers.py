@@ -14,8 +14,7 @@ from rpms.foreign.records import question_key
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.catalogue import open_model
 from rpms.models.recorded import ReplayModel
-from rpms.play.answering import NamedModel
-from rpms.play.plan import lend
+from rpms.play.plan import NamedModel, lend
 from rpms.play.trials import run_trials
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import read_frozen

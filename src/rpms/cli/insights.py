@@ -17,7 +17,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
 from rpms.models.windows import context_window
-from rpms.play.answering import NamedModel
+from rpms.play.plan import NamedModel
 from rpms.play.trials import trial_folder
 from rpms.store.experience import write_experience
 from rpms.store.runs import PROTOCOL, RunFolder

@@ -17,8 +17,8 @@ from rpms.core.usage import Price
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import NO_LLM, parse_model_name
-from rpms.play.answering import NamedModel
 from rpms.play.limits import Limits, Meter, parse_duration
+from rpms.play.plan import NamedModel
 from rpms.play.processes import InProcesses
 from rpms.play.reading import CONTROLS
 from rpms.play.run import MakeEngine

@@ -22,8 +22,7 @@ from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
-from rpms.play.answering import NamedModel
-from rpms.play.plan import RunPlan
+from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings

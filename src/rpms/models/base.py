@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from rpms.core.errors import InputError
+from rpms.core.decide import Decision
+from rpms.core.errors import ContextOverflow, InputError
+from rpms.core.prompt import Part, Prompt
 from rpms.core.usage import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rpms.core.decide import Decision
-    from rpms.core.prompt import Prompt
-    from rpms.foreign.calls import Tool
+from rpms.foreign.calls import Tool
 
 __all__ = ["Answer", "CannotHold", "Decoding", "Model", "Request", "Scalar", "Usage"]
 
@@ -155,3 +152,43 @@ class WrappedModel:
 
     def close(self) -> None:
         self._model.close()
+
+
+class ShorteningModel(WrappedModel):
+    """Asks a model again with a shorter history where its context window is too small.
+
+    The rule is that of `core.prompt.build`: the opening observation, which states the task, always stays; of the turns
+    after it the oldest are dropped, here half of them at a time, until the model answers or none is left. It is needed
+    only where a window is not known or an estimate was short. The answer's notes say how many were dropped.
+    """
+
+    reads = True
+
+    def answer(self, request: Request) -> Answer:
+        prompt = request.prompt
+        dropped = 0
+        while True:
+            try:
+                answer = self._model.answer(replace(request, prompt=prompt))
+            except ContextOverflow:
+                prompt, fewer = drop_older_half(prompt)
+                if not fewer:
+                    raise
+                dropped += fewer
+            else:
+                note = (f"history: {dropped} oldest turns dropped to fit the context window",) if dropped else ()
+                return replace(answer, notes=answer.notes + note)
+
+
+def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:
+    """The prompt without the older half (rounded up) of the turns after the opening one, and how many these were."""
+    blocks = list(prompt.blocks)
+    for index, block in enumerate(blocks):
+        if block.part is not Part.HISTORY or len(block.items) < 2:
+            continue
+        fewer = len(block.items) // 2
+        cut = block.items[1 : 1 + fewer]
+        blocks[index] = block.keeping((0, *range(1 + fewer, len(block.items))))
+        noted = tuple((block.part, item) for item in cut)
+        return replace(prompt, blocks=tuple(blocks), cut=prompt.cut + noted), fewer
+    return prompt, 0

@@ -12,8 +12,7 @@ from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.foreign.files import is_there
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
-from rpms.models.base import Model, Scalar
-from rpms.models.overflow import ShorteningModel
+from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.patience import Patience
 from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_first, menu_random
 from rpms.models.providers import (

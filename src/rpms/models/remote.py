@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.errors import ModelError
 from rpms.core.prompt import Message
-from rpms.models.base import Answer, CannotHold, Usage
-from rpms.models.constraint import NOT_HELD, THOUGHT, held, shapes_of
+from rpms.foreign.calls import NotACall, Tool, from_fields
+from rpms.foreign.shown import one_line
+from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage
+from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, held, shapes_of
 from rpms.models.failures import NOT_OF_PROTOCOL
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import TryAgain
 from rpms.models.served import Reply, ServedModel, body_of, count
-from rpms.models.tool_calls import called, tool_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rpms.models.base import Decoding, Request
-    from rpms.models.constraint import ConstraintForm, Fields
 
 _LOG = logging.getLogger("rpms")
 
@@ -177,3 +173,40 @@ def _usage(usage: object) -> tuple[Usage, tuple[str, ...]]:
     prompt = count(usage.get("prompt_tokens"))
     cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
     return Usage(prompt, min(cached, prompt), count(usage.get("completion_tokens"))), ()
+
+
+NO_CALL = "answered without a tool call"
+
+
+def tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
+    """Tools as a request offers them. A call is required: in a world of tools there is nothing else to do."""
+    offered = [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+        }
+        for tool in tools
+    ]
+    return {"tools": offered, "tool_choice": "required"}
+
+
+def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
+    """An answer as text, given its words and its tool calls, which may be anything; and what there is to note.
+
+    The first call counts. One that cannot be read is passed on as it is, for the world to refuse.
+    """
+    first = calls[0] if isinstance(calls, list) and calls else None
+    function = first.get("function") if isinstance(first, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        return text, (NO_CALL,)
+    notes: tuple[str, ...] = (
+        ("several tool calls: the first counts",) if isinstance(calls, list) and len(calls) > 1 else ()
+    )
+    try:
+        action = str(from_fields(function["name"], function.get("arguments")))
+    except NotACall as problem:
+        action = one_line(f"{function['name']}({function.get('arguments')})")
+        notes += (str(problem),)
+    answer = f"Thought: {one_line(text)}\nAction: {action}"
+    # Words that would be read as another answer are left out.
+    return (answer if text and parse_answer(answer).action == action else f"Action: {action}"), notes

@@ -11,9 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from rpms.models.providers import NO_LLM, Backend, backend_of
-from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT
-from rpms.play.plan import RunPlan
+from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import MakeEngine, run
 from rpms.play.threads import Threads
 from rpms.store.runs import RunSummary

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rpms.foreign.files import is_there
-from rpms.play.answering import NamedModel
-from rpms.play.plan import RunPlan
+from rpms.play.plan import NamedModel, RunPlan
 from rpms.store.runs import EPOCHS, PROTOCOL, RunFolder
 
 Outcome = TypeVar("Outcome")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from rpms.core.condition import FULL, Condition, Knowledge
@@ -19,8 +20,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Decoding, Model, WrappedModel
+from rpms.models.catalogue import ModelOptions, check_openable, open_model
 from rpms.models.providers import NO_LLM, parse_model_name
-from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.parts import SEAMS, identity
 from rpms.play.reading import CONTROLS, Reads
@@ -28,10 +29,35 @@ from rpms.play.reflecting import CARRIED, Earlier
 from rpms.play.setup import knowledge_of
 from rpms.play.sources import Sources, retrieval_settings
 from rpms.play.tasks import limited
+from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import memory_hash
+from rpms.store.packed_answers import open_answers
 from rpms.store.prompts import prompts_hash
 from rpms.store.protocol import Protocol
 from rpms.worlds.base import Setting, Task, World, game_of
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model by name, opened when called; it can be pickled and sent to where the episodes are played."""
+
+    name: str
+    world: str
+    options: ModelOptions = field(default_factory=ModelOptions)
+    record: Path | None = None
+    """A folder that keeps every answer, and gives back what it holds."""
+
+    def __call__(self) -> Model:
+        return open_model(self.name, self.options, open_answers=open_answers, record=self._kept)
+
+    def check(self) -> None:
+        """Raise what opening it here would, as far as that is known at once."""
+        check_openable(self.name, self.options, open_answers=open_answers, record=self._kept)
+
+    @property
+    def _kept(self) -> FolderOfAnswers | None:
+        return FolderOfAnswers(self.record) if self.record is not None else None
+
 
 OpenModel = Callable[[], Model]
 """Opens a model. A cluster calls it once in each of its processes, and so it must be possible to pickle it."""

@@ -19,8 +19,8 @@ from rpms.foreign.files import is_there
 from rpms.models.accounting import cost
 from rpms.report.gather import NamedRun, is_going, runs_in
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
+from rpms.store.files import folder_beside
 from rpms.store.runs import RunFolder, Timing
-from rpms.store.swap import folder_beside
 
 MARK = "export.json"
 """Says what an export holds, and that its folder may be replaced by a newer one."""

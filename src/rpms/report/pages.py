@@ -27,7 +27,7 @@ from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import all_tables, left_out, main_table, methods_table
 from rpms.report.verdicts import EntryBook
 from rpms.store.episodes import read_episode
-from rpms.store.swap import folder_beside
+from rpms.store.files import folder_beside
 
 _VERSION = version("rpms")
 MARK = "report.json"

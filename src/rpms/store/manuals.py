@@ -29,8 +29,7 @@ from rpms.core.rules import (
 )
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ClauseReader, bare_words, read_each
-from rpms.store.commands import unknown_command
+from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ClauseReader, bare_words, read_each, unknown_command
 from rpms.store.files import read_text
 from rpms.store.manual_forms import (
     ActionForm,
