@@ -38,8 +38,7 @@ from rpms.play.threads import Threads
 from rpms.play.trials import Trials, run_trials
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunSummary, open_run
-from rpms.study.read import read_study
-from rpms.study.shipped import find_study
+from rpms.study.read import find_study, read_study
 from rpms.worlds.registry import find_world
 
 _PARTS: Mapping[str, Mapping[str, object]] = {

@@ -31,9 +31,8 @@ from rpms.store.files import read_text
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study
-from rpms.study.read import read_study
+from rpms.study.read import find_study, read_study, shipped_studies
 from rpms.study.run import Cell, Means, StudyLayout, learner, models_of, names_of, plan_round, run_study
-from rpms.study.shipped import find_study, shipped_studies
 from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world, world_named

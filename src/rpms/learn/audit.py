@@ -13,8 +13,7 @@ from typing import Any
 from rpms.core.errors import InputError
 from rpms.core.verdict import Fate
 from rpms.foreign.files import is_there
-from rpms.learn.chance import benjamini_hochberg
-from rpms.learn.effects import NOTHING_KNOWN, Effect, Exposure, Trial, effects
+from rpms.learn.effects import NOTHING_KNOWN, Effect, Exposure, Trial, benjamini_hochberg, effects
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.runs import RunFolder
 

@@ -24,8 +24,7 @@ from rpms.core.memory import (
     merge,
 )
 from rpms.core.rules import ActiveRules, Instance, RuleManual
-from rpms.learn.corrections import corrective_rule
-from rpms.learn.in_words import in_words, schema_effects, template_of
+from rpms.learn.corrections import corrective_rule, in_words, schema_effects, template_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
 from rpms.core.rules import PARAMETER, ActionSchema, Predicate
 from rpms.foreign.shown import excerpt
-from rpms.store.sections import SectionReader
-from rpms.store.yaml_files import YamlFile
+from rpms.store.yaml_files import SectionReader, YamlFile
 
 Value = TypeVar("Value")
 

@@ -41,8 +41,7 @@ from rpms.store.manual_forms import (
     ProcessForm,
     RuleForm,
 )
-from rpms.store.sections import entries_at, validate
-from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
+from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, plain, read_yaml, validate
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")
