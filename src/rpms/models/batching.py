@@ -5,14 +5,12 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
 
 Q = TypeVar("Q")
 A = TypeVar("A")

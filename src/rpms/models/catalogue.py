@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.foreign.files import is_there
@@ -29,9 +30,6 @@ from rpms.models.providers import (
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
 from rpms.models.scripted import read_script
 from rpms.models.secrets import check_base_url
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from rpms.core.prompt import Budget, Layout, Part, build, make_block
+from rpms.core.prompt import Budget, Layout, Part, Prompt, build, make_block
 from rpms.core.usage import Price
 from rpms.models.accounting import cost, price_of
 from rpms.models.base import Answer, Decoding, Model, Request
 from rpms.models.parsing import ParsedAnswer, parse_answer
-
-if TYPE_CHECKING:
-    from rpms.core.prompt import Prompt
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,16 @@ import importlib
 import threading
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.models.base import Answer, Usage, cut_at_stop
-from rpms.models.constraint import grammar, shapes_of
+from rpms.core.prompt import Message
+from rpms.models.base import Answer, Decoding, Request, Usage, cut_at_stop
+from rpms.models.constraint import Shape, grammar, shapes_of
 from rpms.models.providers import BUILDS_LLAMA
 from rpms.models.secrets import excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rpms.core.prompt import Message
-    from rpms.models.base import Decoding, Request
-    from rpms.models.constraint import Shape
 
 
 class GGUFModel:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from rpms.core.errors import FileError, ModelError
 from rpms.foreign.files import read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_SCRIPT
-from rpms.models.base import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from rpms.models.base import Request
+from rpms.models.base import Answer, Request
 
 
 class ScriptedModel:

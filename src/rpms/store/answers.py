@@ -12,9 +12,10 @@ import json
 import os
 import re
 import threading
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import read_bytes
@@ -23,9 +24,6 @@ from rpms.foreign.limits import LARGEST_RECORD
 from rpms.foreign.records import question_key
 from rpms.store.files import begin_part, remove_leftovers
 from rpms.store.lock import waiting_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _FILES = "[0-9a-f][0-9a-f]/*.json"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from rpms.models.hf.prefixes import layers_of, sees_all
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rpms.models.hf.rows import PromptRow
+from rpms.models.hf.rows import PromptRow
 
 SCORES_AT_ONCE = 2**28
 """Scores, one for each word of the vocabulary at each position, that are held at once: a gigabyte."""

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from rpms.core.errors import InputError
+from rpms.models.base import Decoding
 from rpms.models.hf.attention import without_plans
 from rpms.models.hf.choices import weigh
 from rpms.models.hf.prefixes import KnownPrefix, Prefixes, sees_all
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rpms.models.base import Decoding
-    from rpms.models.hf.rows import PromptRow
+from rpms.models.hf.rows import PromptRow
 
 SHORTEST_SHARED = 64
 """Tokens below which a shared beginning is not worth a computation of its own."""

@@ -8,24 +8,20 @@ import importlib.util
 import secrets
 import threading
 import time
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.models.base import Answer, Decoding, Usage
+from rpms.core.prompt import Message
+from rpms.models.base import Answer, Decoding, Request, Usage
 from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
 from rpms.models.constraint import shapes_of
 from rpms.models.hf.attention import share_keys_and_values
 from rpms.models.hf.loop import Loop
 from rpms.models.hf.rows import Letters, PromptRow
 from rpms.models.secrets import excerpt, requests_forbidden
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
-    from rpms.core.prompt import Message
-    from rpms.models.base import Request
 
 BATCH_SHARE = 0.3
 """The part of a GPU's free memory for the keys and values of a batch."""

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from copy import copy
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rpms.models.base import cut_at_stop
-from rpms.models.constraint import ACTION, THOUGHT, begins, fits, thought_tokens
+from rpms.models.base import Decoding, cut_at_stop
+from rpms.models.constraint import ACTION, THOUGHT, Shape, begins, fits, thought_tokens
 from rpms.models.parsing import action_is_complete
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rpms.models.base import Decoding
-    from rpms.models.constraint import Shape
 
 _TAIL = 24
 """Last tokens looked at for a stop sequence: more than the longest one has."""
