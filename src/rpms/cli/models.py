@@ -56,7 +56,7 @@ def check(
     # someone is waiting to see whether it works: no patience with what does not
     model = open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))
     try:
-        for line in check_model(model, price=known).lines:
+        for line in check_model(model, known):
             say(line)
     finally:
         model.close()
