@@ -34,7 +34,6 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.pages import write_report
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces, traces_file
 from rpms.study.read import read_study
@@ -126,10 +125,7 @@ def play_study(folder: Path) -> None:
         )
         return {result.number: result.file for result in learn(plan, out)}
 
-    def read(file: Path, world: str) -> EpisodicMemory:
-        return read_frozen(file, world)
-
-    means = Means(WORLD, Setting(), lambda _: lend(slow_planner()), read, learn_first)
+    means = Means(WORLD, Setting(), lambda _: lend(slow_planner()), learn_first)
     run_study(study, ["slow-planner"], means, StudyLayout(folder / "out", folder / "out"))
 
 

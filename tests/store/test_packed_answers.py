@@ -141,7 +141,6 @@ def test_the_shipped_record_plays_the_quickstart(tmp_path):
         world,
         setting,
         open_model=lambda model: lend(recorded) if model == name else NamedModel(model, world.name),
-        read_memory=read_frozen,
         learn=lambda *_given: {},
         window=lambda _model, settings: settings.context or 0,
     )

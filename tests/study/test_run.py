@@ -23,7 +23,7 @@ from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
-from rpms.store.memories import read_frozen, read_memory
+from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
@@ -73,7 +73,7 @@ class Bench:
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
         self.learned = 0
-        self.means = Means(WORLD, Setting(), self.open, read_frozen, self.learn, prices={"planner": PRICE})
+        self.means = Means(WORLD, Setting(), self.open, self.learn, prices={"planner": PRICE})
 
     def open(self, name: str):
         def answer(request):

@@ -268,13 +268,17 @@ def _with_id(entry: Entry, taken: Container[str]) -> Entry:
     return replace(entry, id=next(id_ for id_ in chain((stem,), numbered) if id_ not in taken))
 
 
-def read_memory(file: Path, world: str = "") -> EpisodicMemory:
-    """Read a memory; the first mistake is a FileError with its line. A memory of another world is refused."""
-    return parse_memory(file, read_text(file), world)
+def read_memory(file: Path, world: str = "", *, empty: bool = False) -> EpisodicMemory:
+    """Read a memory; the first mistake is a FileError with its line. A memory of another world is refused.
+
+    `empty`: one with a header and no entries is read as well, such as a weak model learns.
+    """
+    return parse_memory(file, read_text(file), world, empty=empty)
 
 
-def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
+def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False) -> EpisodicMemory:
     """The memory in a text; the file is for messages."""
+    headed = False
     entries: list[Entry] = []
     ids: dict[str, int] = {}
     made_up = 0
@@ -286,7 +290,7 @@ def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
                 raise FileError(file, line, "cannot read this header; was it written by a newer version?") from None
             if world and header.world != world:
                 raise FileError(file, line, f"is a memory of {excerpt(header.world)}, not of {world}")
-            world = world or header.world
+            world, headed = world or header.world, True
             continue
         entry, more = entry_of(file, line, value)
         made_up += more
@@ -298,7 +302,7 @@ def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
             raise FileError(file, line, f"{excerpt(entry.id)} is already used at line {ids[entry.id]}")
         ids[entry.id] = line
         entries.append(entry)
-    if not entries:
+    if not entries and not (empty and headed):
         raise FileError(file, None, "holds no entries; learn some with `rpms learn`, or leave the memory out")
     return EpisodicMemory(entries, world)
 
@@ -374,11 +378,11 @@ def check_frozen(file: Path) -> str:
     return recorded[0]
 
 
-def read_frozen(file: Path, world: str = "") -> EpisodicMemory:
+def read_frozen(file: Path, world: str = "", *, empty: bool = False) -> EpisodicMemory:
     """Read a memory for evaluation: `read_memory`, and the freeze is enforced where there is one."""
     if file.is_file():
         check_frozen(file)
-    return read_memory(file, world)
+    return read_memory(file, world, empty=empty)
 
 
 def _digest(file: Path) -> str:
