@@ -88,17 +88,11 @@ def open_model(
             return model if record is None else RecordedModel(model, record)
 
 
-def check_openable(
-    text: str,
-    options: ModelOptions | None = None,
-    *,
-    open_answers: Callable[[Path], AnswerStore] | None = None,
-    record: AnswerStore | None = None,
-) -> None:
+def check_openable(text: str, options: ModelOptions | None = None, **stores: Any) -> None:
     """Raise what opening a model would, as far as that is known at once: no weights are loaded, and nobody is asked."""
     name = parse_model_name(text)
     if name.provider.backend not in IN_PROCESS:
-        open_model(text, options, open_answers=open_answers, record=record).close()
+        open_model(text, options, **stores).close()
         return
     _check_weights(name)
     if lacking := missing_extra(name.provider):

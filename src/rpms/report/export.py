@@ -19,7 +19,7 @@ from rpms.foreign.files import is_there
 from rpms.models.accounting import cost
 from rpms.report.gather import NamedRun, is_going, runs_in
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
-from rpms.store.files import folder_beside
+from rpms.store.files import replaced_folder
 from rpms.store.runs import RunFolder, Timing
 
 MARK = "export.json"
@@ -90,31 +90,18 @@ def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = t
     if unknown or not tables:
         raise InputError(f"--tables {', '.join(unknown) or '(none)'}: choose of {', '.join(TABLES)}")
     runs = runs_in(inputs)
-    _refuse_foreign(out)
     notes: list[str] = []
     counts = {f"{name}.{to}": 0 for name in tables}
-    try:
-        with folder_beside(out.absolute()) as beside:
-            with ExitStack() as stack:
-                write = {name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name])) for name in tables}
-                for run in runs:
-                    for table, line in _lines(run, notes, tables):
-                        write[table](line)
-                        counts[f"{table}.{to}"] += 1
-            told = {"export": _VERSION, "files": counts, "runs": [str(run.folder.folder) for run in runs]}
-            (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    with replaced_folder(out, MARK, "an export") as beside:
+        with ExitStack() as stack:
+            write = {name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name])) for name in tables}
+            for run in runs:
+                for table, line in _lines(run, notes, tables):
+                    write[table](line)
+                    counts[f"{table}.{to}"] += 1
+        told = {"export": _VERSION, "files": counts, "runs": [str(run.folder.folder) for run in runs]}
+        (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
     return Exported(out, counts, tuple(notes))
-
-
-def _refuse_foreign(out: Path) -> None:
-    if not is_there(out):
-        return
-    if not out.is_dir():
-        raise InputError(f"{out}: is a file; an export is a folder")
-    if any(out.iterdir()) and not is_there(out / MARK):
-        raise InputError(f"{out}: holds something that is not an export; choose another folder with --out")
 
 
 def _lines(run: NamedRun, notes: list[str], tables: Sequence[str]) -> Iterator[tuple[str, Line]]:

@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, unreadable
+from rpms.foreign.files import is_there
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import VARIES, Gathered, gather
@@ -27,7 +27,7 @@ from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import all_tables, left_out, main_table, methods_table
 from rpms.report.verdicts import EntryBook
 from rpms.store.episodes import read_episode
-from rpms.store.files import folder_beside
+from rpms.store.files import replaced_folder
 
 _VERSION = version("rpms")
 MARK = "report.json"
@@ -86,18 +86,10 @@ def write_single(out: Path, template: str, values: Mapping[str, Any], episodes: 
 
 @contextmanager
 def _replacing(out: Path) -> Iterator[Path]:
-    """A folder to write a report into, which then takes the place of an older one; whole or not at all."""
-    _refuse_foreign(out)
-    try:
-        with folder_beside(out.absolute()) as beside:
-            yield beside
-            _mark(beside)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
-
-
-def _mark(folder: Path) -> None:
-    _write(folder / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
+    """A folder to write a report into, which then takes the place of an older one."""
+    with replaced_folder(out, MARK, "a report") as beside:
+        yield beside
+        _write(beside / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
 
 
 def open_report(folder: Path) -> None:
@@ -107,22 +99,6 @@ def open_report(folder: Path) -> None:
         raise InputError(f"{folder}: there is no report here; `rpms report` writes one")
     if not webbrowser.open(page.resolve().as_uri()):
         raise InputError(f"no browser could be opened; open {page.resolve()} yourself")
-
-
-def _refuse_foreign(out: Path) -> None:
-    """Raise where a folder holds anything but an older report."""
-    if not is_there(out):
-        return
-    if not out.is_dir():
-        raise InputError(f"{out}: is a file; a report is a folder")
-    try:
-        holds = any(out.iterdir())
-    except FileNotFoundError:  # another report is just being swapped in
-        return
-    except OSError as error:
-        raise unreadable(out, error) from None
-    if holds and not is_there(out / MARK):
-        raise InputError(f"{out}: holds something that is not a report; choose another folder")
 
 
 def _write(file: Path, text: str) -> None:

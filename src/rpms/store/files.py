@@ -133,6 +133,28 @@ _NEW, _OLD = ".new", ".old"
 
 
 @contextmanager
+def replaced_folder(out: Path, mark: str, what: str) -> Iterator[Path]:
+    """A folder to write anew, which takes the place of an older one of the same sort; whole or not at all.
+
+    `mark`: the file by which such a folder is known, for the caller to write. Anything else in its place is an
+    InputError that calls it `what`: `a report`.
+    """
+    try:
+        if foreign.is_there(out) and not out.is_dir():
+            raise InputError(f"{out}: is a file; {what} is a folder")
+        with suppress(FileNotFoundError):  # it is not there, or another one is just being swapped in
+            if any(out.iterdir()) and not foreign.is_there(out / mark):
+                raise InputError(f"{out}: holds something that is not {what}; choose another folder")
+    except OSError as error:
+        raise foreign.unreadable(out, error) from None
+    try:
+        with folder_beside(out.absolute()) as beside:
+            yield beside
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+
+
+@contextmanager
 def folder_beside(target: Path) -> Iterator[Path]:
     """A new, empty folder that takes the place of `target` when the block ends well, and is gone when it does not.
 
