@@ -52,7 +52,7 @@ class Refused(ModelError):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Who was asked, for the texts of errors."""
+    """The server asked, for the texts of errors."""
 
     url: str
     model: str

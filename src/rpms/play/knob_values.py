@@ -1,6 +1,6 @@
 """Readers of knob values, as a command line, a YAML file or Python gives them.
 
-A reader takes any value; a ValueError says what to write instead.
+A reader takes any value; a ValueError or an InputError says what to write instead.
 """
 
 from __future__ import annotations
@@ -56,10 +56,7 @@ def part_or(seam: str, other: Read | None = None) -> Read:
             return value
         if other is not None and not (isinstance(value, str) and ":" in value):
             return other(value)
-        try:
-            return find_part(seam, str(value), Path.cwd())
-        except InputError as error:
-            raise ValueError(str(error)) from None
+        return find_part(seam, str(value), Path.cwd())
 
     return read
 
@@ -151,10 +148,7 @@ def parts(value: Any) -> dict[str, Any]:
 
 def condition_name(value: Any) -> str:
     """A condition's name."""
-    try:
-        named_condition(str(value))
-    except InputError as error:
-        raise ValueError(str(error)) from None
+    named_condition(str(value))
     return str(value)
 
 

@@ -217,7 +217,7 @@ class Settings:
                 continue
             try:
                 found = known.metadata["read"](value)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, InputError) as error:
                 raise SettingError(name, str(error), getattr(error, "inner", "")) from None
             values[name] = folder / found if isinstance(found, Path) else found
         return cls(**values)

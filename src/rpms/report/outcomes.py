@@ -76,10 +76,6 @@ class Results:
         return tuple(row for row in self if row.failed)
 
     @property
-    def partial(self) -> bool:
-        return bool(self.missing)
-
-    @property
     def rate(self) -> float:
         """Of all tasks, the missing ones included."""
         return self.won / len(self) if self.rows else 0.0

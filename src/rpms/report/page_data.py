@@ -61,7 +61,7 @@ class TaskIndex:
                 {
                     "name": results.name,
                     "label": condition_label(results.name),
-                    "partial": results.partial,
+                    "partial": bool(results.missing),
                     "memory": bool(results.switches.get("memory", True)),
                     "entries": results.memory_entries,
                 }

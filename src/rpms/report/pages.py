@@ -270,7 +270,7 @@ def _cards(comparison: Comparison) -> list[dict[str, Any]]:
                 "won": results.won,
                 "total": len(results),
                 "played": len(results.played),
-                "partial": results.partial,
+                "partial": bool(results.missing),
                 "going": results.going,
                 "low": round(100 * interval.low, 1),
                 "high": round(100 * interval.high, 1),

@@ -64,7 +64,7 @@ class Learning:
     later: str = "full"
     """The condition of rounds after the first."""
     model: str | None = None
-    """Who learns; the model under test by default."""
+    """Model that learns; by default the model under test."""
     settings: Settings = field(default_factory=Settings)
     """All but those that choose tasks."""
 
@@ -171,7 +171,7 @@ class Study:
         return cases
 
     def learner(self, model: str) -> str:
-        """Who learns what a model remembers; nobody where it would have to choose from a menu and there is none."""
+        """Name of the model that fills another's memory; empty if it would need a menu and there is none."""
         who = (self.learning.model if self.learning else "") or model
         return who if self.learning and can_play(self.learning.condition(1).enforcement, who) else ""
 
