@@ -91,6 +91,16 @@ class RunSummary:
         return sum((row.usage for row in self.rows), start=Usage())
 
 
+def lack_of_room(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
+    """Blocks left out of prompts for lack of context, in words."""
+    steps, shortened, crowded = (sum(getattr(row, name) for row in rows) for name in ("steps", "shortened", "crowded"))
+    words = {
+        f"{crowded:,} of {steps:,} prompts left out rules or memories: the context window has no room": crowded,
+        f"{shortened:,} of {steps:,} prompts left out the oldest turns to fit the context window": shortened,
+    }
+    return tuple(text for text, count in words.items() if count)
+
+
 @dataclass(frozen=True)
 class RunFolder:
     """A run on disk, for reading. Needs no lock: every file in it is whole."""
