@@ -108,6 +108,7 @@ class ServedModel:
 
         def attempt() -> Reply:
             nonlocal requests
+            failure: Exception
             for _ in range(len(self.adaptable) + 1):
                 requests += 1
                 reply = self._try(self._adapt(arguments, here))
@@ -115,14 +116,15 @@ class ServedModel:
                     with self._lock:
                         self._answers += 1
                     return reply
-                if not isinstance(reply, Refused) or not reply.parameter:
+                failure = reply
+                if not isinstance(failure, Refused) or not failure.parameter:
                     break
                 with self._lock:
-                    known = here if reply.parameter in self.own else self._adapted
-                    known[reply.parameter] = self.adaptable[reply.parameter]
-            if isinstance(reply, Refused) and not self._answers:  # before any answer: it concerns no single prompt
-                raise ModelUnavailable(str(reply))
-            raise reply
+                    known = here if failure.parameter in self.own else self._adapted
+                    known[failure.parameter] = self.adaptable[failure.parameter]
+            if isinstance(failure, Refused) and not self._answers:  # before any answer: it concerns no single prompt
+                raise ModelUnavailable(str(failure))
+            raise failure
 
         reply = persevere(attempt, self._patience, str(self._endpoint), self._clock, self._tell)
         shortened = cut_at_stop(reply.text, stop)
