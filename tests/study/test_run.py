@@ -27,7 +27,7 @@ from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Means, Result, StudyLayout, models_of, run_study
+from rpms.study.run import Means, Result, StudyLayout, run_study
 from rpms.study.table import results_table
 from rpms.study.values import Study
 from rpms.worlds.base import Setting
@@ -344,9 +344,9 @@ def test_controls_play_the_conditions_with_a_menu_and_read_no_tokens(study, tmp_
 
 
 def test_a_study_without_models_wants_one(study):
-    assert models_of(study, ["a", "b", "a"]) == ("a", "b")
+    assert study.models_to_run(["a", "b", "a"]) == ("a", "b")
     with pytest.raises(InputError, match="give one or more with --model"):
-        models_of(replace(study, models=()), [])
+        replace(study, models=()).models_to_run([])
 
 
 def rpms(*words: str | Path):

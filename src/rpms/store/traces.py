@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, open_regular, read_bytes
@@ -79,12 +79,8 @@ class _Line:
     seal: str = ""
 
 
-class Keep(Protocol):
-    """Takes over an episode that has ended."""
-
-    def __call__(self, trace: Trace, /) -> None:
-        """Keep it."""
-        ...
+Keep = Callable[[Trace], None]
+"""Takes over an episode that has ended."""
 
 
 class _Kept(NamedTuple):

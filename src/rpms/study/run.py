@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from rpms.core.condition import ABLATION, CONDITIONS, Condition
 from rpms.core.errors import InputError
@@ -47,14 +46,10 @@ _HASH = 12
 """Hexadecimal digits of a protocol's hash in a folder's name."""
 
 
-class Learn(Protocol):
-    """Whatever learns: `rpms.learn` does, and is handed in, since studies know nothing of how memories are made."""
+Learn = Callable[[Learning, str, Path], Mapping[int, Path]]
+"""Learns with a model into a file, and gives the snapshots by round; what is learned already is not learned again.
 
-    def __call__(self, learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
-        """Learn, and give the snapshots by round; what is learned already is not learned again."""
-        ...
-
-
+`rpms.learn` does, and is handed in, since studies know nothing of how memories are made."""
 Gather = Callable[[Sequence[Path], RunPlan], Experience]
 """Draws from runs what ExpeL plays with: `rpms.learn.insights` does, with the model of the plan they were played by."""
 
