@@ -14,7 +14,7 @@ from rpms.core.errors import ContextOverflow, ModelUnavailable
 from rpms.core.prompt import Message
 from rpms.models.base import Answer, Decoding, Request, Usage, cut_at_stop
 from rpms.models.constraint import Shape, grammar, shapes_of
-from rpms.models.providers import BUILDS_LLAMA
+from rpms.models.providers import PROVIDERS
 from rpms.models.secrets import excerpt
 
 
@@ -40,7 +40,8 @@ class GGUFModel:
             llama_cpp: Any = importlib.import_module("llama_cpp")
             formats: Any = importlib.import_module("llama_cpp.llama_chat_format")
         except (ImportError, OSError):
-            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'{BUILDS_LLAMA}") from None
+            builds = PROVIDERS["gguf"].builds
+            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'{builds}") from None
         try:
             self._llama: Any = llama_cpp.Llama(
                 model_path=str(path), n_ctx=context, n_batch=min(512, context), n_gpu_layers=-1, verbose=False
