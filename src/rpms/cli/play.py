@@ -79,6 +79,7 @@ def play_one(
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
     answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
     open_reader = partial(open_model, reader, reached, open_answers=open_answers)
+    terms["open_reader"] = open_reader
     reads = Reads.by(reader, open_reader, answering, person.ask_goal if person is not None else None)
     plan = plan_run(found, model, lend(answering), split=split, tasks=[chosen], setting=setting, **terms)
     if note:

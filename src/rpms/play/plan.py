@@ -211,33 +211,22 @@ def plan_run(
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
-    budget, reader = terms.get("step_budget"), terms.get("reader", "")
-    plan = RunPlan(
-        world=world,
-        split=split,
-        tasks=chosen,
-        model_name=model_name,
-        open_model=open_model,
-        condition=terms.get("condition", FULL),
-        memory=EpisodicMemory(world=world.name),
-        setting=setting,
-        decoding=terms.get("decoding") or Decoding(max_tokens=world.max_tokens),
-        step_budget=world.step_budget if budget is None else budget,
-        sources=terms.get("sources") or Sources(),
-        stuck_after=terms.get("stuck_after", 0),
-        seed=terms.get("seed", 0),
-        keep=keep or {},
-        method=terms.get("method", METHODS[REACT]),
-        reader=reader,
-        open_reader=terms.get("open_reader") or _opening(reader, world),
-    )
+    memory, allowed = terms.get("memory"), terms.get("overlap")
+    given: dict[str, Any] = {
+        "condition": FULL,
+        "decoding": Decoding(max_tokens=world.max_tokens),
+        "step_budget": world.step_budget,
+        **{name: value for name, value in terms.items() if value is not None and name not in ("memory", "overlap")},
+    }
+    given["open_reader"] = terms.get("open_reader") or _opening(terms.get("reader", ""), world)
+    none = EpisodicMemory(world=world.name)
+    plan = RunPlan(world, split, chosen, model_name, open_model, memory=none, setting=setting, keep=keep or {}, **given)
     _check_ranges(plan)
-    memory = terms.get("memory")
     if memory is not None:
         plan = plan.remembering(memory)
     elif plan.condition.memory:
         raise InputError("the condition uses memory, and none was given: read one, or give EpisodicMemory() for none")
-    if plan.overlap and not terms.get("overlap"):
+    if plan.overlap and not allowed:
         raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
     return plan
 
@@ -262,16 +251,16 @@ def _opening(reader: str, world: World) -> OpenModel | None:
 def _check_ranges(plan: RunPlan) -> None:
     """Refuse numbers that a protocol could not be read back with."""
     decoding = plan.decoding
-    if plan.step_budget < 1:
-        raise InputError(f"a budget of {plan.step_budget} steps leaves nothing to do")
-    if not 0 <= decoding.temperature < math.inf:
-        raise InputError(f"a temperature of {decoding.temperature}: give 0 or more")
-    if not 0 < decoding.top_p <= 1:
-        raise InputError(f"a top_p of {decoding.top_p}: give a number above 0, at most 1")
-    if decoding.max_tokens < 1:
-        raise InputError(f"{decoding.max_tokens} new tokens are no answer; give 1 or more")
-    if plan.stuck_after < 0:
-        raise InputError(f"stuck after {plan.stuck_after} failures: give 1 or more, or 0 for never")
+    wrong = {
+        f"a budget of {plan.step_budget} steps leaves nothing to do": plan.step_budget < 1,
+        f"a temperature of {decoding.temperature}: give 0 or more": not 0 <= decoding.temperature < math.inf,
+        f"a top_p of {decoding.top_p}: give a number above 0, at most 1": not 0 < decoding.top_p <= 1,
+        f"{decoding.max_tokens} new tokens are no answer; give 1 or more": decoding.max_tokens < 1,
+        f"stuck after {plan.stuck_after} failures: give 1 or more, or 0 for never": plan.stuck_after < 0,
+    }
+    for problem, is_so in wrong.items():
+        if is_so:
+            raise InputError(problem)
     for number in (decoding.max_tokens, plan.step_budget, plan.seed, plan.stuck_after, decoding.seed or 0):
         if abs(number) > LONGEST_NUMBER:
             raise InputError(f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number")
