@@ -16,7 +16,8 @@ import typer
 from typer.models import OptionInfo
 
 from rpms.core.errors import InputError
-from rpms.play.settings import KNOBS, SettingError, Settings
+from rpms.play.knob_values import SettingError
+from rpms.play.settings import KNOBS, Settings
 
 _SEVERAL = ("enforce", "task")
 """Knobs that may be given again and again."""

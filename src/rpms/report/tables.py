@@ -35,7 +35,7 @@ def main_table(comparisons: Sequence[Comparison], *, with_published: bool = Fals
             [_main_line(base, None, best, controls), *(_main_line(other, base, best, controls) for other in others)]
         )
     if with_published:
-        parts.extend(_published_main(*row, len(controls)) for row in PUBLISHED["main"])
+        parts.extend(_published_main(len(controls), *row) for row in PUBLISHED["main"])
     total = len(comparisons[0].tasks) if comparisons else 0
     once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     return Table(
@@ -48,7 +48,7 @@ def main_table(comparisons: Sequence[Comparison], *, with_published: bool = Fals
     )
 
 
-def _published_main(model: str, baseline: float, full: float, controls: int) -> list[TableLine]:
+def _published_main(controls: int, model: str, baseline: float, full: float) -> list[TableLine]:
     gain, none = f"{full - baseline:+.1f}", ("",) * controls
     return [
         line(model, "ReAct (Baseline)", f"{baseline:.1f}", "", DASH, *none, published=True),
