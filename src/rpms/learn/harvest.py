@@ -6,7 +6,7 @@ manual gives schemas their form; a lesson is the precondition that was missing, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -186,7 +186,7 @@ class _Episode:
         before: dict[str, object] = {"holding": (held[0] if len(held) == 1 else held) if held else None}
         name, binding = (instance.schema.name, instance.binding) if instance else (last.command.split()[0], {})
         before["action_type"] = name
-        thing = _object_of(binding)
+        thing = binding.get("object") or next(iter(binding.values()), "")
         tool = next((value for value in binding.values() if value != thing), "")
         if tool:
             before["tool_location"] = tool
@@ -270,10 +270,6 @@ _ASKED = Atom("asked", ())
 
 def _has_asked(belief: Belief | None, step: Step) -> bool:
     return belief is not None and Situation(belief, step.decision.goal).truth(_ASKED) is Truth.TRUE
-
-
-def _object_of(binding: Mapping[str, str]) -> str:
-    return binding.get("object") or next(iter(binding.values()), "")
 
 
 def _failure_type(step: Step, instance: Instance) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.prompt import Part
@@ -170,12 +169,9 @@ def _with_states(example: str, world: World) -> str:
         if piece.startswith("Obs:"):
             belief = world.update(belief, action, piece.removeprefix("Obs:").strip())
         elif not before.startswith("Thought:"):
-            told.append(f"Goal: {goal.text or 'the task above'}\nState: {_state(belief)}\n")
+            state = f"at {belief.location or 'the start'}; carrying {', '.join(belief.holding) or 'nothing'}"
+            told.append(f"Goal: {goal.text or 'the task above'}\nState: {state}\n")
         if piece.startswith("Action:"):
             action = piece.removeprefix("Action:").partition("\n")[0].strip()
         told.append(piece)
     return "".join(told)
-
-
-def _state(belief: Belief) -> str:
-    return f"at {belief.location or 'the start'}; carrying {', '.join(belief.holding) or 'nothing'}"

@@ -141,6 +141,7 @@ def _of_task(folder: RunFolder, task: str) -> EpisodeRecord:
 def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | None) -> Iterator[tuple[str, Line]]:
     row = record.row
     spent = [_spent(step, timing, place, price) for place, step in enumerate(record.steps)]
+    totals = {name: [each[name] for each in spent] for name in ("requests", "model_seconds", "cost")}
     yield (
         "episodes",
         {
@@ -150,7 +151,7 @@ def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | Non
             "goal_signature": record.goal_signature,
             **_tokens(row.usage),
             "seconds": None if timing is None else timing.seconds,
-            **{name: _sum([each[name] for each in spent]) for name in ("requests", "model_seconds", "cost")},
+            **{name: None if None in each else sum(each) for name, each in totals.items()},
         },
     )
     for step, taken in zip(record.steps, spent, strict=True):
@@ -158,10 +159,6 @@ def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | Non
         for candidate in step.candidates:
             fields = {name: getattr(candidate, name) for name in TABLES["candidates"] if hasattr(candidate, name)}
             yield "candidates", {"step": step.number, **fields}
-
-
-def _sum(values: Sequence[Any]) -> Any:
-    return None if any(value is None for value in values) else sum(values)
 
 
 def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | None) -> Line:

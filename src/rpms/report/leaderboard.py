@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rpms.foreign.shown import excerpt
+from rpms.play.methods import REACT
 from rpms.report import pages
 from rpms.report.contrasts import omissions
 from rpms.report.gather import read_results, runs_in
@@ -19,7 +19,6 @@ from rpms.report.table import DASH, Table, TableCell, groups, line
 
 _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
 """Fields that runs of one ranking share. Model, agent, condition, memory and decoding are ranked."""
-_USUAL_AGENT = "react"
 
 
 def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
@@ -37,11 +36,6 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
 def write_leaderboard(inputs: Sequence[Path], out: Path) -> pages.Report:
     """Write the rankings as a page of its own into a folder, which is new or holds an older report."""
     return pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": leaderboards(inputs)})
-
-
-def _agent(protocol: Mapping[str, Any]) -> str:
-    agent = protocol.get("agent")
-    return excerpt(agent.get("name", "")) if isinstance(agent, Mapping) else _USUAL_AGENT
 
 
 def _board(found: Mapping[str, Results], number: int) -> Table:
@@ -62,7 +56,7 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
     lines = [
         line(
             results.model or DASH,
-            _agent(results.protocol),
+            excerpt(agent.get("name", "")) if isinstance(agent := results.protocol.get("agent"), Mapping) else REACT,
             condition_label(results.name),
             str(1 + sum(other.rate > results.rate for other in ranked)),
             *(values[place] for values in measured.values()),

@@ -146,14 +146,13 @@ def markdown(table: Table) -> str:
     """For GitHub and the like."""
     rows = [" | ".join(_md(heading) for heading in table.columns)]
     rows.append(" | ".join(":--" if place < table.words else "--:" for place in range(len(table.columns))))
-    rows.extend(" | ".join(_md_cell(cell) for cell in _marked(entry)) for entry in table.lines)
+    for entry in table.lines:
+        bold = ["**" if cell.strong and cell.text else "" for cell in entry.cells]
+        cells = zip(bold, _marked(entry), strict=True)
+        rows.append(" | ".join(f"{mark}{_md(cell.text)}{mark}" for mark, cell in cells))
     body = "\n".join(f"| {row} |" for row in rows)
     notes = "".join(f"\n*{_md(note)}*\n" for note in table.notes)
     return f"**{_md(table.caption)}**\n\n{body}\n{notes}"
-
-
-def _md_cell(cell: TableCell) -> str:
-    return f"**{_md(cell.text)}**" if cell.strong and cell.text else _md(cell.text)
 
 
 def _md(text: str) -> str:

@@ -84,7 +84,12 @@ def read_study(file: Path) -> Study:
     """
     yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     reader = _Reader(yaml, file.parent)
-    form, common = reader.read(_Study, plain(yaml.tree, _key), (), without=("condition",))
+    form, common = reader.read(
+        _Study,
+        plain(yaml.tree, lambda key: key if isinstance(key, int | float) else str(key)),
+        (),
+        without=("condition",),
+    )
     if len(form.conditions) * max(1, len(form.models)) > MOST_CELLS:
         counted = f"{len(form.conditions):,} conditions and {len(form.models):,} models"
         raise yaml.error(("conditions",), f"{counted}: a study has at most {MOST_CELLS:,} of both multiplied")
@@ -161,11 +166,6 @@ class _Reader:
 def _steps(settings: Settings) -> Settings:
     """Of a study's choice of tasks, what holds for learning too: how games are played, not which."""
     return Settings(steps=settings.steps, simplifications=settings.simplifications)
-
-
-def _key(name: object) -> object:
-    """A number stays one, so that it is told that a text was wanted."""
-    return name if isinstance(name, int | float) else str(name)
 
 
 def _case(name: str, settings: Settings, number: int | None, learning: Learning | None) -> Case:

@@ -42,7 +42,8 @@ def results_table(results: Sequence[Result]) -> RenderableType:
                 cells = (cell for part in headings for cell in _CELLS[part](result))
                 table.add_row(Text(result.cell.case.name), *cells)
             shown += [Text(), table] if number else [table]
-        unlearned = [result.cell.case.name for result in of_model if _learned_nothing(result)]
+        cells = [result.cell for result in of_model]
+        unlearned = [cell.case.name for cell in cells if cell.case.condition.memory and not len(cell.plan.memory)]
         if unlearned:
             shown.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
     return Group(*shown)
@@ -55,10 +56,6 @@ def _table(title: str, headings: Iterable[str]) -> Table:
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
-
-
-def _learned_nothing(result: Result) -> bool:
-    return result.cell.case.condition.memory and not len(result.cell.plan.memory)
 
 
 def _won(result: Result) -> Iterable[str]:

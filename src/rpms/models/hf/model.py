@@ -41,16 +41,15 @@ class _Question:
     """Tokens of the prompt."""
     weigh: bool = False
 
+    def measured(self) -> tuple[int, int, Hashable]:
+        return len(self.row.prompt), self.decoding.max_tokens, self.decoding
+
     @property
     def seed(self) -> int:
         """A seed that follows from the prompt, for sampling that no other prompt changes."""
         text = f"{self.decoding.seed}:{self.row.prompt}"
         given = self.decoding.seed is not None
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big") if given else secrets.randbits(56)
-
-
-def _measure(question: _Question) -> tuple[int, int, Hashable]:
-    return len(question.row.prompt), question.decoding.max_tokens, question.decoding
 
 
 class HFModel:
@@ -86,7 +85,7 @@ class HFModel:
             keep=self._tokens(KEPT_SHARE, self._keys_and_values()),
             at_once=self._tokens(READING_SHARE, self._passing()),
         )
-        self._batcher: Batcher[_Question, Answer] = Batcher(_measure, self._generate, limits)
+        self._batcher: Batcher[_Question, Answer] = Batcher(_Question.measured, self._generate, limits)
 
     constrains = True
     weighs = True
