@@ -54,7 +54,7 @@ def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> It
             belief, action, observation = decision.belief, spoken.command, spoken.answer
         ending = Ending.WON if trace.won else Ending.OUT_OF_STEPS
         score = trace.steps[-1].score if trace.steps else 0.0
-        yield trace.episode, Episode(trace.task, trace.type, goal.text, ending, score, tuple(steps))
+        yield trace.episode, Episode(trace.task, trace.kind, goal.text, ending, score, tuple(steps))
 
 
 def experience_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> tuple[Entry, ...]:
