@@ -10,12 +10,11 @@ from rpms.report.contrasts import contrasts, omissions
 from rpms.report.labels import condition_label
 from rpms.report.numbers import Best, p_value, percent, points, range_of
 from rpms.report.outcomes import Comparison, Results
-from rpms.report.published import PUBLISHED, TASKS
-from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
+from rpms.report.table import DASH, Table, TableCell, groups, line
 from rpms.store.episodes import EpisodeRow
 
 
-def efficiency_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def efficiency_table(comparison: Comparison) -> Table:
     """Average steps over all and over won episodes: the paper's Table 6. Missing episodes have no steps to count."""
     means = [
         (results, _mean_steps(results.played), _mean_steps([row for row in results if row.won]))
@@ -31,15 +30,11 @@ def efficiency_table(comparison: Comparison, *, with_published: bool = False) ->
         )
         for results, every, won in means
     ]
-    printed = [
-        line(condition_label(name), f"{every:.1f}", f"{won:.1f}", published=True)
-        for name, (every, won) in (PUBLISHED["steps"].items() if with_published else ())
-    ]
     return Table(
         "efficiency",
         "Average steps.",
         ("Condition", "Avg. steps (all)", "Avg. steps (succ.)"),
-        groups(measured, printed),
+        groups(measured),
         omissions(comparison),
     )
 
@@ -62,28 +57,23 @@ _FAILURE_LABELS = {
 }
 
 
-def failure_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def failure_table(comparison: Comparison) -> Table:
     """Endings of failed episodes: the paper's Table 7, with every ending there is."""
     ended = [Counter("" if row.missing else row.ending for row in results) for results in comparison]
     counts = {ending: [each[ending] for each in ended] for ending in _FAILURE_LABELS}
     shown = {ending: row for ending, row in counts.items() if any(row) or ending == Ending.OUT_OF_STEPS}
     measured = [line(_FAILURE_LABELS[ending], *map(str, row)) for ending, row in shown.items()]
     total = [line("Total failed", *(str(len(results) - results.won) for results in comparison))]
-    printed: list[TableLine] = []
-    if with_published:
-        for mode, failures in PUBLISHED["failures"].items():
-            cells = [str(failures[results.name]) if results.name in failures else DASH for results in comparison]
-            printed.append(line(mode, *cells, published=True))
     return Table(
         "failures",
         "How failed episodes ended.",
         ("Failure mode", *(condition_label(results.name) for results in comparison)),
-        groups(measured, total, printed),
+        groups(measured, total),
         omissions(comparison),
     )
 
 
-def action_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
+def action_table(comparison: Comparison) -> Table:
     """Infeasible actions (P1), drift (P2) and the cost of steps: argued in the paper, not tabulated there."""
 
     def shown(columns: Mapping[str, str]) -> dict[str, str]:
@@ -147,7 +137,7 @@ def _cost_a_win(results: Results) -> str:
     return _digits(results.cost / results.won if results.cost is not None and results.won else None)
 
 
-def significance_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def significance_table(comparison: Comparison) -> Table:
     """Every pair of conditions, tested: exact McNemar, Holm's correction, and the paper's χ² beside them."""
     found = contrasts(comparison)
     scored = comparison.scored
@@ -167,20 +157,6 @@ def significance_table(comparison: Comparison, *, with_published: bool = False) 
                 p_value(contrast.test.corrected),
             )
         )
-    printed = [
-        line(
-            f"{condition_label(second)} vs. {condition_label(first)}",
-            str(TASKS),
-            f"{gained}/{lost}",
-            points((gained - lost) / TASKS),
-            "",
-            "",
-            "",
-            p_value(value),
-            published=True,
-        )
-        for first, second, gained, lost, value in (PUBLISHED["discordant"] if with_published else ())
-    ]
     notes = [f"{contrast.name}: {contrast.warning}." for contrast in found if contrast.warning]
     if any(contrast.provisional for contrast in found):
         notes.append("Provisional: a run is still going, and only tasks that both conditions have played are paired.")
@@ -189,12 +165,12 @@ def significance_table(comparison: Comparison, *, with_published: bool = False) 
         f"Paired by task. Δ in {'points of score, negatives as 0,' if scored else 'percentage points'} with its "
         "bootstrap interval.",
         ("Comparison", "Pairs", "n01/n10", "Δ", "95% interval", "p exact", "p Holm", "p χ² corr."),
-        groups(measured, printed),
+        groups(measured),
         (*notes, *omissions(comparison)),
     )
 
 
-def epochs_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
+def epochs_table(comparison: Comparison) -> Table:
     """Success by epoch, pass^k and flip rate of every condition that was played more than once."""
     found = [(results, results.agreement) for results in comparison if results.agreement is not None]
     most = max(agreed.epochs for _, agreed in found)

@@ -24,7 +24,7 @@ from rpms.report.outcomes import Comparison
 from rpms.report.page_data import TaskIndex, episode_data, episode_path, script
 from rpms.report.statistics import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
-from rpms.report.tables import all_tables, left_out, main_table, methods_table
+from rpms.report.tables import add_published, all_tables, left_out, main_table, methods_table
 from rpms.report.verdicts import EntryBook
 from rpms.store.episodes import read_episode
 from rpms.store.files import replaced_folder
@@ -128,7 +128,8 @@ def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_p
         own = each.comparison.about if len(abouts) > 1 else ""
         links.append({"title": name, "href": f"{number}/index.html", "about": own, "cards": _cards(each.comparison)})
     comparisons = [each.comparison for each in evidence]
-    tables = [main_table(comparisons, with_published=with_published)]
+    main = main_table(comparisons)
+    tables = [add_published(main, comparisons) if with_published else main]
     panels = [comparison for comparison in comparisons if comparison.ablation is not None]
     pictures = [ablation_figure(panels)] if len(panels) > 1 else []
     _copy_static(folder)

@@ -36,7 +36,7 @@ def why(candidate: CandidateRecord) -> str:
     return f"{candidate.rule}: {fact}" if fact else candidate.rule
 
 
-def verdict_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
+def verdict_table(comparison: Comparison) -> Table:
     """Fates of all recalled memories, by kind and reason: one count a step, in each condition."""
     counted = {results.name: _counted(results) for results in comparison}
     steps = {name: found.pop(_STEPS, 0) for name, found in counted.items()}
