@@ -42,8 +42,8 @@ def results_table(results: Sequence[Result]) -> RenderableType:
                 cells = (cell for part in headings for cell in _CELLS[part](result))
                 table.add_row(Text(result.cell.case.name), *cells)
             shown += [Text(), table] if number else [table]
-        cells = [result.cell for result in of_model]
-        unlearned = [cell.case.name for cell in cells if cell.case.condition.memory and not len(cell.plan.memory)]
+        played = [result.cell for result in of_model]
+        unlearned = [cell.case.name for cell in played if cell.case.condition.memory and not len(cell.plan.memory)]
         if unlearned:
             shown.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
     return Group(*shown)
