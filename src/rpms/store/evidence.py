@@ -209,7 +209,11 @@ def manual_before(manual: Path) -> tuple[str, str] | None:
 
 
 def write_learned(manual: Path, text: str, evidence: Evidence) -> None:
-    """Write a manual and its evidence, and remove what killed processes left half written of either."""
+    """Write a manual and its evidence, and remove what killed processes left half written of either.
+
+    Whoever writes the two files may be killed in between: while a manual is being replaced, the evidence names the new
+    text. Afterwards both files depend on what was learned alone.
+    """
     remove_leftovers(manual.parent, manual.stem)
     before, file = manual_before(manual), evidence_file(manual)
     if before is not None and before[1] != text:

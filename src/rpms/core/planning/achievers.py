@@ -234,10 +234,9 @@ class Achievers:
         return Need(literals, names, all(literal.predicate in self.positional for literal in literals))
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
-        """True if some action makes a precondition so without needing first what the precondition is for.
+        """True if some action causes a precondition without needing what the precondition is for.
 
-        To take a mug from a desk it must be there; putting it there would need the mug in hand, which is what taking
-        it is for.
+        Putting a mug on a desk needs the mug in hand, which taking it from there is for.
         """
         if self.companion(needed.predicate) and not needed.negated:
             return True

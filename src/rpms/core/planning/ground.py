@@ -156,10 +156,7 @@ class Ground:
         return any(tuple(binding[name] for name in names) in self._spent[schema.name] for names in every)
 
     def _suits(self, parameter: str, name: str) -> bool:
-        """True if a name can stand for a parameter: what is known to be there in another role alone cannot.
-
-        Nor can an unknown one for what lasting facts list.
-        """
+        """True if a name can fill a parameter: not one known only in another role, nor an unknown permanent one."""
         roles = self._roles.get(name)
         return parameter in roles if roles is not None else parameter not in self._manual.lasting_names
 
