@@ -85,11 +85,7 @@ class Account:
 
     @property
     def worth(self) -> Worth:
-        """Success decides; where it cannot, steps and infeasible actions do, if they agree.
-
-        Steps at sub-goals count if they agree, and all steps together are estimated to change the same way: what is
-        made up for elsewhere is no harm.
-        """
+        """Success decides, else steps and infeasible actions if they agree; steps at sub-goals as the total does."""
         signs = {outcome: finding.sign(outcome) for outcome, finding in self.findings.items()}
         whole = AuditedOutcome.STEPS.better * _sign(self.findings[AuditedOutcome.STEPS].effect.estimate)
         parts = _agreed({finding.sign(AuditedOutcome.STEPS) for finding in self.at.values()})

@@ -72,10 +72,7 @@ _DUTIES = (
 
 
 def corrective_rule(step: Step, instance: Instance, worked: Sequence[tuple[Belief, Instance]]) -> str:
-    """The rule that would have avoided a refusal; nothing where no missing precondition can be told.
-
-    `worked`: the same action in this episode where it worked, with the belief before it.
-    """
+    """The rule that would have avoided a refusal, or nothing. `worked`: the action's successes and their beliefs."""
     rules = step.decision.rules
     facts = Situation(step.decision.belief, step.decision.goal)
     missing = _by_manual(rules, step.command, facts) if rules.environment else _by_comparison(facts, instance, worked)

@@ -48,10 +48,7 @@ def p_value(terms: Sequence[Term]) -> float:
 
 
 def _tempered(terms: Sequence[Term]) -> list[Term]:
-    """Terms with their outliers drawn in, lest a few episodes that ran out of steps drown the rest.
-
-    How far is told by the outcomes alone, not by who was shown: the test stays what it is.
-    """
+    """Terms with outliers drawn in, by the outcomes alone, so that episodes out of steps do not drown the rest."""
     widest = _WIDEST * 1.4826 * median(abs(term.value) for term in terms)  # 1.4826: to standard deviations
     if not widest:
         return list(terms)

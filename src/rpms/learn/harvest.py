@@ -124,10 +124,7 @@ class _Episode:
         return _has_asked(step.decision.belief, step)
 
     def _snippets(self) -> Iterator[SuccessSnippet]:
-        """Cut the episode where its progress reached a new height, and keep what was done on the way there.
-
-        What the last step of an episode that was not won reached is unknown: no decision was made after it.
-        """
+        """Cut the episode where its progress reached a new height, and keep what was done on the way there."""
         steps = self.episode.steps
         best = steps[0].decision.progress.done
         taken: list[Step] = []

@@ -173,12 +173,7 @@ def learn(
     price: Price | None = None,
     meter: Meter | None = None,
 ) -> tuple[Round, ...]:
-    """Learn, and leave a frozen memory in `out`, with a frozen snapshot after each round beside it.
-
-    The same call again goes on where it stopped: episodes are kept round by round beside `out`. Raises what
-    `rpms.play.run.run` raises, and InputError for a file that was not written by learning. A model too weak to learn
-    anything leaves a memory with no entries, or an InputError without `empty`.
-    """
+    """Learn into a frozen memory, with snapshots beside it; the same call continues. `empty`: it may learn nothing."""
     if plan.rounds < 1:
         raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
     if out.suffix == "" or out.is_dir():
@@ -224,10 +219,7 @@ def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit
 
 
 def continued(plan: LearningPlan, out: Path) -> LearningPlan:
-    """The same plan, going on from the frozen memory in `out` and what was set aside of it.
-
-    Rounds are counted on from the last that the memory names among its origins, or whose snapshot it is to the byte.
-    """
+    """The same plan from the frozen memory in `out`; rounds count on from its origins, or the snapshot it equals."""
     if not out.is_file() or not check_frozen(out):
         raise InputError(f"{out}: is no frozen memory to go on from; leave out --continue to begin one")
     memory = read_frozen(out, plan.world.name)
@@ -245,10 +237,7 @@ def _snapshots_like(out: Path) -> list[int]:
 
 
 def _refuse_foreign(out: Path) -> None:
-    """Never write over a memory that somebody else wrote or changed.
-
-    One that is a round's snapshot to the byte is its own, whatever its seal: learning ended between the two files.
-    """
+    """Refuse a memory that was not written by learning. A snapshot to the byte is its own, whatever its seal."""
     if not out.exists() or _snapshots_like(out):
         return
     if not freeze_file(out).is_file():

@@ -41,11 +41,7 @@ def parse_price(text: str) -> Price:
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:
-    """US dollars paid for one answer: 0 where no provider was asked, None where the price is not known.
-
-    Add up costs of answers rather than take the cost of added usages, which mixes tokens paid for with tokens from a
-    record.
-    """
+    """US dollars paid for one answer: 0 where no provider was asked, None where the price is not known."""
     if usage.requests == 0:
         return 0.0
     return list_cost(usage, price)

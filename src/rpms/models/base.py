@@ -155,11 +155,7 @@ class WrappedModel:
 
 
 class ShorteningModel(WrappedModel):
-    """Asks a model again with a shorter history if its context window is too small.
-
-    The opening observation stays; the older half of the turns after it is dropped until the model answers or none is
-    left. The answer's notes say how many were dropped.
-    """
+    """Asks again with the older half of the turns dropped while the window is too small; the notes say how many."""
 
     reads = True
 

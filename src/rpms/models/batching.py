@@ -31,12 +31,7 @@ class BatchLimits:
     quiet: float = 0.02
     """Seconds without a new question after which the batch is closed, once those answered last are back."""
     window: float = 0.5
-    """Seconds without a new question after which those who are not back are no longer waited for.
-
-    However many come one after the other, they are waited for no longer than this or than the last round took to
-    compute, whichever is more: hundreds of episodes need seconds to move, and it pays to wait for them as long as that
-    is less than another round.
-    """
+    """Seconds without a new question until others are not waited for, or the last round's length if longer."""
 
 
 @dataclass(slots=True)

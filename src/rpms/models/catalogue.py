@@ -56,12 +56,7 @@ def open_model(
     open_answers: Callable[[Path], AnswerStore] | None = None,
     record: AnswerStore | None = None,
 ) -> Model:
-    """Open the model that `provider/name` names.
-
-    `open_answers` opens a folder of recorded answers, for `replay/`;
-    with `record`, answers are taken from that store where it holds them and kept in it where it does not. An LLM whose
-    context window is too small is asked again with a shorter history.
-    """
+    """Open the model that `provider/name` names. `open_answers`: for `replay/`; `record`: keeps answers."""
     name = parse_model_name(text)
     options = options or ModelOptions()
     if name.provider.backend in NO_LLM and record is not None:

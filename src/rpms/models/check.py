@@ -16,10 +16,7 @@ _OBSERVATION = (
 
 
 def check_model(model: Model, price: Price | None = None) -> tuple[str, ...]:
-    """Ask once, with a prompt of the usual form and an obvious answer, and report line by line.
-
-    Raises what the model raises: the text says what to do.
-    """
+    """Ask once, with an obvious answer, and report line by line. Raises what the model raises."""
     blocks = (make_block(Part.INSTRUCTION, "", [_INSTRUCTION]), make_block(Part.OBSERVATION, "", _OBSERVATION))
     prompt = build(blocks, Layout.CACHED, Budget())
     answer = model.answer(Request(prompt, Decoding(max_tokens=64), "check"))

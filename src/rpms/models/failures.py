@@ -68,10 +68,7 @@ class Endpoint:
     def understand(  # noqa: PLR0911  a table, with one row for each kind of exception
         self, error: Exception, parameters: Sequence[str] = ()
     ) -> Exception | None:
-        """Translate an exception of an SDK; None where it is no failure of a request, and must be raised as it is.
-
-        TryAgain, ModelUnavailable, ContextOverflow or Refused; `parameters`: those of the request that can be left out.
-        """
+        """Translate an SDK's exception; None if it is no failed request. `parameters`: those that can be left out."""
         for found in (error, error.__cause__):  # as raised, or as an SDK passes it on
             if isinstance(found, BadResponse):
                 return TryAgain(str(found), lasting=ModelError)

@@ -1,7 +1,4 @@
-"""Models that are no LLM: one follows the plan, the others choose from the menu without reading anything.
-
-The latter are controls: what an LLM adds is its distance from them.
-"""
+"""Models that are no LLM: one follows the plan, the others, controls, choose from the menu without reading."""
 
 from __future__ import annotations
 

@@ -81,10 +81,7 @@ def _replayed(entry: Entry) -> Answer | None:
 
 
 class RecordedModel(WrappedModel):
-    """Answers from the store where it can; asks the model, and keeps the answer, where it cannot.
-
-    Equal questions asked at the same time are asked once.
-    """
+    """Answers from the store, or asks the model and keeps the answer; equal questions at a time are asked once."""
 
     def __init__(self, inner: Model, store: AnswerStore) -> None:
         super().__init__(inner)

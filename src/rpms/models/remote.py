@@ -91,11 +91,7 @@ class RemoteModel(ServedModel):
         return replace(answer, notes=notes)
 
     def _heeded(self, decoding: Decoding) -> frozenset[ConstraintForm]:
-        """The forms that the server heeds, from the first one on; asked of it once.
-
-        Many servers ignore unknown parameters. So each form is sent with a question that wants one action and choices
-        that allow only others; the first that is heeded is enough, unless it takes no templates.
-        """
+        """The forms that the server heeds: each is sent with choices that rule out the wanted action, once."""
         with self._finding:
             if self._heeds is None:
                 found: set[ConstraintForm] = set()
@@ -188,10 +184,7 @@ def tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
 
 
 def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
-    """An answer as text, given its words and its tool calls, which may be anything; and what there is to note.
-
-    The first call counts. One that cannot be read is passed on as it is, for the world to refuse.
-    """
+    """An answer as text, given its words and tool calls, and what to note. The first call counts, readable or not."""
     first = calls[0] if isinstance(calls, list) and calls else None
     function = first.get("function") if isinstance(first, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str):

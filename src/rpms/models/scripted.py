@@ -60,11 +60,7 @@ class FunctionModel:
 
 
 def read_script(path: Path, name: str | None = None) -> ScriptedModel:
-    """Read a script: one action a line, or with the ending `.jsonl` one object a line.
-
-    A plain line may carry labels of its own; blank lines and lines that begin with `#` are left out. An object has
-    `text`, or `action` and perhaps `thought`; with `episode` it belongs to that episode alone.
-    """
+    """Read a script: an action a line, or in `.jsonl` objects with `text`, or `action`, `thought`, `episode`."""
     content = read_text(path, LARGEST_SCRIPT)
     common: list[str] = []
     by_episode: dict[str, list[str]] = {}

@@ -106,10 +106,7 @@ def _is_local(stream: Any) -> bool:
 
 
 def make_client(sdk: ModuleType, base_url: str, *, silence: float, whole: float) -> Any:
-    """A client for an SDK. `silence`: seconds a server may say nothing; `whole`: seconds a response may take in all.
-
-    InputError where the environment names a proxy that cannot be used.
-    """
+    """A client for an SDK. `silence`, `whole`: seconds a server may say nothing, and a response may take in all."""
     roots = {kind.__module__.partition(".")[0] for kind in getattr(sdk, "DefaultHttpxClient", type(None)).__mro__}
     library = next((name for name in _LIBRARIES if name in roots), None)
     if library is None:

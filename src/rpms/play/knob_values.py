@@ -1,7 +1,4 @@
-"""Knobs, and readers of their values as a command line, a YAML file or Python gives them.
-
-A reader takes any value; a ValueError or an InputError says what to write instead.
-"""
+"""Knobs, and readers of their values; a ValueError or an InputError says what to write instead."""
 
 from __future__ import annotations
 

@@ -74,10 +74,7 @@ class Meter:
         return None if seconds is None else max(0.0, seconds - (self._clock() - self._start))
 
     def begin(self) -> None:
-        """Before an answer: LimitReached where a request would be too many.
-
-        Where those under way may be the last, they are waited for: an answer from a record takes none.
-        """
+        """Before an answer: wait for those under way that may be the last; LimitReached if this one is too many."""
         most = self.limits.requests
         with self._changed:
             while most is not None and self._asking and self._requests + self._asking >= most and not self._reached():

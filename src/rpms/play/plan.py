@@ -195,11 +195,7 @@ def plan_run(
     keep: Mapping[str, Keep] | None = None,
     **terms: Unpack[Terms],
 ) -> RunPlan:
-    """Make a plan: which tasks, who plays them, and on what terms. What cannot be run is an InputError here.
-
-    The defaults are the paper's: the full system, its manual, its prompt. A condition with memory needs one; an empty
-    one is `EpisodicMemory()`.
-    """
+    """Make a plan of tasks, player and terms, the paper's by default. What cannot be run is an InputError here."""
     setting = setting or Setting()
     split = split or world.splits[0]
     chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)

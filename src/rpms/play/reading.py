@@ -89,10 +89,7 @@ class Reads:
 
 
 def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: str) -> Understood:
-    """The goal of an opening observation: as the world knows it, else as it is read.
-
-    A model that fails leaves the words to read by, and a note; ModelUnavailable passes through.
-    """
+    """The goal of an opening observation: as the world knows it, else read, by the words if the model fails."""
     goal = world.goal(opening)
     if goal.type != UNKNOWN_GOAL or not goal.text or not forms_of(mind.schemas):
         return Understood(goal)

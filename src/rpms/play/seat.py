@@ -70,10 +70,7 @@ class Seat:
     def __init__(
         self, plan: RunPlan, model: Model, knowledge: Knowledge | None = None, reads: Reads | None = None
     ) -> None:
-        """`knowledge` is the world's, where it was read before; what it remembers of its use is not shared.
-
-        `reads`: who reads goals in people's words, where a reader is open already.
-        """
+        """`knowledge`: of the world, where it was read before. `reads`: a reader that is open already."""
         self._plan = plan
         self._model = model
         knowledge = knowledge or plan.knowledge()
@@ -82,11 +79,7 @@ class Seat:
         self._reads = plan.reads(model) if reads is None else reads
 
     def play(self, task: Task, stop: Callable[[], bool] = never) -> Finished | None:
-        """Play one episode; None if asked to stop before its end.
-
-        A world that fails is the end of this episode alone. ModelUnavailable passes through: nothing is to be recorded
-        of an episode that no model could play.
-        """
+        """Play one episode; None if asked to stop. A world's error ends it; ModelUnavailable passes through."""
         start, plan = time.perf_counter(), self._plan
         earlier = plan.earlier.get(task.id)
         brought = self.reflect(task, earlier) if earlier else NOTHING

@@ -338,11 +338,7 @@ class Settings:
         return list(limited(drawn(every, self.sample, self.seed or 0), self.limit)), setting
 
     def memory_file(self, world: World, model: str = "", *, embedded_games: bool | None = None) -> Path | None:
-        """The memory to read, None for none where none is used; a condition that lacks one is an InputError.
-
-        `model`: who would learn one, for the message. `embedded_games`: whether the world's own few games are played,
-        for which it brings a memory along; by the split where it is not said.
-        """
+        """The memory to read, or None; a condition that lacks one is an InputError. `model`: who would learn one."""
         name = self.condition_name
         if not named_condition(name).memory or self.memory == NO_MEMORY:
             return None

@@ -41,10 +41,7 @@ class ManualChoice:
     """The one that a file is laid over: `paper` or `complete`."""
 
     def texts(self, world: World, *, planning: bool = False) -> tuple[ManualText, ...]:
-        """The texts it is read from, tier 1 first. A world with one manual has that at any scale.
-
-        `planning`: also what a planner knows beyond the paper's manual, and no prompt shows.
-        """
+        """The texts it is read from, tier 1 first. `planning`: also what only a planner knows."""
         paper = PAPER_MANUAL in (self.name, self.over)
         own = (*world.paper_manual(), *(world.procedures() if planning else ())) if paper else world.manual()
         texts = (universal_tier(), *(ManualText(name, text) for name, text in own))

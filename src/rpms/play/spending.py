@@ -41,10 +41,7 @@ def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
 
 
 def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...]:
-    """Usage of finished episodes, in pieces that were either paid for or not.
-
-    An episode without a timing, which only a change by hand can leave, counts as paid for.
-    """
+    """Usage of finished episodes, in pieces that were either paid for or not; without a timing, paid for."""
     timings = folder.timings()
     return tuple(usage for row in rows for usage in _usages(folder, row, timings.get(row.task)))
 

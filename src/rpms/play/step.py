@@ -139,11 +139,7 @@ class Player:
     def after(
         self, course: Course, move: Move, outcome: Outcome, drift: tuple[str, ...] = (), brought: Reflection = NOTHING
     ) -> Course:
-        """The course once the world has answered.
-
-        `drift`: what the belief held for known that was not so. `brought`: what was asked for before the episode,
-        which is counted with its first step.
-        """
+        """The course after the world's answer. `drift`: contradicted beliefs; `brought`: asked for before step 1."""
         decision, asked, parsed, command = move.decision, move.asked, move.asked.parsed, move.command
         before = NOTHING if course.steps else brought
         read = move.read

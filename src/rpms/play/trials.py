@@ -68,10 +68,7 @@ def run_trials(
     price: Price | None = None,
     meter: Meter | None = None,
 ) -> Trials:
-    """Play what is missing of all trials of a plan's method: one, for most.
-
-    Raises what `run` raises, and goes on as `run` does.
-    """
+    """Play what is missing of all trials of a plan's method: one, for most. Raises and continues as `run` does."""
     folders: list[Path] = []
     summaries: list[RunSummary] = []
     trial = plan

@@ -51,11 +51,7 @@ class Contrast:
 
 
 def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], ...]:
-    """The paper's pairs where they are there, and the first condition against every other besides.
-
-    The pairs are those of the 2x2, and those of Appendix G: soft-only arbitration against
-    each of its other cells; and conditions with the state filter against the same without it.
-    """
+    """The pairs of the 2x2, of Appendix G and of the state filter; and the first condition against every other."""
     wanted: dict[tuple[str, str], tuple[Results, Results]] = {}
     cells = comparison.ablation
     for a, b, c, d in comparison.ablations:

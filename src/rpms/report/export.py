@@ -1,7 +1,4 @@
-"""Runs as tables for other programs: episodes, steps and candidates as CSV, JSON lines or Parquet.
-
-Every file of an export comes from one reading of each episode, so that they agree even while a run is being played.
-"""
+"""Runs as tables for other programs: episodes, steps and candidates as CSV, JSON lines or Parquet, each read once."""
 
 from __future__ import annotations
 
@@ -79,10 +76,7 @@ class Exported:
 
 
 def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = tuple(TABLES)) -> Exported:
-    """Write tables of runs and studies into a folder, which is new or holds an older export.
-
-    The folder is whole or not there. A run that is not finished is exported as far as it is, and a note says so.
-    """
+    """Write tables of runs and studies into a folder, new or of an older export; unfinished runs are noted."""
     make = _WRITERS.get(to)
     if make is None:
         raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")

@@ -214,11 +214,7 @@ def _problem(file: Path) -> str:
 
 
 def is_going(folder: Path) -> bool:
-    """True if a process is writing to a run folder, as far as its lock tells.
-
-    Only looks: whoever reads a run must not keep another from going on with it. A holder on another machine is taken
-    at its word.
-    """
+    """True if a process is writing to a run folder, as far as its lock tells; only looks at it."""
     try:
         return is_held(loads(read_bytes(folder / LOCK, 4096)))
     except (FileError, NotJson):

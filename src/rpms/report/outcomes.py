@@ -262,11 +262,7 @@ def _is_cell(results: Results, name: str) -> bool:
 
 
 def paired(first: Results, second: Results) -> Sequence[tuple[EpisodeRow, EpisodeRow]]:
-    """The two rows of every task that both were to play.
-
-    While either is still being played, only tasks that both have played: a test over episodes yet to come would
-    count them as lost.
-    """
+    """The two rows of every task that both were to play; while either is being played, that both have played."""
     shared = [task for task in first.rows if task in second.rows]
     rows = [(first.rows[task], second.rows[task]) for task in shared]
     if first.going or second.going:
@@ -289,10 +285,7 @@ RULES_SERIES = "Rules+Mem"
 
 
 def rounds(comparison: Comparison) -> tuple[LearningRound, ...]:
-    """The learning curve in a comparison: its plain conditions by how much memory each had.
-
-    Empty unless some condition was run with two memories of different size. Round 0 is the same without memory.
-    """
+    """The learning curve: plain conditions by size of memory; empty unless one was run with two sizes."""
     for group in comparable(comparison):
         points: dict[int, dict[str, Results]] = {}
         for results in group:

@@ -58,12 +58,7 @@ def write_report(
     with_published: bool = False,
     varies: Sequence[str] = VARIES,
 ) -> Report:
-    """Write the pages of runs and studies into a folder, which is new or holds an older report.
-
-    The folder is whole or not there: an older report stays until the new one is done, and of two that are written at
-    once the later to end stays, whole. Runs that are still going are shown as far as they are. Mixed protocols, and a
-    folder that holds anything else, are an InputError.
-    """
+    """Write the pages of runs and studies into a folder, new or of an older report; no mixed protocols."""
     evidence = gather(inputs, varies)
     if not evidence:
         raise InputError("nothing to report on; name a run folder or a study")

@@ -56,11 +56,7 @@ class FolderOfAnswers:
         return self._read(self._path(key))
 
     def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep an entry, and return the one that is kept: of two for one key, whoever wrote them, the first.
-
-        When this returns, it survives a crash. A disk that cannot take it is an InputError: a run that cannot keep its
-        answers should stop while it can still be resumed.
-        """
+        """Keep an entry, safe from a crash, and return the one that is kept: the first for its key."""
         path = self._path(key)
         body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         data = f'{{"sha256":"{_hash(body)}","entry":{body}}}\n'.encode("utf-8", "surrogatepass")

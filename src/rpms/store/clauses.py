@@ -143,10 +143,7 @@ WAIT = "wait"
 
 
 def unknown_command(command: str, actions: Collection[ActionSchema]) -> str:
-    """Fault of a process's command: no action writes it; the nearest one is named.
-
-    `wait` needs no action, nor does a command that is all parameter (`<choice>`): what the game itself offers.
-    """
+    """Fault of a process's command that no action writes, with the nearest one; not of `wait` or a mere parameter."""
     written = PARAMETER.sub("x", command)
     blank = not PARAMETER.sub("", command).strip()
     if command == WAIT or blank or any(action.match(written) is not None for action in actions):

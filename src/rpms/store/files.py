@@ -81,10 +81,7 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
-    """Remove what killed processes left half written in a folder, of files whose names begin so; not what is held.
-
-    Where there are no locks, only its age tells.
-    """
+    """Remove what killed processes left half written, of files whose names begin so; not what is held, or new."""
     parts = list(folder.glob(f".{glob.escape(beginning)}*.part"))
     if not parts:
         return
@@ -134,11 +131,7 @@ _NEW, _OLD = ".new", ".old"
 
 @contextmanager
 def replaced_folder(out: Path, mark: str, what: str) -> Iterator[Path]:
-    """A folder to write anew, which takes the place of an older one of the same sort; whole or not at all.
-
-    `mark`: the file by which such a folder is known, for the caller to write. Anything else in its place is an
-    InputError that calls it `what`: `a report`.
-    """
+    """A folder that replaces an older one with the file `mark`, whole or not at all; `what`: for messages."""
     try:
         if foreign.is_there(out) and not out.is_dir():
             raise InputError(f"{out}: is a file; {what} is a folder")

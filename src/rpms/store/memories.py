@@ -269,10 +269,7 @@ def _with_id(entry: Entry, taken: Container[str]) -> Entry:
 
 
 def read_memory(file: Path, world: str = "", *, empty: bool = False) -> EpisodicMemory:
-    """Read a memory; the first mistake is a FileError with its line. A memory of another world is refused.
-
-    `empty`: one with a header and no entries is read as well, such as a weak model learns.
-    """
+    """Read a memory of a world; the first mistake is a FileError. `empty`: a header without entries is read as well."""
     return parse_memory(file, read_text(file), world, empty=empty)
 
 

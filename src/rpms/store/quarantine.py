@@ -1,7 +1,4 @@
-"""Entries that were set aside, each with the reason: JSON Lines beside the memory that they left.
-
-Nothing is lost, and what left a memory does not come in again until it is restored.
-"""
+"""Entries that were set aside, each with the reason, until they are restored: JSON Lines beside their memory."""
 
 from __future__ import annotations
 
@@ -103,10 +100,7 @@ def write_quarantine(memory: Path, items: Iterable[Quarantined], world: str) -> 
 def set_aside(
     entries: Iterable[Entry], reasons: Mapping[str, str], before: Sequence[Quarantined] = ()
 ) -> tuple[tuple[Entry, ...], tuple[Quarantined, ...]]:
-    """Divide entries into those that stay and those set aside: by id for a reason, or because they were before.
-
-    What was set aside before is known by what it says, so that learning it once more does not bring it back.
-    """
+    """Divide entries into those that stay and those set aside: by id for a reason, or by content as before."""
     known = {_content(item.entry) for item in before}
     stay: list[Entry] = []
     aside = list(before)

@@ -207,11 +207,7 @@ class OpenRun:
     _timings: int = field(repr=False)
 
     def write(self, row: EpisodeRow, data: bytes, timing: Timing, beside: Iterable[tuple[str, str]] = ()) -> None:
-        """Keep one finished episode; once this returns, it survives a crash.
-
-        `beside` is written first, each as folder and text under the episode's name and with a checksum, so that whoever
-        finds the episode finds them as well.
-        """
+        """Keep one finished episode, safe from a crash; first `beside`, folders and texts, with checksums."""
         file = self.run.file(row.task)
         for folder, content in beside:
             write_whole(self.run.folder / folder / file_name(row.task), sealed(content))

@@ -97,11 +97,7 @@ def _read(file: Path) -> list[Any]:
 
 @contextmanager
 def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Trace, ...], Keep]]:
-    """The episodes that an exploration has already, and what takes over further ones, each as soon as it has ended.
-
-    An exploration with other settings is an InputError: its episodes would not be those that these settings give. So is
-    one that another process is at.
-    """
+    """The episodes of an exploration, and what keeps further ones; other settings or processes are refused."""
     if not is_there(file):
         header, _ = sealed_line("", {"type": "exploration", "version": _VERSION, "settings": dict(settings)})
         write_whole(file, f"{header}\n")

@@ -78,10 +78,7 @@ _OF_TASKS = tuple(name for name, each in KNOBS.items() if each.metadata["tasks"]
 
 
 def read_study(file: Path) -> Study:
-    """Read a study; the first mistake is a FileError with its line. Paths in it are relative to the file.
-
-    A setting of the study holds for all its conditions and for learning, unless they have one of their own.
-    """
+    """Read a study; the first mistake is a FileError. Its settings hold for all conditions and learning."""
     yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     reader = _Reader(yaml, file.parent)
     form, common = reader.read(

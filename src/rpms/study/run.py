@@ -187,11 +187,7 @@ def run_study(
     layout: StudyLayout,
     before: Callable[[Cell, bool], None] | None = None,
 ) -> tuple[Result, ...]:
-    """Run what is missing of a study, and write its index after each run, so that a report can be made at any time.
-
-    `before` is told of each cell, and whether an earlier one of this very call was the same run. Raises what
-    `rpms.play.run.run` raises; the same call again goes on where it stopped.
-    """
+    """Run what is missing of a study, indexed after each run. `before`: told each cell, and if it is an earlier run."""
     check_workers(means.workers)
     remove_leftovers(layout.out, INDEX)
     read_index(layout)  # one that cannot be read is said before anything is played
@@ -223,10 +219,7 @@ def run_study(
 
 
 def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
-    """Make every plan once: games or files that are not here stop a study before it begins.
-
-    So does a task that is both learned from and played, unless a condition allows it.
-    """
+    """Make every plan once, so that missing games or files, or tasks both learned from and played, stop it at once."""
     if study.learning is not None and any(case.settings.overlap != ALLOW for case in study.cases if case.learns):
         tested = [task.id for task in study.choice.tasks(means.world, means.setting)]
         learned = {task.id for task in study.learning.choice.tasks(means.world, means.setting)}
@@ -309,10 +302,7 @@ class _Memories:
 
 
 def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) -> None:
-    """Write `study.json`: where the run of each condition is, model by model.
-
-    What the file names already and was not run now stays, as long as its folder does, after what was.
-    """
+    """Write `study.json`: the run of each condition, by model; what it names already stays with its folder."""
     known = read_index(layout)
     groups: dict[str, Group] = {}
     for cell in (result.cell for result in results):

@@ -26,10 +26,7 @@ _MENUS = tuple(name.removeprefix("menu-") for name in CONTROLS)
 
 
 def results_table(results: Sequence[Result]) -> RenderableType:
-    """The conditions of each model: switches, success with its interval, steps, infeasible actions.
-
-    Scores, where there are any, stand in a table below with the steps: in one table all would be too wide for a screen.
-    """
+    """The conditions of each model: switches, success, steps, infeasible actions; scores in a table below."""
     shown: list[RenderableType] = []
     for model in dict.fromkeys(result.cell.model for result in results):
         of_model = [result for result in results if result.cell.model == model]

@@ -184,10 +184,7 @@ class Study:
         return " ".join(filter(None, (self.about, *(self.players.get(model, "") for model in models))))
 
     def under(self, given: Settings) -> Study:
-        """The same study with settings that go before its own in every condition; what they change, its title says.
-
-        A limit holds for learning too, so that a pilot is small as a whole; a memory takes the place of learning.
-        """
+        """The same study with settings before its own, named in its title; limits hold for learning too."""
         chosen, others = given.only(tasks=True), given.only(tasks=False)
         choice = replace(self.choice, settings=chosen.over(self.choice.settings))
         cases = tuple(replace(case, settings=_under(others, case.settings)) for case in self.cases)

@@ -38,11 +38,7 @@ class Loop:
     def __init__(
         self, torch: Any, model: Any, pad: int, *, share: bool = True, keep: int = 0, at_once: int = 0
     ) -> None:
-        """`share`: whether a shared beginning is computed once. `keep`: tokens of earlier prompts to keep for later.
-
-        `at_once`: tokens of prompts computed in one pass, which bounds the memory that passing through the model takes;
-        0 for all. Answers are the same but for rounding, whatever is given.
-        """
+        """`share`: compute shared beginnings once. `keep`: tokens kept of prompts. `at_once`: tokens a pass."""
         self._torch = torch
         self._model = model
         self._pad = pad

@@ -129,10 +129,7 @@ class PromptRow:
         return self._phase is _Phase.TEMPLATE and not self.done
 
     def pick(self, tokens: Iterable[int]) -> int:
-        """The first of these tokens that a template allows next; where there is none, the end of the line.
-
-        The line may also end where a template is complete.
-        """
+        """The first of these tokens that a template allows next, or the end of the line."""
         so_far = self._action()
         for token in tokens:
             if token in self._letters.ends:
