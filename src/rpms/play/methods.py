@@ -6,9 +6,11 @@ A method changes only the form of an answer and what a prompt carries over; see 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import tomllib
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
@@ -20,19 +22,6 @@ from rpms.worlds.base import World
 REACT = "react"
 BOTH = "a short thought and one"
 """Phrases by which a world's instruction says what an answer is made of."""
-_REFLECT = (
-    "You will read an attempt at a task in a text world that did not succeed. Find where it went wrong: what was "
-    "looked for in the wrong place, left out, or repeated in vain. Then write a short plan, in two to four sentences "
-    "and in the first person, of what to do differently in the next attempt at the same task. Name the places, "
-    "objects and actions that matter. Answer with the plan alone."
-)
-_CAUSES = (
-    "You will read an attempt at a task in a text world, and what was noted after earlier attempts. Write the notes "
-    "anew, at most ten lines, each about what an action is good for, in one of these forms:\n"
-    "X is necessary to Y\nX may be necessary to Y\nX may contribute to Y\nX does not contribute to Y\n"
-    "Say `may` where you are not sure. Keep what still holds, correct what the attempt shows to be wrong, and "
-    "leave out what is of no use for the task. Answer with the lines alone."
-)
 
 
 @dataclass(frozen=True)
@@ -114,35 +103,9 @@ class Method:
         return {"name": self.name, **insights}
 
 
-METHODS: Mapping[str, Method] = {
-    method.name: method
-    for method in (
-        Method(REACT),
-        Method("act", thinks=False),
-        Method(
-            "reflexion",
-            trials=12,
-            question=_REFLECT,
-            kept=3,
-            heading="[Your plans after earlier attempts at this task]",
-        ),
-        Method(
-            "expel",
-            recalled=2,
-            heading="[Insights from other tasks, and attempts at tasks like this one that succeeded]",
-        ),
-        Method("stateact", labels=("Goal", "State")),
-        Method(
-            "clin",
-            trials=5,
-            question=_CAUSES,
-            form=r"\b(?:(?:is|are|may be|should be) necessary (?:to|for)|(?:does not|may) contribute to)\b",
-            heading="[What you noted after earlier attempts at this task]",
-        ),
-    )
-}
-"""By name; the numbers are the papers', those of clin as far as its figures show."""
-
+_TOLD: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("methods.toml").read_text(encoding="utf-8"))
+METHODS = {name: Method(name, **{**told, "labels": tuple(told.get("labels", ()))}) for name, told in _TOLD.items()}
+"""By name, from `methods.toml`."""
 _LABELLED = "Goal: the task in a few words\nState: where you are, and what you carry"
 
 
