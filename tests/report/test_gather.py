@@ -27,7 +27,7 @@ def test_run_folders_make_one_comparison_named_by_their_conditions(played):
     (evidence,) = gather(list(played.values()))
     assert list(evidence.comparison.conditions) == list(played)
     assert evidence.comparison.ablation is not None
-    assert all(len(results) == 6 and not results.partial for results in evidence.comparison)
+    assert all(len(results) == 6 and not results.missing for results in evidence.comparison)
 
 
 def test_the_numbers_are_those_of_the_runs(played):
