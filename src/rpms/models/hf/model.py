@@ -88,11 +88,6 @@ class HFModel:
     constrains = True
     weighs = True
 
-    @property
-    def batch_sizes(self) -> tuple[int, ...]:
-        """Number of prompts computed together, batch by batch."""
-        return self._batcher.sizes
-
     def answer(self, request: Request) -> Answer:
         started = time.monotonic()
         answer = self._batcher.ask(self._question(request))
