@@ -9,6 +9,7 @@ import datetime as dt
 import hashlib
 import json
 import lzma
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -131,6 +132,7 @@ def shipped_records() -> dict[str, Heading]:
     return {name: store.heading for name, store in found.items() if store is not None}
 
 
+@cache
 def _shipped(name: str) -> PackedAnswers | None:
     shipped = _SHIPPED / f"{name}{ENDING}"
     if not shipped.is_file():
