@@ -122,7 +122,7 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> str:
 
 
 class WrappedModel:
-    """Another model under its own name and with all that it can do, for whoever changes one thing about it."""
+    """Wraps a model under its own name and abilities, to change one thing about it."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

@@ -215,5 +215,5 @@ def _checked(status: int, body: bytes) -> bytes:
             return b""
         if status not in _OK:
             return body.decode("utf-8", "replace").encode()
-        return body  # not JSON at all: whoever asked knows what that means
+        return body  # not JSON: the caller reports it
     return body

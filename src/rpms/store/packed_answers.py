@@ -10,6 +10,7 @@ import hashlib
 import json
 import lzma
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -129,6 +130,7 @@ def shipped_records() -> dict[str, Heading]:
     return {name: store.heading for name, store in found.items() if store is not None}
 
 
+@cache
 def _shipped(name: str) -> PackedAnswers | None:
     shipped = _SHIPPED / f"{name}{ENDING}"
     if not shipped.is_file():

@@ -26,7 +26,7 @@ class OwnFolder:
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         descriptor = _locked(self.path)
         self._locks = [] if descriptor is None else [descriptor]
-        """The lock, or nothing once it is let go of: whoever takes it out closes it, and nobody else can."""
+        """The lock; None once it is released. The caller that takes it out closes it."""
 
     def remove(self) -> None:
         """Remove the folder. Calling it twice does no harm."""
