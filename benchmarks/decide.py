@@ -42,7 +42,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Player
 from rpms.store.episodes import episode_text
 from rpms.store.memories import read_frozen

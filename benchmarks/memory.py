@@ -35,7 +35,7 @@ from rpms.models.base import Decoding
 from rpms.play.episode import Play, play
 from rpms.play.plan import NamedModel
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world

@@ -37,7 +37,7 @@ from rpms.core.reading.readings import Readings
 from rpms.models.base import Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.play.reading import Reads, understand
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.report.statistics import interaction, paired_bootstrap
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import freeze, read_frozen, write_memory

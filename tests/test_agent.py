@@ -21,7 +21,7 @@ from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import NO_ACTION, Play, play
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Outcome, Setting
 from rpms.worlds.registry import find_world

@@ -26,10 +26,10 @@ from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.windows import context_window
 from rpms.play.knob_values import SettingError
+from rpms.play.methods import Earlier, reflect
 from rpms.play.reading import Ask, Reads
-from rpms.play.reflecting import Earlier, reflect
 from rpms.play.settings import CONDITION_KNOBS, Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Move, Player
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import freeze, read_frozen, write_memory

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpms.cli.models import check_model
 from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model, parse_parameter
-from rpms.models.check import check_model
 from rpms.models.policy import PolicyModel
 from rpms.models.providers import PROVIDERS, all_available, available, parse_model_name
 from rpms.models.scripted import FunctionModel, read_script

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from rpms.cli.export import transcript
 from rpms.report.outcomes import Comparison, Results
 from rpms.report.page_data import TaskIndex, script
 from rpms.report.pages import write_report
-from rpms.report.transcript import transcript
 from rpms.store.runs import RunFolder
 from tests.report import made
 from tests.report.hostile import ATTACK, poison

@@ -19,7 +19,7 @@ from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.plan import Terms
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
-from rpms.play.setup import can_play, idle_parts
+from rpms.play.sources import can_play, idle_parts
 from rpms.play.tasks import variation_called
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World

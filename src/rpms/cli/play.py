@@ -26,9 +26,9 @@ from rpms.foreign.shown import one_line
 from rpms.models.catalogue import open_model
 from rpms.models.providers import Backend, parse_model_name
 from rpms.play.episode import Play, play
+from rpms.play.methods import NOTHING, Earlier
 from rpms.play.plan import lend, plan_run
 from rpms.play.reading import Reads
-from rpms.play.reflecting import NOTHING, Earlier
 from rpms.play.seat import Seat
 from rpms.play.settings import Settings
 from rpms.store.answers import FolderOfAnswers

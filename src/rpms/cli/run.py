@@ -23,8 +23,7 @@ from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
-from rpms.play.controls import play_controls
-from rpms.play.epochs import agreement, run_epochs
+from rpms.play.epochs import agreement, play_controls, run_epochs
 from rpms.play.knob_values import worded
 from rpms.play.plan import RunPlan, plan_run
 from rpms.play.progress import progress

@@ -25,7 +25,7 @@ from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, 
 from rpms.learn.effects import LEAST
 from rpms.learn.inventory import said
 from rpms.learn.junk import Junk, find_junk, pruned
-from rpms.play.setup import manual_of
+from rpms.play.sources import manual_of
 from rpms.store.memories import read_frozen
 from rpms.store.quarantine import quarantine_file, read_quarantine, restore, set_aside, write_without
 from rpms.store.runs import RunFolder

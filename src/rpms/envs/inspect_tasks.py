@@ -24,7 +24,7 @@ from rpms.envs.episodes import Episodes
 from rpms.models.base import Answer, Decoding, Request, ShorteningModel
 from rpms.play.episode import Play
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.memories import read_memory
 
 try:

@@ -38,8 +38,7 @@ from rpms.play.parts import Part, name_of
 from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.settings import AS_PAPER
-from rpms.play.setup import manual_of
-from rpms.play.sources import ManualChoice
+from rpms.play.sources import ManualChoice, manual_of
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.memories import check_frozen, freeze, freeze_file, parse_memory, read_frozen, record, write_memory

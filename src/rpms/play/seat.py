@@ -13,9 +13,9 @@ from rpms.core.errors import FileError, WorldError
 from rpms.core.usage import Usage
 from rpms.models.base import Model
 from rpms.play.episode import Play
+from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, carried_text, reflect
 from rpms.play.plan import RunPlan
 from rpms.play.reading import Reads
-from rpms.play.reflecting import CARRIED, NOTHING, Earlier, Reflection, carried_text, reflect
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.runs import Timing
 from rpms.worlds.base import Game, Task

@@ -23,9 +23,8 @@ from rpms.foreign.calls import Tool, narrowed
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_call_tools, can_constrain
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
-from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
 from rpms.play.reading import Reads, Understood, reconsidered, understand
-from rpms.play.reflecting import NOTHING, Reflection
 from rpms.worlds.base import Command, Outcome, World
 
 _AGAIN = Refusal("it was refused, and nothing about its things or the place has changed since", "")

@@ -15,8 +15,16 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from rpms.core.condition import CONDITIONS
-from rpms.report.labels import ENFORCED, condition_label, type_label
-from rpms.report.outcomes import Cells, Comparison, LearningRound, Results, rounds
+from rpms.report.outcomes import (
+    ENFORCED,
+    Cells,
+    Comparison,
+    LearningRound,
+    Results,
+    condition_label,
+    rounds,
+    type_label,
+)
 from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")

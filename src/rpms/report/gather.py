@@ -14,10 +14,8 @@ from rpms.core.usage import Price
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.play.controls import CONTROLS, FOLDER
-from rpms.play.epochs import Agreement, agreement, epoch_folders, won_by_task
-from rpms.report.labels import ENFORCED
-from rpms.report.outcomes import Comparison, Results, called
+from rpms.play.epochs import CONTROLS, FOLDER, Agreement, agreement, epoch_folders, won_by_task
+from rpms.report.outcomes import ENFORCED, Comparison, Results, called
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
 from rpms.store.lock import LOCK, is_held
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder

@@ -9,11 +9,10 @@ from pathlib import Path
 from rpms.foreign.shown import excerpt
 from rpms.play.methods import REACT
 from rpms.report import pages
+from rpms.report.conduct import Best, p_value, percent, rate_range
 from rpms.report.contrasts import omissions
 from rpms.report.gather import read_results, runs_in
-from rpms.report.labels import condition_label
-from rpms.report.numbers import Best, p_value, percent, rate_range
-from rpms.report.outcomes import Comparison, Results
+from rpms.report.outcomes import Comparison, Results, condition_label
 from rpms.report.statistics import holm, mcnemar_of
 from rpms.report.table import DASH, Table, TableCell, groups, line
 

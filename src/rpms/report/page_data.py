@@ -12,8 +12,7 @@ from typing import Any
 
 from rpms.core.episode import Happening
 from rpms.core.prompt import SHARED, Block, Part
-from rpms.report.labels import condition_label, type_label
-from rpms.report.outcomes import Comparison
+from rpms.report.outcomes import Comparison, condition_label, type_label
 from rpms.report.verdicts import ENTRIES_IN_A_FILE
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow, StepRecord
 

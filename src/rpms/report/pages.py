@@ -19,8 +19,7 @@ from rpms.foreign.files import is_there
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import VARIES, Gathered, gather
-from rpms.report.labels import condition_label
-from rpms.report.outcomes import Comparison
+from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import TaskIndex, episode_data, episode_path, script
 from rpms.report.statistics import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown

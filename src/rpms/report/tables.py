@@ -10,11 +10,31 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 
 from rpms.core.errors import InputError
-from rpms.report.conduct import action_table, efficiency_table, epochs_table, failure_table, significance_table
+from rpms.report.conduct import (
+    Best,
+    action_table,
+    efficiency_table,
+    epochs_table,
+    failure_table,
+    percent,
+    points,
+    range_of,
+    rate_range,
+    significance_table,
+)
 from rpms.report.contrasts import interaction_of, omissions
-from rpms.report.labels import ARBITRATION_LABELS, ENFORCED, condition_label, type_label
-from rpms.report.numbers import Best, percent, points, range_of, rate_range
-from rpms.report.outcomes import MEMORY_SERIES, RULES_SERIES, Cells, Comparison, Results, rounds
+from rpms.report.outcomes import (
+    ARBITRATION_LABELS,
+    ENFORCED,
+    MEMORY_SERIES,
+    RULES_SERIES,
+    Cells,
+    Comparison,
+    Results,
+    condition_label,
+    rounds,
+    type_label,
+)
 from rpms.report.statistics import additive_expectation
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.report.verdicts import verdict_table

@@ -12,8 +12,7 @@ from typing import Any
 from rpms.core.errors import FileError
 from rpms.core.verdict import Fate
 from rpms.report.contrasts import omissions
-from rpms.report.labels import condition_label
-from rpms.report.outcomes import Comparison, Results
+from rpms.report.outcomes import Comparison, Results, condition_label
 from rpms.report.table import Table, groups, line
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, StepRecord
 from rpms.store.runs import RunFolder

@@ -21,8 +21,7 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
 from rpms.foreign.files import is_there
-from rpms.play.controls import play_controls
-from rpms.play.epochs import run_epochs
+from rpms.play.epochs import play_controls, run_epochs
 from rpms.play.limits import Meter
 from rpms.play.methods import REACT
 from rpms.play.parts import name_of

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rpms.core.proportion import wilson
 from rpms.core.usage import Price
-from rpms.play.controls import CONTROLS, FOLDER
+from rpms.play.epochs import CONTROLS, FOLDER
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import Estimate
 from rpms.study.run import Result

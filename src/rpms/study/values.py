@@ -16,7 +16,7 @@ from rpms.play.knob_values import worded
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.reading import CONTROLS
 from rpms.play.settings import NO_MEMORY, Settings
-from rpms.play.setup import can_play
+from rpms.play.sources import can_play
 from rpms.play.tasks import TaskPart
 from rpms.worlds.base import Setting, Task, World
 

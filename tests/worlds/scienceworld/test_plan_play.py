@@ -14,7 +14,7 @@ from rpms.models.base import Answer, Decoding
 from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_random
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.tasks import task_at
