@@ -138,7 +138,7 @@ class Evidence:
     settings: Mapping[str, str] = field(default_factory=dict)
     """Further settings that decide the result, such as the seed."""
     replaced: str = ""
-    """The text of a manual that is being replaced, and what of it was written so: see `store.learned_manuals`."""
+    """The text of a manual that is being replaced, and what of it was written so: see `write_learned`."""
     replaced_written: str = ""
 
     def of(self, *at: str) -> tuple[Claim, ...]:
