@@ -1,4 +1,4 @@
-"""How well the manual's preconditions agree with ALFWorld's engine, action by action.
+"""Agreement of the manual's preconditions with ALFWorld's engine, action by action.
 
     python benchmarks/alfworld_rules.py DATA [DATA ...] [--split train] [--games 200] [--seed 0]
 

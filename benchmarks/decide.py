@@ -1,4 +1,4 @@
-"""What one whole decide costs: by the size of the memory, and step by step in every world.
+"""Cost of one whole decide: by the size of the memory, and step by step in every world.
 
     python benchmarks/decide.py [--sizes 233,449,10000,1000000] [--preset paper|strict]
     python benchmarks/decide.py --worlds [--world NAME]... [--games N] [--slowest]
@@ -240,7 +240,7 @@ def main() -> None:
 
 
 def entry_bytes(count: int) -> None:
-    """What an entry takes beyond its text."""
+    """Bytes of an entry beyond its text."""
     gc.collect()
     tracemalloc.start()
     store = entries(count)

@@ -1,4 +1,4 @@
-"""What following experience from place to place is made of: ScienceWorld by memory alone, with each part left out.
+"""Parts of following experience from place to place: ScienceWorld by memory alone, with each part left out.
 
     python benchmarks/following.py --memory FILE [--per-task 1] [--model menu-best] [--task NAME ...]
 

@@ -1,4 +1,4 @@
-"""What memory does when it acts: steps that experience speaks to, and games won by it alone, without an LLM.
+"""Effect of memory that acts: steps that experience speaks to, and games won by it alone, without an LLM.
 
     python benchmarks/memory.py --data DIR --memory FILE [--games 40] [--seed 0] [--controls 60]
     python benchmarks/memory.py --data DIR --memory FILE --fresh 140 --seed 5
@@ -47,7 +47,7 @@ CONTROLS = ("menu-random/0", "menu-random/1", "menu-random/2", "menu-best")
 
 
 def speaks(decision: Decision) -> tuple[bool, bool]:
-    """Whether a snippet is in the prompt; and whether one is, or is bound to the room so that menu and plan have it."""
+    """True if a snippet is in the prompt; and True if one is, or is bound to the room for menu and plan."""
     snippets = [each for each in decision.candidates if each.entry.kind is Kind.SUCCESS]
     shown = any(each.verdict.fate.shown for each in snippets)
     return shown, shown or any(each.adapted and each.verdict.fate is Fate.CROWDED for each in snippets)

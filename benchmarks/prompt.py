@@ -47,7 +47,7 @@ def played(games: int, mind: Mind) -> list[Episode]:
 
 
 def experience(episodes: Sequence[Episode]) -> list[Entry]:
-    """What a learner would keep of some episodes, in short: how an object was found, and what failed."""
+    """A learner's entries of some episodes, in short: finds and failures."""
     entries: list[Entry] = []
     for episode in episodes:
         start = episode.steps[0].decision

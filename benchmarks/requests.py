@@ -212,7 +212,7 @@ def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[s
 
 
 def gains(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What each part of the knowledge adds to the first reading, and whether rules and memory add up."""
+    """Gain of each part of the knowledge in the first reading, and the interaction of rules and memory."""
     exact: dict[str, dict[str, list[bool]]] = {name: {} for name in MODEL_WAYS}
     for row in rows:
         if row["way"] in exact:

@@ -47,7 +47,7 @@ def drawn(count: int, seeds: Sequence[int], names: Sequence[str] = ALL_TASKS) ->
 
 
 def reason(episode: Episode) -> str:
-    """How an episode ended, what was to be reached then, since when the score stood still, and the last answer."""
+    """An episode's ending, its sub-goal then, the step since which the score stood still, and the last answer."""
     last = episode.steps[-1]
     stood = next(step.number for step in episode.steps if step.score == last.score or step is last)
     said = " ".join(last.result.split())[:90]

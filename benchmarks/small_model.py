@@ -1,4 +1,4 @@
-"""What each part of RPMS, and each part past the paper, does for one model: many configurations at once.
+"""Effect of each part of RPMS, and of each part past the paper, on one model: many configurations at once.
 
     python benchmarks/small_model.py --model hf/PATH --data DIR --split valid_seen --out RUNS [--only NAME,…]
 
@@ -141,7 +141,7 @@ def chosen(only: str, model: str, known: Mapping[str, Settings]) -> Mapping[str,
 
 
 def can_choose(settings: Settings, model: str) -> bool:
-    """Whether there is a menu, for a model that needs one."""
+    """True if there is a menu, for a model that needs one."""
     condition = settings.condition_value()
     return can_play(condition.enforcement, model) and (condition.informed or not chooses_from_menu(model))
 

@@ -286,7 +286,7 @@ def experiences(dice: Random, folder: Path, samples: Samples) -> None:
 
 
 def answers(dice: Random, folder: Path, samples: Samples) -> None:
-    """What a model says: a whole episode of it, kept and read again."""
+    """A model's answers: a whole episode of them, kept and read again."""
     sound = b"Thought: I think I should look.\nAction: go to desk 1\nObservation: nothing"
 
     def answer(_: Request) -> str:

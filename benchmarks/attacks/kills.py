@@ -57,7 +57,7 @@ conditions: {baseline: {}, full: {}}
 
 @dataclass
 class Killed:
-    """What came of one kind of work."""
+    """Result of one kind of work."""
 
     kills: int = 0
     starts: int = 0

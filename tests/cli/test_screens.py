@@ -1,4 +1,4 @@
-"""What is printed fits the screen it is printed on."""
+"""Printed text fits the screen."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ time.sleep(3600)
 
 
 def command(path: str, port: int) -> list[str] | None:
-    """How to start a server here; None where there is none."""
+    """Command that starts a server here; None if there is none."""
     if shutil.which("llama-server"):
         return ["llama-server", "-m", path, "--port", str(port), "-c", str(CONTEXT), "-np", "1"]
     if importlib.util.find_spec("llama_cpp") and importlib.util.find_spec("fastapi"):

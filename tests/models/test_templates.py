@@ -205,7 +205,7 @@ WORLD = find_world("alfworld")
 
 
 def requests_of(enforcement, model, world=WORLD):
-    """What one step of the first game asks of a model that answers with `look`."""
+    """Requests of one step of the first game to a model that answers with `look`."""
     asked = []
 
     def answer(one):

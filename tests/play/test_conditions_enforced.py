@@ -1,4 +1,4 @@
-"""What a condition leaves out, no part of it may use: the 2x2 under `strict`, in a real game."""
+"""No part of a condition uses what the condition leaves out: the 2x2 under `strict`, in a real game."""
 
 from __future__ import annotations
 

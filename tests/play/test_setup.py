@@ -1,4 +1,4 @@
-"""What of the enforcement can do nothing, or less than it says, is told in words."""
+"""Parts of the enforcement that can do nothing, or less than they say, are named in words."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def found_in_the_toilet(holding: str) -> SuccessSnippet:
 
 
 def test_a_place_that_only_memory_knows_comes_before_those_that_nobody_knows_of():
-    """Where things were found is counted over the whole memory, whatever state its entries suit."""
+    """Finds are counted over the whole memory, whatever state its entries suit."""
     suited, not_suited = [found_in_the_toilet("none")], [found_in_the_toilet("mug 1")]
     for memory, shown in (((), False), (not_suited, False), (suited, True)):
         decided = decision(memory=memory)

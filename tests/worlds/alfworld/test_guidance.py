@@ -29,7 +29,7 @@ GOAL = WORLD.goal(ROOM)
 
 
 def decision(*turns: tuple[str, str]) -> Decision:
-    """What is decided after some turns."""
+    """The decision after some turns."""
     belief, action, observation = WORLD.start(GOAL), None, ROOM
     for command, answer in turns:
         belief, action, observation = WORLD.update(belief, action, observation), command, answer
