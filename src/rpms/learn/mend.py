@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 from rpms.core.acting.surprise import Noticed, Surprise, SurpriseKind, compare, goal_goes_on
@@ -34,15 +33,8 @@ _FIELDS = {
 _SECTIONS = {LinePart.WANTS: "goals", LinePart.FORBIDS: "domain"}
 
 Line = Literal | Clause | Revelation
-
-
-class _Replayed(StrEnum):
-    """Surprises that only a replay has."""
-
-    EARLY = "early"
-    """A win before the goal's facts held."""
-    SHOWN = "shown"
-    """Facts that came to be known, and no line says so."""
+_EARLY, _SHOWN = "early", "shown"
+"""Surprises that only a replay has: a win before the goal's facts held, and facts shown that no line says."""
 
 
 @dataclass(frozen=True)
@@ -77,22 +69,18 @@ class Edit(NamedTuple):
         return f"{self.of}, {self.part}: {', '.join([*([f'remove {self.remove}'] if self.remove else ()), *added])}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Proposal:
     """A line that was contradicted, where, and the edit that would have foretold it."""
 
     line: str
     said: str
     """The first surprise, in words."""
-    where: tuple[str, ...]
-    edit: Edit | None = None
-
-
-@dataclass
-class _Contradicted:
-    said: str
     where: list[str] = field(default_factory=list)
     edits: dict[Edit, None] = field(default_factory=dict)
+    """Edits that could have foretold one of its surprises."""
+    edit: Edit | None = None
+    """The one that passed, or another after which nothing contradicts the line any more."""
 
 
 def moments_of(world: World, run: RunFolder) -> Iterator[RecordedStep]:
@@ -120,12 +108,10 @@ def find_surprises(manual: RuleManual, moment: RecordedStep) -> Noticed:
     shown = [(of, seen) for of, news in noticed.trust.learned.items() for seen in news if isinstance(seen, Revelation)]
     for of, seen in shown:
         text = f"`{moment.command}` showed what no line says: {seen}"
-        noticed = noticed.with_(_Replayed.SHOWN, ManualLine(of, LinePart.SHOWS, COMPLETE), text, noticed.trust)
+        noticed = noticed.with_(_SHOWN, ManualLine(of, LinePart.SHOWS, COMPLETE), text, noticed.trust)
     holds = goal_holds(rules, moment.after, _UNKNOWN)
     if moment.won and not holds and rules.purpose is not None and not rules.purpose.each:
-        return noticed.with_(
-            _Replayed.EARLY, rules.purpose.name, "won before all that the goal wants held", noticed.trust
-        )
+        return noticed.with_(_EARLY, "", "won before all that the goal wants held", noticed.trust)
     return goal_goes_on(noticed, rules, moment.after) if holds and not moment.won else noticed
 
 
@@ -137,28 +123,22 @@ def _rules(manual: RuleManual, moment: RecordedStep) -> ActiveRules:
 def propose(manual: RuleManual, moments: Sequence[RecordedStep]) -> tuple[list[Proposal], RuleManual]:
     """A proposal for each contradicted line, and the manual with all edits that passed, the most telling first."""
     lines = first = _contradicted(manual, moments)
-    mended: dict[str, Edit] = {}
-    while True:
-        passed = _best_edit(manual, moments, {edit: None for found in lines.values() for edit in found.edits})
-        if passed is None:
-            break
+    while passed := _best_edit(manual, moments, [edit for line in lines.values() for edit in line.edits]):
         edit, manual = passed
         lines = _contradicted(manual, moments)
-        mended |= {line: edit for line in first if line not in lines and line not in mended}
-        mended |= {line: edit for line, found in first.items() if edit in found.edits}
-    rest = {line: found for line, found in lines.items() if line not in first}
-    return [
-        Proposal(line, found.said, tuple(found.where), mended.get(line)) for line, found in (first | rest).items()
-    ], manual
+        for each in first.values():
+            if edit in each.edits or (each.line not in lines and each.edit is None):
+                each.edit = edit
+    return list((lines | first).values()), manual
 
 
-def _contradicted(manual: RuleManual, moments: Iterable[RecordedStep]) -> dict[str, _Contradicted]:
-    lines: dict[str, _Contradicted] = {}
+def _contradicted(manual: RuleManual, moments: Iterable[RecordedStep]) -> dict[str, Proposal]:
+    lines: dict[str, Proposal] = {}
     for moment in moments:
         noticed = find_surprises(manual, moment)
         for one in noticed.surprises:
-            if one.line and one.kind != _Replayed.EARLY:
-                found = lines.setdefault(one.line, _Contradicted(one.text))
+            if one.line:
+                found = lines.setdefault(one.line, Proposal(one.line, one.text))
                 found.where.append(moment.where)
                 found.edits |= dict.fromkeys(_edits(_rules(manual, moment), moment, one, noticed))
     return lines
@@ -169,22 +149,15 @@ def _edits(rules: ActiveRules, moment: RecordedStep, one: Surprise, noticed: Not
     instance = rules.instance(moment.command)
     name = instance.schema.name if instance is not None else ""
     stated = {str(need): need for need in instance.schema.preconditions} if instance is not None else {}
-    of, _, effect = one.line.partition(" does ")
+    of, part, said = next(one.line.partition(f" {part} ") for part in LinePart if f" {part} " in one.line)
     news = noticed.trust.learned.get(name, ())
     match one.kind:
-        case SurpriseKind.ACCEPTED if (need := stated.get(one.line.partition(" needs ")[2])) is not None:
-            yield Edit(name, LinePart.NEEDS, remove=str(need))
-            if len(need.literals) == 1:
-                yield Edit(name, LinePart.NEEDS, Clause((need.literals[0].opposite(),)), str(need))
-        case SurpriseKind.ACCEPTED:
-            rule, _, ban = one.line.partition(f" {LinePart.FORBIDS} ")
-            yield Edit(rule, LinePart.FORBIDS, remove=ban)
-        case SurpriseKind.ABSENT:
-            yield Edit(of, LinePart.DOES, remove=effect)
-        case SurpriseKind.CHANGED | _Replayed.SHOWN:
-            part, sort = (LinePart.DOES, Literal) if one.kind == SurpriseKind.CHANGED else (LinePart.SHOWS, Revelation)
-            lines = [each for each in news if isinstance(each, sort)]
-            yield from (Edit(name, part, each) for each in sorted(lines, key=lambda each: " if " not in str(each)))
+        case SurpriseKind.ACCEPTED | SurpriseKind.ABSENT:
+            yield Edit(of, LinePart(part.strip()), remove=said)
+            if said in stated and len(stated[said].literals) == 1:
+                yield Edit(of, LinePart.NEEDS, Clause((stated[said].literals[0].opposite(),)), said)
+        case SurpriseKind.CHANGED:
+            yield from (Edit(name, LinePart.DOES, each) for each in news if isinstance(each, Literal))
         case SurpriseKind.REFUSED:
             for suspect in sorted(noticed.trust.suspects.get(name, ()), key=str):
                 opposite = str(suspect.opposite())
@@ -192,30 +165,41 @@ def _edits(rules: ActiveRules, moment: RecordedStep, one: Surprise, noticed: Not
         case SurpriseKind.UNFINISHED if rules.purpose is not None and not rules.purpose.staged:
             held = noticed.trust.held or frozenset()
             likely = sorted(continuations_of(rules).items(), key=lambda item: item[1])
-            for each in (each for each, _ in likely if each not in held):
-                yield from (
-                    Edit(rules.purpose.name, LinePart.WANTS, Clause((each,)), "", last) for last in (False, True)
-                )
+            facts = [Clause((each,)) for each, _ in likely if each not in held]
+            yield from (
+                Edit(rules.purpose.name, LinePart.WANTS, each, "", end) for each in facts for end in (False, True)
+            )
+        case "shown":
+            seen = sorted((each for each in news if isinstance(each, Revelation)), key=lambda each: not each.given)
+            yield from (Edit(name, LinePart.SHOWS, each) for each in seen)
 
 
 def _best_edit(
     manual: RuleManual, moments: Sequence[RecordedStep], edits: Iterable[Edit]
 ) -> tuple[Edit, RuleManual] | None:
     """The edit that foretells most, with the manual that it makes, of those that pass a replay of all steps."""
-    before = [_weight(manual, moment) for moment in moments]
+    before = [(moment, _weight(manual, moment), _about(_rules(manual, moment), moment)) for moment in moments]
     tried: list[tuple[tuple[float, bool, int, int], Edit, RuleManual]] = []
-    for place, edit in enumerate(edits):
-        changed, gain = apply(manual, edit), 0.0
+    for place, edit in enumerate(dict.fromkeys(edits)):
+        changed = apply(manual, edit)
         support = _support(manual, changed, edit, moments)
-        for moment, weight in zip(moments, before, strict=True) if support else ():
-            if (after := _weight(changed, moment)) > weight:
-                break
-            gain += weight - after
-        else:
+        gains = [weight - _weight(changed, moment) for moment, weight, about in before if support and edit.of in about]
+        if min(gains, default=-1.0) >= 0 and sum(gains) > 0:
             plain = edit.add is None or not edit.remove
-            tried.append(((gain, plain, support, -place), edit, changed))
-    best = max(tried, key=lambda one: one[0], default=None)
-    return best[1:] if best is not None and best[0][0] > 0 else None
+            tried.append(((sum(gains), plain, support, -place), edit, changed))
+    for _, edit, changed in sorted(tried, key=lambda one: one[0], reverse=True):
+        if all(_weight(changed, moment) <= weight for moment, weight, _ in before):
+            return edit, changed
+    return None
+
+
+def _about(rules: ActiveRules, moment: RecordedStep) -> frozenset[str]:
+    """Actions, processes, goals and rules whose lines may foretell something of a step."""
+    instance, purpose = rules.instance(moment.command), rules.purpose
+    processes = [f"{_PROCESS}{one.name}" for one in rules.lore.processes if one.match(moment.command) is not None]
+    bans = [rule.id for rule, _ in rules.prohibitions.get(instance.schema.name, ())] if instance is not None else []
+    names = [*processes, *bans, *([instance.schema.name] if instance is not None else ())]
+    return frozenset((*names, *([purpose.name] if purpose is not None else ())))
 
 
 def _weight(manual: RuleManual, moment: RecordedStep) -> float:
