@@ -12,7 +12,7 @@ NAMED = re.compile(r"`([\w/]+\.py)::(test_\w+)`")
 
 
 def test_every_promise_names_a_test():
-    promises = re.findall(r"^- (.*?)(?=^\S|\Z)", PROMISED, re.M | re.S)
+    promises = re.findall(r"^- (.*?)(?=^\S|\Z)", PROMISED, re.MULTILINE | re.DOTALL)
     assert len(promises) > 15
     assert [promise for promise in promises if not NAMED.search(promise)] == []
 
@@ -21,6 +21,6 @@ def test_every_named_test_exists():
     missing = [
         f"{file}::{test}"
         for file, test in NAMED.findall(PROMISED)
-        if not re.search(rf"^def {test}\(", (TESTS / file).read_text(encoding="utf-8"), re.M)
+        if not re.search(rf"^def {test}\(", (TESTS / file).read_text(encoding="utf-8"), re.MULTILINE)
     ]
     assert missing == []

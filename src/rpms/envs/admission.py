@@ -111,9 +111,9 @@ class OfOneForm:
                     problem = _problem(message.get("bytes") or (message.get("text") or "").encode("utf-8", "replace"))
                     if not problem:
                         break
-                    said = {"type": "error", "data": {"message": problem}, "jsonrpc": "2.0", "id": None}
-                    said["error"] = {"code": -32600, "message": problem}  # on /mcp
-                    await send({"type": "websocket.send", "text": json.dumps(said)})
+                    said = {"type": "error", "data": {"message": problem, "code": "REFUSED"}}
+                    on_mcp = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": problem}}
+                    await send({"type": "websocket.send", "text": json.dumps({**said, **on_mcp})})
                 return message
 
             await self._app(scope, next_sound, send)
@@ -158,7 +158,7 @@ def _problem(body: bytes) -> str:
             return f"{', '.join(_NAMES)}: give a text or a number"
         longest = LONGEST_NAME if name in _NAMES else LONGEST_COMMAND
         if len(name) > LONGEST_NAME or (isinstance(value, str) and len(value) > longest):
-            return f"{', '.join(_NAMES)}: at most {LONGEST_NAME} characters; other texts: {LONGEST_COMMAND:,}"
+            return f"a text is too long: {', '.join(_NAMES)} have {LONGEST_NAME} characters, others {LONGEST_COMMAND:,}"
         if isinstance(value, dict):
             held += value.items()
         elif isinstance(value, list):
