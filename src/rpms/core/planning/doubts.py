@@ -51,6 +51,14 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[s
     return replace(rules, environment=environment, lore=lore, purposes=make.continuations(), barred=barred)
 
 
+def doubts_rest_on(trust: Trust, wide: int) -> tuple[object, ...]:
+    """All that `doubted` reads of trust: where it is the same, so are the rules. Unless `wide`, support counts nothing."""
+    weights = trust.evidence.items()
+    read = weights if wide else [one for one in weights if one[1] < 0 or one[0].part is LinePart.DOUBTED]
+    suspects = frozenset((action, found) for action, found in trust.suspects.items() if found)
+    return frozenset(read), frozenset(trust.learned.items()), suspects, trust.held
+
+
 @dataclass(frozen=True)
 class _Doubting:
     rules: ActiveRules
@@ -63,12 +71,15 @@ class _Doubting:
         needs = tuple(one for one in schema.preconditions if trust.of(need_line(rules, schema, one)) > 0)
         effects = tuple(one for one in schema.effects if not trust.upon(effect_line(rules, schema, one)))
         news = trust.learned.get(key, ())
+        price = trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
+        if not (news or price) and len(needs) == len(schema.preconditions) and len(effects) == len(schema.effects):
+            return schema
         return replace(
             schema,
             preconditions=needs,
             effects=tuple(dict.fromkeys((*effects, *(one for one in news if isinstance(one, Literal))))),
             observes=(*schema.observes, *(one for one in news if isinstance(one, Revelation))),
-            steps=schema.steps + trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE)),
+            steps=schema.steps + price,
         )
 
     def doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[ActionSchema]:

@@ -86,7 +86,7 @@ class Ground:
         if not fact.makeable:
             return
         direct = False
-        for way in self._manual.makers.get((fact.predicate, fact.negated), ()):
+        for way in self._manual.makers(fact.predicate, fact.negated):
             for edge in self._ground(way, fact) if not way.circular else ():
                 direct = True
                 yield edge
@@ -96,7 +96,7 @@ class Ground:
 
     def _by_companion(self, companion: str, fact: Fact) -> Iterator[Edge]:
         """Being at one thing is being at all that is in the same place: ways there by another name."""
-        for way in self._manual.makers.get((fact.predicate, False), ()):
+        for way in self._manual.makers(fact.predicate):
             (name,) = way.fact.args
             others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._names.get(name, ())]
             for together in [each for each in others if self._truth(each) is True] or others:
@@ -118,7 +118,7 @@ class Ground:
         if predicate not in self._here:
             self._here[predicate] = [
                 name
-                for way in self._manual.makers.get((predicate, False), ())
+                for way in self._manual.makers(predicate)
                 for name in self._names.get(way.fact.args[0], ())
                 if all(
                     effect.bind({way.fact.args[0]: name}).truth(self._facts) is Truth.TRUE
@@ -296,7 +296,7 @@ class Ground:
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
             manual = self._manual
-            ways = manual.makers.get((fact.predicate, fact.negated), ())
+            ways = manual.makers(fact.predicate, fact.negated)
             self._made[key] = (bool(manual.companion(fact.predicate)) and not fact.negated) or any(
                 not way.circular
                 and all(

@@ -206,14 +206,14 @@ class _Graph(Priced):
 
     def _ways_in_principle(self, fact: Fact) -> Iterator[tuple[Achiever, dict[str, str]]]:
         """The ways to make a fact so, with the names that it has, whether they can be gone or not."""
-        for way in self._manual.makers.get((fact.predicate, fact.negated), ()):
+        for way in self._manual.makers(fact.predicate, fact.negated):
             if all(map(self._suits, way.fact.args, fact.args)):
                 yield way, dict(zip(way.fact.args, fact.args, strict=True))
 
     def _fixed(self, need: Need) -> Fact | None:
         """Of facts of which one would do, one that no action changes."""
         makers = self._manual.makers
-        return next((fact for fact in need.literals if (fact.predicate, fact.negated) not in makers), None)
+        return next((fact for fact in need.literals if not makers(fact.predicate, fact.negated)), None)
 
     def first_things(self) -> tuple[Option, ...]:
         """What restores the facts without which nothing else can be done; nothing where they hold."""
@@ -285,7 +285,7 @@ def reasoner_of(rules: ActiveRules) -> Reasoner:
             _twins.clear()
         _twins[key] = made
     else:
-        for name in ("makers", "revealers", "positional", "lasting_names", "lasting"):
+        for name in ("_makers", "_giving", "_hoping", "_needs", "revealers", "positional", "lasting_names", "lasting"):
             vars(made)[name] = getattr(twin, name)
     return made
 

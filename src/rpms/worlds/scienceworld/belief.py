@@ -43,6 +43,16 @@ class ScienceBelief(ScienceKnown):
         return called(self.scene, word)
 
     def truth(self, atom: Atom, /) -> Truth:
+        key = (atom.predicate, atom.args)
+        if key not in self._answered:
+            self._answered[key] = self._answer(atom)
+        return self._answered[key]
+
+    @cached_property
+    def _answered(self) -> dict[tuple[str, tuple[str, ...]], Truth]:
+        return {}
+
+    def _answer(self, atom: Atom) -> Truth:
         recipe = RECIPES.get(atom.predicate)
         if recipe is not None:
             suits = len(atom.args) == _ARITY[atom.predicate]
