@@ -54,7 +54,7 @@ def games(subject: Subject) -> str:
 
 
 def refusals(subject: Subject) -> str:
-    """What cannot be done is refused, recognised as refused, and changes nothing."""
+    """Infeasible commands are refused, recognised as refused, and change nothing."""
     world, count = subject.world, 0
     for task in subject.tasks:
         game = world.open(task, subject.setting)

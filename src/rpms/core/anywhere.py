@@ -46,7 +46,7 @@ class Anywhere:
         return Goal(own.type, own.object, own.state, own.destination)
 
     def _done(self, atom: Atom) -> Truth:
-        """Whether a deed was done in this episode, to what the entry names or to what is held in its stead."""
+        """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
         values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
         return next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
 

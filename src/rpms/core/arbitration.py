@@ -41,7 +41,7 @@ class Arbitration(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What speaks against an entry."""
+    """A reason against an entry."""
 
     conflict: bool
     """A rule is broken on known facts; otherwise it is only a doubt."""
@@ -211,7 +211,7 @@ def _object_to_template(template: str, rules: ActiveRules, facts: Facts) -> Obje
 
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    """What speaks against doing one action now: that it cannot be done, or that a rule forbids it."""
+    """The reason against an action now: it is infeasible, or a rule forbids it."""
     known = [infeasibility(command, rules, facts), prohibition(command, rules, facts)]
     objections = [objection for objection in known if objection is not None]
     return next((objection for objection in objections if objection.conflict), objections[0] if objections else None)

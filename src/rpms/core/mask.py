@@ -18,10 +18,10 @@ _DRAWS = 2**64
 
 @dataclass(frozen=True)
 class Mask:
-    """Which entries are hidden in one episode. The default hides nothing."""
+    """Entries hidden in one episode. The default hides none."""
 
     rate: float = 0.0
-    """How likely each entry is to be hidden."""
+    """Probability that an entry is hidden."""
     seed: int = 0
     episode: str = ""
 

@@ -1,7 +1,7 @@
-"""Which verified schemas matter now: those of the deeds by which memory reached the sub-goals of goals like this one.
+"""Ranks verified schemas by the deeds with which memory reached the sub-goals of goals like this one.
 
-A schema belongs to no goal, so that by evidence alone every prompt would show `go` and `take`, which every episode is
-full of. The snippets that came to mind say what matters: each ends with the deed that reached its sub-goal.
+A schema belongs to no goal: by evidence alone, every prompt would show `go` and `take`. The retrieved snippets say
+which ones matter, since each ends with the deed that reached its sub-goal.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class OutOfMemoryError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """When a batch is full, and how long to wait for more."""
+    """Size of a full batch, and the wait for more."""
 
     prompts: int = 256
     """Prompts in a batch at most."""

@@ -48,7 +48,7 @@ class Heading(BaseModel):
 
     @property
     def line(self) -> str:
-        """Whose answers these are, for a person."""
+        """One line for people about the recorded answers."""
         about = f"; {self.about}" if self.about else ""
         return f"{self.answers:,} answers of {self.model}, recorded on {self.recorded}{about}"
 

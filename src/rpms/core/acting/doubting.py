@@ -24,10 +24,10 @@ from rpms.core.planning.trust import Trust
 from rpms.core.rules import ActiveRules
 
 _CIRCLES = 3
-"""How often at one step a plan is blamed for leading back before the next best one is taken as it is."""
+"""Number of times at one step that a plan is blamed for leading back before the next best is taken as it is."""
 _PLANNED, _TRIED = 3, 3
-"""Where no plan is left that trusts the manual: how many beginnings of other plans come before actions that were never
-tried with the goal's things, and how many of these."""
+"""If no plan trusts the manual: number of first actions of other plans that come before untried actions with the
+goal's things, and number of these."""
 
 _DOUBTING_KEPT = 16
 """Rules with doubts that are kept for the steps to come, for each goal."""
@@ -36,7 +36,7 @@ Spelling = Callable[[str], str]
 
 
 def plan_doubting(present: StepContext, rules: ActiveRules, spell: Spelling, noticed: Noticed) -> tuple[Plan, Noticed]:
-    """What to do, given what the manual itself says and how far it is trusted by now."""
+    """Plan from the manual and the trust left in it."""
     goal = present.situation.goal
     order = likely_places(rules, present.whereabouts, (goal.object, goal.destination))
     stated = cache(lambda: reasoner_of(rules).plan(present.situation, order))

@@ -8,9 +8,9 @@ from rpms.core.prompt import Turn
 from rpms.core.tokens import brief
 
 _WINDOW = 10
-"""How far back a circle may reach: longer ones are searches, not loops."""
+"""Turns a circle may span: longer ones are searches, not loops."""
 _RETURNS = 3
-"""How often the same state must recur in the window to be a circle."""
+"""Number of times a state must recur in the window to be a circle."""
 
 
 def find_loop(history: Sequence[Turn], state: str) -> str:

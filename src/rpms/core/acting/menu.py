@@ -19,7 +19,7 @@ class MenuItem:
     rank: int
     """Its place by relevance, from 0; the order of the menu itself does not show it."""
     reason: str = ""
-    """What it is for: the rest of the plan that it begins, or the experience it comes from."""
+    """Its purpose: the rest of the plan it begins, or the experience it comes from."""
 
 
 @dataclass(frozen=True, slots=True)

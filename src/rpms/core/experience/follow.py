@@ -43,7 +43,8 @@ class Lead(NamedTuple):
     candidate: Candidate
     trail: Trail
     order: tuple[float, ...]
-    """How little it is to be trusted: gone through in vain, of a later group, for a goal or at a stage less alike."""
+    """Order of trust, best first: not gone through without success, of an earlier group, for a more similar goal and
+    stage."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Following:
     entries: Sequence[Entry]
     syntax: ActiveRules
     slack: float = inf
-    """How many steps farther than the nearest a snippet may be from being done."""
+    """Steps a snippet may be farther from done than the nearest one."""
     _atlases: dict[tuple[str, str], Atlas] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __call__(self, candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
@@ -149,10 +150,10 @@ class Following:
                 yield bind(candidate, (), Adaptation(reason, followed=True)).judged(_KEPT)
 
     def _leads(self, candidates: Sequence[Candidate], path: Pathfinder, doubts: dict[str, str]) -> list[Lead]:
-        """What leads on, the best first; `doubts` take why all else does not.
+        """Snippets to follow, best first; `doubts` receives the reasons against all others.
 
-        First what reached the present sub-goal for goals like this one, then for any; where none like this one ever
-        had it, what comes next.
+        First those that reached the present sub-goal for similar goals, then for any; if no similar goal ever had it,
+        the next stages.
         """
         room, leads, found = path, list[Lead](), False
         now = [each for each in candidates if snippet_of(each).sub_goal_type == room.sub_goal]
@@ -168,12 +169,12 @@ class Following:
         return sorted(leads, key=lambda each: (each.order, each.trail.price))
 
     def _elsewhere(self, known: Sequence[Candidate], path: Pathfinder) -> Iterator[Candidate]:
-        """What reached the present sub-goal for goals less like this one, the likest first."""
+        """Snippets that reached the present sub-goal for less similar goals, most similar first."""
         others = self._reached({each.entry.id for each in known}, path)
         return islice((each for each in others if self._tied(each.entry, path.where, path)), CONSIDERED)
 
     def _reached(self, known: Container[str], room: AdaptContext) -> Iterator[Candidate]:
-        """What else reached the present sub-goal, that for the likest goals first."""
+        """Other snippets that reached the present sub-goal, most similar goals first."""
         goal = room.situation.goal.signature
         scored = [
             (self.similarity(goal, each.goal_signature), each) for each in self._by_sub_goal.get(room.sub_goal, ())

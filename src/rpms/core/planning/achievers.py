@@ -98,7 +98,7 @@ class Achiever:
 
 @dataclass(frozen=True, eq=False)
 class Achievers:
-    """What rules say of how facts come about. One for all steps of an episode."""
+    """Index of the rules by the facts they bring about. One for all steps of an episode."""
 
     rules: ActiveRules
 
@@ -109,7 +109,7 @@ class Achievers:
 
     @cached_property
     def hoped(self) -> frozenset[tuple[str, bool]]:
-        """What only a doubt brings about, by predicate and sign."""
+        """Facts that only a doubt brings about, by predicate and sign."""
         return frozenset(self._hoping.keys() - self._giving.keys())
 
     @cached_property
@@ -170,7 +170,7 @@ class Achievers:
         return {}
 
     def wanted(self, step: Stage) -> list[Need]:
-        """What ends a stage of the goal, as needs that are never taken for granted."""
+        """The facts that end a stage of the goal, as needs that are never taken for granted."""
         found = self._wanted.get(id(step))
         if found is None:
             found = self._wanted[id(step)] = _wanted(step.until)
@@ -178,12 +178,12 @@ class Achievers:
 
     @cached_property
     def always(self) -> tuple[tuple[Clause, Need], ...]:
-        """What has to hold before anything else can be done."""
+        """Facts that must hold before anything else can be done."""
         return tuple(zip(self.rules.lore.always, _wanted(self.rules.lore.always), strict=True))
 
     @cached_property
     def kept(self) -> dict[str, Any]:
-        """What planning keeps from one step to the next. Needs are kept too: answers are known by their identity."""
+        """Cache from one step to the next. It holds the needs too, since answers are keyed by their identity."""
         return {}
 
     @cached_property
@@ -219,10 +219,10 @@ class Achievers:
         return declared.exclusive if declared is not None and declared.exclusive != "always" else ""
 
     def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
-        """What a plan sees to before an action: what it needs, and that no rule forbids it.
+        """Preconditions for planning: those of the action, and that no rule forbids it.
 
-        A ban that hangs on a fact about no thing, such as an empty hand, is judged when it comes up: planned for, it
-        would have the hand filled with anything at all.
+        A ban on a fact without arguments, such as an empty hand, is judged when it comes up: a plan for it would fill
+        the hand with any object.
         """
         bans = [
             [literal for clause in (*rule.when, *ban.when) for literal in clause.literals]

@@ -162,7 +162,7 @@ class _Doubting:
                     yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
 
     def continuations(self) -> tuple[tuple[Purpose, float], ...]:
-        """What the goal may want beside what the manual says, where that held without a win; with their prices."""
+        """Other purposes the goal may have once the manual's held without a win; with their prices."""
         purpose, held = self.rules.purpose, self.trust.held
         if purpose is None or held is None:
             return ()
@@ -192,7 +192,7 @@ def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
 
 @lru_cache(maxsize=64)
 def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
-    """What actions and the goal want, by predicate and sign; what lasting facts and kinds tell cannot be made."""
+    """Facts that actions and the goal need, by predicate and sign, without permanent facts and kinds."""
     wanted = [literal for _, literal in _uses(rules)]
     if rules.purpose is not None:
         wanted += [each for step in rules.purpose.steps for clause in step.until for each in clause.literals]
@@ -204,7 +204,7 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
 
 @lru_cache(maxsize=64)
 def made(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
-    """What the actions bring about, by predicate and sign."""
+    """Effects of the actions, by predicate and sign."""
     schemas = (*rules.environment, *rules.lore.processes)
     return frozenset((effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects)
 

@@ -63,15 +63,15 @@ COMPLETE = "nothing else"
 SUPPOSED, HOPED, WAIVED = "may need", "may do", "may not need"
 
 Window = tuple[object, ...]
-"""What is known of a command's things and of the place."""
+"""The known facts about a command's things and the place."""
 
 
 @dataclass(frozen=True)
 class Trust:
-    """What an episode has shown of the manual's lines so far."""
+    """An episode's evidence about the manual's lines so far."""
 
     evidence: Mapping[ManualLine, float] = field(default_factory=dict)
-    """What happened for and against a line, in units of trust."""
+    """Evidence for and against a line, in units of trust."""
     learned: Mapping[str, tuple[Literal | Revelation, ...]] = field(default_factory=dict)
     """Changes that no line foretold, by the action, over its parameters."""
     lacking: bool = False
@@ -85,7 +85,7 @@ class Trust:
     idle: frozenset[str] = frozenset()
     """Commands that changed nothing when they were done last."""
     walked: frozenset[tuple[str, str]] = frozenset()
-    """What was done in which state since the last news: doing it again would lead where it led before."""
+    """Actions done since the last news, with their states: repeating one would lead to the same state."""
     ventures: Mapping[str, str] = field(default_factory=dict)
     """Commands that the plans at hand begin with against a line, each with its doubt."""
     last: str = ""
@@ -104,11 +104,11 @@ class Trust:
         return 0.0 if evidence == -inf else max(stated + evidence, LEAST if stated else -FULL)
 
     def against(self, line: ManualLine) -> float:
-        """What it costs to plan against a line."""
+        """Cost of planning against a line."""
         return STEPS * self.of(line)
 
     def upon(self, line: ManualLine, stated: float = FULL) -> float:
-        """What it costs to rely on a line."""
+        """Cost of relying on a line."""
         return STEPS * max(FULL - self.of(line, stated), 0.0)
 
     def weighed(self, line: ManualLine, weight: float) -> Trust:
@@ -194,7 +194,7 @@ def false_over(rules: ActiveRules, instance: Instance, facts: Facts, *, unknown:
 
 
 def window(command: str, rules: ActiveRules, situation: Situation) -> Window:
-    """What is known of a command's things and of where the agent is: where it is the same, nothing has changed."""
+    """Known facts about a command's things and the agent's place: if equal, nothing has changed."""
     belief, instance = situation.belief, rules.instance(command)
     if instance is None:
         return (str(belief.signature()), belief.moment)
