@@ -8,7 +8,7 @@ its signature tells it, what follows from the kinds of things and the goal, and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
 from rpms.core.facts import Atom, Truth, kind_of
@@ -29,6 +29,9 @@ class Anywhere:
     learned_in: StateSignature = _ANY_STATE
     """The state in which the entry that is judged was learned."""
 
+    deeds: dict[Atom, Truth] = field(default_factory=dict)
+    """Answers that depend on what was done in this episode; all others stay the same all through it."""
+
     def truth(self, atom: Atom, /) -> Truth:
         if atom.predicate in GOAL_PREDICATES:
             return self.situation.truth(atom) | Situation(self.situation.belief, self._own_goal).truth(atom)
@@ -48,7 +51,8 @@ class Anywhere:
     def _done(self, atom: Atom) -> Truth:
         """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
         values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
-        return next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
+        self.deeds[atom] = next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
+        return self.deeds[atom]
 
     def _stand_ins(self, atom: Atom) -> Iterator[Atom]:
         for held in self.situation.belief.holding:

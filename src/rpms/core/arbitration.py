@@ -56,17 +56,34 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     """φ(m): the entry's fate under a mode. Critical failures are warnings themselves and are always kept."""
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
         return _KEPT
-    if isinstance(entry, VerifiedSchema):
-        anywhere = Anywhere(situation, rules, situation.goal.signature)
-    elif isinstance(entry, SuccessSnippet):
-        anywhere = Anywhere(situation, rules, entry.goal_signature, entry.state_signature)
-    else:
-        anywhere = Anywhere(situation, rules, entry.goal_signature)
-    broken = object_to(entry, rules, anywhere)
+    broken = _object_anywhere(entry, rules, situation)
     if broken is not None and broken.conflict:
         return _verdict(broken, mode)
     here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False) if mode.soft else None
     return _verdict(replace(here, conflict=False), mode) if here is not None else _KEPT
+
+
+def _object_anywhere(
+    entry: VerifiedSchema | SuccessSnippet | FailureLesson, rules: ActiveRules, situation: Situation
+) -> Objection | None:
+    """The objection in whatever room and state: that of an earlier step, unless it rests on deeds done since."""
+    key, goal = (id(entry), id(situation.goal)), situation.goal
+    learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
+    learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
+    anywhere = Anywhere(situation, rules, learned_for, *learned_in)
+    kept = rules.judged.get(key)
+    if (
+        kept is not None
+        and (kept[0] is entry and kept[1] is goal)
+        and all(anywhere.truth(deed) is value for deed, value in kept[2].items())
+    ):
+        earlier: Objection | None = kept[3]
+        return earlier
+    objection = object_to(entry, rules, anywhere)
+    if len(rules.judged) >= _JUDGED_KEPT:
+        rules.judged.clear()
+    rules.judged[key] = (entry, goal, anywhere.deeds, objection)
+    return objection
 
 
 def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
@@ -89,6 +106,8 @@ def judge_here(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arb
 
 
 _KEPT = Verdict(Fate.KEPT)
+_JUDGED_KEPT = 10_000
+"""Entries whose judgement is kept for the steps to come."""
 
 
 def _verdict(objection: Objection, mode: Arbitration) -> Verdict:
@@ -184,7 +203,8 @@ def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts, *,
             continue
         if not strict and instance.effects and all(effect.truth(facts) is Truth.TRUE for effect in instance.effects):
             continue
-        for objection in (prohibition(action, rules, facts), infeasibility(action, rules, facts)):
+        for object_by in (prohibition, infeasibility):
+            objection = object_by(action, rules, facts, doubts=doubt is None)
             if objection is not None and objection.conflict:
                 return objection
             doubt = doubt or objection
@@ -217,8 +237,8 @@ def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objec
     return next((objection for objection in objections if objection.conflict), objections[0] if objections else None)
 
 
-def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    """Why an action cannot, or may not, be done now. Where actions are known, what is none of them is a conflict."""
+def infeasibility(command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True) -> Objection | None:
+    """Reason that an action cannot, or with `doubts` may not, be done now. Where actions are known, no other can."""
     instance = rules.instance(command)
     if instance is None:
         return Objection(True, f"`{command}` is no known action", "", "") if rules.environment else None
@@ -227,11 +247,12 @@ def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection |
         value = clause.truth(facts)
         if value is Truth.TRUE:
             continue
-        fact = settled(clause, rules, facts)
         if value is Truth.FALSE:
+            fact = settled(clause, rules, facts)
             return Objection(True, f"`{command}` cannot be done: {fact}", instance.schema.id, fact, clause)
-        if not _nearly_sure(clause, rules):
-            doubt = doubt or Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
+        if doubts and doubt is None and not _nearly_sure(clause, rules):
+            fact = settled(clause, rules, facts)
+            doubt = Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
     return doubt
 
 
@@ -243,24 +264,22 @@ def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
     )
 
 
-def prohibition(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
+def prohibition(command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True) -> Objection | None:
     """The rule that forbids an action now: a conflict where all its conditions are known to hold, else a doubt."""
     instance = rules.instance(command)
     if instance is None:
         return None
     doubt: Objection | None = None
     for rule, ban in rules.prohibitions.get(instance.schema.name, ()):
-        clauses = [clause.bind(instance.binding) for clause in ban.when]
-        value = Truth.TRUE
-        for clause in (*rule.when, *clauses):
-            value = value & clause.truth(facts)
-        if value is Truth.FALSE:
+        values = [clause.truth(facts) for clause in rule.when]
+        values += [clause.truth(facts, instance.binding) for clause in ban.when]
+        if Truth.FALSE in values or (Truth.UNKNOWN in values and (doubt is not None or not doubts)):
             continue
-        fact = "; ".join(settled(clause, rules, facts) for clause in clauses)
+        fact = "; ".join(settled(clause.bind(instance.binding), rules, facts) for clause in ban.when)
         reason = f"`{command}` goes against {rule.id}: {rule.text}"
-        if value is Truth.TRUE:
+        if Truth.UNKNOWN not in values:
             return Objection(True, reason, rule.id, fact)
-        doubt = doubt or Objection(False, reason, rule.id, fact)
+        doubt = Objection(False, reason, rule.id, fact)
     return doubt
 
 

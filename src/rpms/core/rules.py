@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 from rpms.core.facts import Atom, Clause, Facts, Kinds, Literal, Truth
 
@@ -203,6 +204,9 @@ class ActionSchema:
         object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
         object.__setattr__(self, "patterns", tuple(map(_pattern, self.syntax)))
 
+    def __hash__(self) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
+        return hash((self.name, self.syntax, self.doubt))
+
     @property
     def parameters(self) -> frozenset[str]:
         return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
@@ -301,6 +305,8 @@ class ActiveRules:
     """Commands that were refused, nothing about them having changed since: plans do not begin with them."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
+    judged: dict[tuple[int, int], Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Judgements that arbitration keeps, by entry and goal."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:

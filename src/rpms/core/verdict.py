@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from rpms.core.memory import Entry
@@ -77,4 +77,4 @@ class Candidate:
 
     def judged(self, verdict: Verdict) -> Candidate:
         """The same candidate with another verdict."""
-        return replace(self, verdict=verdict)
+        return Candidate(self.entry, self.score, self.rank, verdict, self.adapted)

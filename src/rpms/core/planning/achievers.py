@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Stage
 
-
 Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
 """Actions with the effect that brings a fact about, by the fact's predicate and sign."""
 

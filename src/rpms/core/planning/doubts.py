@@ -52,7 +52,7 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[s
 
 
 def doubts_rest_on(trust: Trust, wide: int) -> tuple[object, ...]:
-    """All that `doubted` reads of trust: where it is the same, so are the rules. Unless `wide`, support counts nothing."""
+    """All that `doubted` reads of trust. Unless `wide`, what speaks for a line makes no difference."""
     weights = trust.evidence.items()
     read = weights if wide else [one for one in weights if one[1] < 0 or one[0].part is LinePart.DOUBTED]
     suspects = frozenset((action, found) for action, found in trust.suspects.items() if found)

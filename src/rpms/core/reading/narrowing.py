@@ -198,9 +198,7 @@ class Narrowing:
     def _find_block(self, fact: Fact, depth: int) -> Objected:
         if self._is_lasting(fact.predicate):
             return self._objected([fact], fact)
-        judged = [
-            self._way_blocked(way, fact, depth) for way in self._ways.makers(fact.predicate, fact.negated)
-        ]
+        judged = [self._way_blocked(way, fact, depth) for way in self._ways.makers(fact.predicate, fact.negated)]
         return min(judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE)
 
     def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:

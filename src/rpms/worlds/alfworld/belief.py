@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Facts, Truth, kind_of
@@ -41,6 +42,7 @@ class Recalled:
         return Truth.of(known)
 
 
+@lru_cache(maxsize=16_384)
 def _same(one: str, other: str) -> bool | None:
     """True for one place, false for receptacles of two kinds; two of a kind may share a location, as may a lamp."""
     if one == other:
@@ -49,20 +51,27 @@ def _same(one: str, other: str) -> bool | None:
     return False if len(kinds) > 1 and kinds <= affordances().places else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AlfworldBelief(AlfworldKnown):
     """One moment's belief. Made by `rpms.worlds.alfworld.update.update`."""
 
     answers = PREDICATES
 
-    @property
+    @cached_property
     def names(self) -> Mapping[str, tuple[str, ...]]:
         things = {thing: None for inside in self.contents.values() for thing in inside} | dict.fromkeys(self.holding)
         objects = tuple(things)
         return {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
 
+    @cached_property
+    def _by_kind(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, list[str]] = {}
+        for name in self.names["thing"]:
+            found.setdefault(kind_of(name), []).append(name)
+        return {kind: tuple(names) for kind, names in found.items()}
+
     def called(self, word: str) -> tuple[str, ...]:
-        return tuple(name for name in self.names["thing"] if kind_of(name) == word)
+        return self._by_kind.get(word, ())
 
     def serving(self, goal: Goal) -> AlfworldBelief:
         return self.but(goal=goal)
