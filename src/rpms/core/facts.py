@@ -22,6 +22,11 @@ class Truth(Enum):
         """Turn a bool into a truth value; None means unknown."""
         return cls.UNKNOWN if value is None else cls.TRUE if value else cls.FALSE
 
+    @property
+    def known(self) -> bool | None:
+        """The value as a bool; None if unknown."""
+        return None if self is Truth.UNKNOWN else self is Truth.TRUE
+
     def __invert__(self) -> Truth:
         return self if self is Truth.UNKNOWN else Truth.FALSE if self is Truth.TRUE else Truth.TRUE
 

@@ -212,6 +212,11 @@ class ActionSchema:
         return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
 
     @cached_property
+    def pieces(self) -> tuple[str, ...]:
+        """The way to write it, taken apart: words and parameters by turns."""
+        return tuple(PARAMETER.split(self.syntax[0]))
+
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """All that a plan has to find names for."""
         return (*PARAMETER.findall(self.syntax[0]), *self.others)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal
-from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Stage
+from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Stage
 
 Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
 """Actions with the effect that brings a fact about, by the fact's predicate and sign."""
@@ -29,7 +29,7 @@ class Fact(NamedTuple):
 
     def bound(self, binding: Mapping[str, str]) -> Fact:
         """The same fact with names in place of parameters."""
-        return self._replace(args=tuple([binding.get(arg, arg) for arg in self.args]))
+        return Fact(self.predicate, tuple([binding.get(arg, arg) for arg in self.args]), self.negated, self.makeable)
 
 
 class Need(NamedTuple):
@@ -285,7 +285,7 @@ def _by_effect(schemas: Sequence[ActionSchema]) -> Giving:
 
 def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:
     """An action as it is written, with names in place of its parameters."""
-    return PARAMETER.sub(lambda match: binding[match[1]], schema.syntax[0])
+    return "".join([binding[piece] if place % 2 else piece for place, piece in enumerate(schema.pieces)])
 
 
 def fact_of(literal: Literal) -> Fact:

@@ -8,7 +8,7 @@ from math import inf
 from operator import itemgetter
 
 from rpms.core.belief import Situation
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
 from rpms.core.planning.kept import Judged, answers_of, known_names
 from rpms.core.rules import ANYTHING, ActionSchema
@@ -137,12 +137,13 @@ class Ground:
                     return  # what it brings about is about a thing by its name
             elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
                 return
+        barred = self._manual.rules.barred
         for filled, needs, extra in self._fill(way, binding):
             if way.schema.once and self._is_spent(way.schema, filled):
                 continue
             cost = way.schema.steps + price + extra
             edge = Edge(fact, needs, cost, way.schema, way.reveals, filled)
-            if needs or edge.command not in self._manual.rules.barred:
+            if needs or not barred or edge.command not in barred:
                 yield edge
 
     def _is_spent(self, schema: ActionSchema, binding: Mapping[str, str]) -> bool:
@@ -318,9 +319,9 @@ class Ground:
                 row = table.get(args[0]) or table.get(kind_of(args[0])) or ()
                 self._known[key] = args[1] in row or kind_of(args[1]) in row
             else:
-                truth = self._facts.truth(Atom(predicate, args)) if kinds is None else kinds.truth(args)
-                self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
-                companion = self._manual.companion(predicate) if truth is Truth.UNKNOWN else ""
+                value = self._facts.value(predicate, args) if kinds is None else kinds.truth(args).known
+                self._known[key] = value
+                companion = self._manual.companion(predicate) if value is None else ""
                 if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
                     self._known[key] = True
         return self._known[key]
