@@ -196,19 +196,31 @@ def processes_of(
         if any(clause.truth(facts, named) is not Truth.TRUE for clause in named_alone):
             continue
         choices = (facts.belief.names.get(name, ()) for name in process.others)
+        found: dict[tuple[object, ...], bool] = {}  # most needs are about one thing, which comes up with many others
         for chosen in islice(product(*choices), _BOUND):
             binding = {**named, **dict(zip(process.others, chosen, strict=True))}
-            if all(clause.truth(facts, binding) is Truth.TRUE for clause in others):
+            for clause, about in others:
+                key = (id(clause), *[binding[name] for name in about])
+                if key not in found:
+                    found[key] = clause.truth(facts, binding) is Truth.TRUE
+                if not found[key]:
+                    break
+            else:
                 yield process, binding
 
 
 @lru_cache(maxsize=1024)
-def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[Clause]]:
-    """The needs that a command's names decide, and those about things that it does not name."""
-    sides: tuple[list[Clause], list[Clause]] = ([], [])
+def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause, tuple[str, ...]]]]:
+    """The needs that a command's names decide, and those about things that it does not name, with these."""
+    named, others = list[Clause](), list[tuple[Clause, tuple[str, ...]]]()
     for clause in process.preconditions:
-        sides[any(arg in process.others for each in clause.literals for arg in each.atom.args)].append(clause)
-    return sides
+        args = {arg for each in clause.literals for arg in each.atom.args}
+        about = tuple(name for name in process.others if name in args)
+        if about:
+            others.append((clause, about))
+        else:
+            named.append(clause)
+    return named, others
 
 
 def _changes(
