@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.cli.options import make_setting
+from rpms.cli.choices import make_setting
 from rpms.core.errors import FileError, InputError, ModelUnavailable
 from rpms.foreign.records import question_key
 from rpms.learn.freeze import read_frozen

@@ -10,13 +10,17 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from typer.models import OptionInfo
 
+from rpms.cli.resource_options import LATER
 from rpms.core.errors import InputError
-from rpms.play.settings import KNOBS, SettingError, Settings
+from rpms.play.knobs import KNOBS
+
+if TYPE_CHECKING:
+    from rpms.play.settings import Settings
 
 _SEVERAL = ("enforce", "task")
 """Knobs that may be given again and again."""
@@ -60,7 +64,7 @@ def with_settings(*, without: Collection[str] = ()) -> Callable[[Callable[..., N
     names = [name for name in KNOBS if name not in without]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(command, eval_str=True)
+        signature = inspect.signature(command, eval_str=True, locals=LATER)
         own = [each for each in signature.parameters.values() if each.name != "settings"]
         added = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name))
@@ -85,6 +89,8 @@ def with_settings(*, without: Collection[str] = ()) -> Callable[[Callable[..., N
 
 def read_settings(given: Mapping[str, Any]) -> Settings:
     """Read what the command line gave; a mistake names the option."""
+    from rpms.play.settings import SettingError, Settings  # noqa: PLC0415  once the options are right
+
     try:
         return Settings.read({name: value for name, value in given.items() if value not in (None, [])})
     except SettingError as error:
@@ -92,10 +98,10 @@ def read_settings(given: Mapping[str, Any]) -> Settings:
 
 
 def _annotation(name: str) -> Any:
-    knob, flag = KNOBS[name].metadata, f"--{name.replace('_', '-')}"
+    knob, flag = KNOBS[name], f"--{name.replace('_', '-')}"
     kind: Any = list[str] | None if name in _SEVERAL else str | None
     flags = (flag, "--tasks") if name == "task" else (flag,)
-    return Annotated[kind, typer.Option(*flags, help=knob["doc"], metavar=knob["values"], show_default=False)]
+    return Annotated[kind, typer.Option(*flags, help=knob.doc, metavar=knob.values, show_default=False)]
 
 
 def _grouped(name: str, annotation: Any) -> Any:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
 
 from rpms.core.errors import InputError
 from rpms.foreign.shown import lines, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 UsageError: Any = typer.BadParameter.__base__
 """Whatever is wrong with a command line; newer versions of typer bring a copy of click with them, older ones use it."""
@@ -42,19 +43,10 @@ def explain(error: UsageError) -> int:
     return code
 
 
-class SafeConsole(Console):
-    """A console on which only its own control codes are codes: in a text they are left out."""
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        for segment in super().render(renderable, options):
-            if segment.control:
-                yield segment
-            else:
-                yield Segment(lines(segment.text), segment.style)
-
-
 def make_console(**options: Any) -> Console:
     """The console that every command prints tables and live displays on."""
+    from rpms.cli.console import SafeConsole  # noqa: PLC0415  rich takes its time, and mistakes need none of it
+
     return SafeConsole(emoji=False, highlight=False, **options)
 
 

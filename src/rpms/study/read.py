@@ -12,7 +12,8 @@ from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
-from rpms.play.settings import KNOBS, SettingError, Settings
+from rpms.play.knobs import KNOBS
+from rpms.play.settings import SettingError, Settings
 from rpms.play.tasks import TaskPart
 from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
@@ -72,7 +73,7 @@ class _Study(_Choice):
 
 
 _Form = TypeVar("_Form", bound=_Strict)
-_OF_TASKS = tuple(name for name, each in KNOBS.items() if each.metadata["tasks"])
+_OF_TASKS = tuple(name for name, each in KNOBS.items() if each.tasks)
 """The settings that choose tasks: all conditions of a study play the same ones."""
 
 
