@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from rpms.core.anywhere import Anywhere
 from rpms.core.belief import Situation
@@ -71,7 +72,8 @@ def _object_anywhere(
     learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
     learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
     anywhere = Anywhere(situation, rules, learned_for, *learned_in)
-    kept = rules.judged.get(key)
+    judged: dict[tuple[int, int], Any] = rules.kept.setdefault("judged", {})
+    kept = judged.get(key)
     if (
         kept is not None
         and (kept[0] is entry and kept[1] is goal)
@@ -80,9 +82,9 @@ def _object_anywhere(
         earlier: Objection | None = kept[3]
         return earlier
     objection = object_to(entry, rules, anywhere)
-    if len(rules.judged) >= _JUDGED_KEPT:
-        rules.judged.clear()
-    rules.judged[key] = (entry, goal, anywhere.deeds, objection)
+    if len(judged) >= _JUDGED_KEPT:
+        judged.clear()
+    judged[key] = (entry, goal, anywhere.deeds, objection)
     return objection
 
 
@@ -106,8 +108,8 @@ def judge_here(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arb
 
 
 _KEPT = Verdict(Fate.KEPT)
-_JUDGED_KEPT = 10_000
-"""Entries whose judgement is kept for the steps to come."""
+_JUDGED_KEPT = 1_000
+"""Entries whose judgement is kept for the steps to come, for each goal."""
 
 
 def _verdict(objection: Objection, mode: Arbitration) -> Verdict:

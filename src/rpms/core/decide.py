@@ -177,7 +177,7 @@ def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
     now, style, wording = advice.step, mind.style, mind.style.wording
     goal, belief, progress = now.situation.goal, now.situation.belief, advice.progress
-    yield from standing_blocks(wording, advice.shown, style.count)
+    yield from standing_blocks(advice.shown, wording, style.count)
     lines: dict[Part, Sequence[str]] = {
         Part.SITUATION: situation_lines(advice.rules, now.situation),
         Part.GOAL: (*wording.goal(goal, progress), *advice.guidance),

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from rpms.core.facts import Atom, Clause, Facts, Kinds, Literal, Truth
 
@@ -155,6 +155,11 @@ _LONGEST_COMMAND = 300
 """No world has a longer command; what a model writes beyond it is not worth matching."""
 _INSTANCES_KEPT = 50_000
 """Number of commands whose reading an episode's rules remember."""
+
+_GOALS_KEPT = 256
+"""How many goals' rules a manual keeps prepared, at some 150 kB each: more than are played at once."""
+Given = ParamSpec("Given")
+Derived = TypeVar("Derived")
 
 PARAMETER = re.compile(r"<([a-z_]+)>")
 """A parameter in a syntax."""
@@ -310,8 +315,8 @@ class ActiveRules:
     """Commands that were refused, nothing about them having changed since: plans do not begin with them."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
-    judged: dict[tuple[int, int], Any] = field(init=False, repr=False, compare=False, default_factory=dict)
-    """Judgements that arbitration keeps, by entry and goal."""
+    kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """What was derived from these rules, for the steps to come (`kept_with_rules`)."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -382,6 +387,22 @@ class ActiveRules:
         return predicate.say(atom, value)
 
 
+def kept_with_rules(
+    derive: Callable[Concatenate[ActiveRules, Given], Derived],
+) -> Callable[Concatenate[ActiveRules, Given], Derived]:
+    """Keep what is derived from rules as long as these, and no longer."""
+
+    @wraps(derive)
+    def find(rules: ActiveRules, /, *given: Given.args, **named: Given.kwargs) -> Derived:
+        key = (derive, *given)
+        if key not in rules.kept:
+            rules.kept[key] = derive(rules, *given, **named)
+        found: Derived = rules.kept[key]
+        return found
+
+    return find
+
+
 @dataclass(frozen=True)
 class RuleManual:
     """ℛ: the whole manual. The empty one is the neutral element: no rules."""
@@ -408,8 +429,11 @@ class RuleManual:
     def active(self, goal_type: str, *named: str) -> ActiveRules:
         """Assemble R_active for a goal type; with the things it names, the localities of other things are left out."""
         key = (goal_type, *named)
-        if key not in self._active:
-            self._active[key] = ActiveRules(
+        found = self._active.get(key)
+        if found is None:
+            for earlier in list(self._active)[: _GOALS_KEPT // 2] if len(self._active) >= _GOALS_KEPT else ():
+                self._active.pop(earlier, None)
+            found = self._active[key] = ActiveRules(
                 tuple(rule for rule in self.rules if rule.tier is Tier.UNIVERSAL),
                 tuple(rule for rule in self.rules if rule.tier is Tier.DOMAIN and rule.concerns(*key)),
                 self.actions,
@@ -418,7 +442,7 @@ class RuleManual:
                 self.lore,
                 self.purposes,
             )
-        return self._active[key]
+        return found
 
     def bare(self) -> RuleManual:
         """The manual without rules, procedures and lore: only the syntax of commands and the goals."""

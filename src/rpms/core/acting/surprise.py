@@ -30,7 +30,7 @@ from rpms.core.planning.trust import (
     key_of,
     need_line,
 )
-from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation
+from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation, kept_with_rules
 
 _BOUND = 200
 """Ways to bind the parameters that a process does not name; more are not tried."""
@@ -257,7 +257,7 @@ def _changes(
     return replace(noticed, trust=trust)
 
 
-@lru_cache(maxsize=4096)
+@kept_with_rules
 def _mattering(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
     """The facts over an action's parameters that something wants."""
     matters = {predicate for predicate, _ in wanted_facts(rules)}
@@ -270,7 +270,7 @@ def _implied(rules: ActiveRules, literal: Literal) -> bool:
     return literal.negated and declared is not None and bool(declared.exclusive)
 
 
-@lru_cache(maxsize=4096)
+@kept_with_rules
 def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
     """All that an action might reveal beside what it is said to: what other actions do, about each of its things."""
     stated, found = {one.atom for one in schema.observes}, list[Revelation]()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import permutations
 
 from rpms.core.belief import Situation
@@ -28,7 +27,7 @@ from rpms.core.planning.trust import (
     key_of,
     need_line,
 )
-from rpms.core.rules import ActionSchema, ActiveRules, Purpose, Revelation
+from rpms.core.rules import ActionSchema, ActiveRules, Purpose, Revelation, kept_with_rules
 
 
 def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[str] = frozenset()) -> ActiveRules:
@@ -181,7 +180,7 @@ def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema
     return replace(schema, preconditions=left, steps=schema.steps + price, doubt=doubt)
 
 
-@lru_cache(maxsize=64)
+@kept_with_rules
 def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
     """Each fact that a line of some action needs."""
     schemas = (*rules.environment, *rules.lore.processes)
@@ -190,7 +189,7 @@ def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
     )
 
 
-@lru_cache(maxsize=64)
+@kept_with_rules
 def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Facts that actions and the goal need, by predicate and sign, without permanent facts and kinds."""
     wanted = [literal for _, literal in _uses(rules)]
@@ -202,14 +201,14 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     return frozenset((each.atom.predicate, each.negated) for each in wanted if each.atom.predicate in known)
 
 
-@lru_cache(maxsize=64)
+@kept_with_rules
 def made(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Effects of the actions, by predicate and sign."""
     schemas = (*rules.environment, *rules.lore.processes)
     return frozenset((effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects)
 
 
-@lru_cache(maxsize=64)
+@kept_with_rules
 def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     """Facts over the goal's variables that it may want beside its own, with steps by which they are tried later.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 from math import inf
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from rpms.core.planning.progress import GoalStanding, Tracker
 from rpms.core.planning.stuck import Impasse
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.pointer import point
-from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose
+from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, kept_with_rules
 
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
@@ -271,7 +271,7 @@ _twins: dict[tuple[object, ...], Reasoner] = {}
 """By identity of what ways to facts follow from, which each reasoner keeps alive."""
 
 
-@lru_cache(maxsize=512)
+@kept_with_rules
 def reasoner_of(rules: ActiveRules) -> Reasoner:
     """The reasoner over some rules, made once for all steps that ask for it.
 
