@@ -64,9 +64,7 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     return _verdict(replace(here, conflict=False), mode) if here is not None else _KEPT
 
 
-def _object_anywhere(
-    entry: VerifiedSchema | SuccessSnippet | FailureLesson, rules: ActiveRules, situation: Situation
-) -> Objection | None:
+def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
     """The objection in whatever room and state: that of an earlier step, unless it rests on deeds done since."""
     key, goal = (id(entry), id(situation.goal)), situation.goal
     learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature

@@ -260,7 +260,7 @@ class Achievers:
         if self.companion(needed.predicate) and not needed.negated:
             return True
         key = (needed.predicate, needed.negated)
-        for schema, effect in self._giving.get(key) or self._hoping.get(key, ()):
+        for schema, effect in self._giving.get(key) or self._hoping.get(key) or ():
             binding = {arg: f"{arg}'" for arg in schema.variables}
             binding |= dict(zip(effect.atom.args, needed.args, strict=True))
             wanted = [
