@@ -64,6 +64,9 @@ def report(
     published: Annotated[
         bool, typer.Option("--published", help="Show the paper's numbers too, marked as published.")
     ] = False,
+    pages: Annotated[
+        int | None, typer.Option(help="Episodes with pages of their own, 2000 by default; tables count all.", min=0)
+    ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
     """Write static pages about runs, a study or a guard's log; they open from disk, without a server."""
@@ -72,17 +75,19 @@ def report(
             raise InputError(f"{each}: does not exist; {_TAKES}")
         if each.is_file() and not is_guard_log(each):
             raise InputError(f"{each}: is not a guard's log; {_TAKES}")
-    pages = needs_extra(_pages)
+    writing = needs_extra(_pages)
     if all(map(is_guard_log, inputs)):
         guard_pages = needs_extra(_guard_pages)
         written = guard_pages.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
     else:
-        written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
+        most = writing.PAGES if pages is None else pages
+        place = out or inputs[0] / "report"
+        written = writing.write_report(inputs, place, title=title, with_published=published, pages=most)
     for note in dict.fromkeys(written.notes):  # those of several models may be alike
         say(f"note: {note}")
     say(f"open {written.page}")
     if open_:
-        pages.open_report(written.folder)
+        writing.open_report(written.folder)
 
 
 def view(
