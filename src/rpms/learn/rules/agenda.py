@@ -127,11 +127,16 @@ class Agenda:
             return
         while self._due <= self.ledger.steps:
             self._due = int(self._due * self.how.growth) + 1
-        self.learned = conclude(self.ledger)
-        self._manual = manual_from(self.learned, guessing=True)
+        self.adopt(conclude(self.ledger))
+
+    def adopt(self, learned: Learned) -> None:
+        """Ask about conclusions from now on. A guess at a goal that nothing came of may be within reach now."""
+        self.learned = learned
+        self._manual = manual_from(learned, guessing=True)
         self._reasoners.clear()
         self._players.clear()
-        books = {action.name: self.ledger.books[action.template] for action in self.learned.actions}
+        self.pursued.clear()
+        books = {action.name: self.ledger.books[action.template] for action in learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
         self.looks = self._seeing()
         self.interest = [question.interest for question in self.questions]
@@ -151,13 +156,13 @@ class Agenda:
             if each.observes and not each.others and PARAMETER.sub(SLOT, each.syntax[0]) not in changing
         ]
 
-    def goal_model(self, goal: Goal) -> GoalModel | None:
+    def goal_model(self, type_: str) -> GoalModel | None:
         """Conclusion about a type of goals."""
-        return next((each for each in self.learned.goals if each.type == goal.type), None) if self.learned else None
+        return next((each for each in self.learned.goals if each.type == type_), None) if self.learned else None
 
     def guesses(self, goal: Goal) -> Iterator[State]:
         """Possible wants of a goal, best first."""
-        model = self.goal_model(goal)
+        model = self.goal_model(goal.type)
         book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
         if model is None:
             yield from (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
@@ -200,9 +205,9 @@ class Agenda:
         makers = [each for each in effects if (made, False) in each]
         return bool(makers) and all((undone, True) in each for each in makers)
 
-    def settled(self, goal: Goal) -> bool:
+    def settled(self, type_: str) -> bool:
         """True if nothing is left to be asked about what goals of a type want."""
-        model = self.goal_model(goal)
+        model = self.goal_model(type_)
         return model is not None and model.wins >= LIMITS.enough_wins
 
     def reasoner(self, wanted: State) -> Reasoner:

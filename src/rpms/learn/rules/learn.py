@@ -117,7 +117,7 @@ def learn_rules(
         else:
             ledger.read(trace)
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
-    rehearsal = Rehearsal(explorer, lambda: manual_from(verified(ledger, aside)[0]))
+    rehearsal = Rehearsal(explorer, lambda: verified(ledger, aside)[0])
     if plan.tasks:
         with keeping(traces_file(out), plan.settings()) as (known, keep):
             traces += known

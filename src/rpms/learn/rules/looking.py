@@ -47,7 +47,8 @@ class Standing:
         agenda, goal = self.agenda, self.diary.goal
         self.ventures = Ventures(agenda, goal.type, self.dice)
         self._before, self._heard = self.diary.belief, len(self.diary.past)
-        self.about_goal = not agenda.settled(goal) and self.dice.random() < agenda.how.goals
+        if not self.about_goal:
+            self.about_goal = not agenda.settled(goal.type) and self.dice.random() < agenda.how.goals
         self.scoring = self.about_goal and agenda.learned is not None and goal.type in agenda.learned.scoring
 
     @property

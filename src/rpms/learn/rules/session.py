@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import islice
 from random import Random
 
 from rpms.core.errors import FileError, InputError, WorldError
@@ -185,6 +185,7 @@ class Session(Looking, Scoring):
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, of the actions that succeeded least."""
         best, found = LIMITS.worth_a_plan, None
+        named = {self.diary.goal.object, self.diary.goal.destination}
         for question in self._some_questions():
             names = self._imagine(question)
             if names is None or self.too_early(fill(question.book.template, names)):
@@ -193,6 +194,8 @@ class Session(Looking, Scoring):
             tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
             new = sum(kind not in fit for kind, fit in zip(kinds, question.fit, strict=True))
             worth = (2.0 if not tried else 0.5 / tried) * question.interest / max(1, new)
+            if self.about_goal and not tried and not named.isdisjoint(kinds):
+                worth *= LIMITS.about_goal
             if worth > best:
                 binding = dict(zip(question.schema.variables, names, strict=True))
                 best, found = worth, Instance(question.schema, binding)
@@ -290,21 +293,19 @@ class Explorer:
         return ()
 
     def explore(self) -> Iterator[Trace]:
-        """Play until there were so many steps."""
-        upcoming = self.upcoming()
+        """Play until there were so many steps. Every second task is of a type whose goal is not settled."""
+        order = self.shuffled()
         while self.steps < self.until:
-            self.episodes += 1
-            trace = self._episode(self.episodes, next(upcoming))
-            self.steps += max(1, len(trace.steps))
+            some = [task for task in order if not self.agenda.settled(task.type)] if self.episodes % 2 else []
+            task = (some or order)[self.episodes % len(some or order)]
+            trace = self.episode(task)
+            self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
             yield trace
             self.agenda.draw_conclusions()
 
-    def upcoming(self) -> Iterator[Task]:
-        """Tasks in a random order, again and again, from the one that comes next."""
-        order = list(range(len(self.tasks)))
-        Random(self.how.seed).shuffle(order)  # noqa: S311  dice, not secrets
-        for place in count(self.episodes):
-            yield self.tasks[order[place % len(order)]]
+    def shuffled(self) -> list[Task]:
+        """Tasks in a random order."""
+        return Random(self.how.seed).sample(self.tasks, len(self.tasks))  # noqa: S311  dice, not secrets
 
     def _count_failure(self, number: int, error: Exception) -> None:
         """Raise InputError where the world has failed in every episode so far, and in several."""
@@ -312,7 +313,9 @@ class Explorer:
         if self.failed == number >= LIMITS.given_up:
             raise InputError(f"the world failed in each of {number} episodes: {error}") from None
 
-    def _episode(self, number: int, task: Task) -> Trace:
+    def episode(self, task: Task, *, mending: bool = False) -> Trace:
+        """Play one episode. Mending: it is about the goal, and whoever asked for it takes over what was seen."""
+        number = self.episodes + 1
         try:
             game = self.world.open(task, self.setting)
             opening = start(game).observation
@@ -320,11 +323,13 @@ class Explorer:
             self._count_failure(number, error)
             return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
         try:
-            aside = number % LIMITS.aside == 0
-            ledger = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside else self.ledger
-            diary = ledger.begin(f"{number}:{task.id}", opening)
-            session = Session(self.agenda, diary, game, Random(f"{self.how.seed}:{number}"))  # noqa: S311
-            left = min(self.how.per_episode or self.world.step_budget, self.until - self.steps)
+            aside = number % LIMITS.aside == 0 and not mending
+            apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside or mending else self.ledger
+            diary = apart.begin(f"{number}:{task.id}", opening)
+            dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
+            session = Session(self.agenda, diary, game, dice, about_goal=mending)
+            until = self.how.steps if mending else self.until
+            left = min(self.how.per_episode or self.world.step_budget, until - self.steps)
             for session.left in range(left, 0, -1):
                 command = session.choose()
                 outcome = act(game, command)

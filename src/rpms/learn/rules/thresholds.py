@@ -104,6 +104,7 @@ class Thresholds:
     played: float = 0.1  # Share of the steps, the last ones, in which the learned manual plays
     stuck_after: int = 4
     """Failures of one command in a row that end a game in which the manual plays: nothing else will come of it."""
+    quiet_games: int = 12  # Games won in a row without surprises, and `several` of each type, that end such play
     deadly: float = 1 / 3  # Share of an action's successes that ended the task for good, from which on it is put off
     deadly_often: int = 5  # And the number of them
     last_steps: int = 8  # Steps at the end of an episode in which such actions are tried
@@ -112,6 +113,7 @@ class Thresholds:
     familiar: int = 6  # Successes from which on an action is no novelty
     worth_it: float = 0.9  # Gain above which an experiment is made on the spot
     worth_a_plan: float = 0.05  # Worth below which no plan towards an experiment is made: plans cost most of the time
+    about_goal: float = 2.0  # Weight of what was never tried with the goal's things, while the goal is sought
     any_kind: float = 0.4  # Share of imagined actions with any kinds
     fitting: float = 0.3  # Share of imagined actions with kinds that have worked in every slot
     staying: float = 0.5  # Chance to experiment here rather than to go elsewhere where nothing is known that may score
