@@ -12,8 +12,8 @@ from typing import NamedTuple
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
-from rpms.core.planning.reason import Reasoner
-from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
+from rpms.core.planning.reason import Reasoner, reasoner_of
+from rpms.core.rules import PARAMETER, ActionSchema, ActiveRules, Instance, Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
@@ -38,6 +38,7 @@ class Question:
     unusual: int = field(init=False)
     """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
     rare: float = field(init=False)
+    places: tuple[int, ...] = field(init=False)  # Of the facts that decide what a trial of it would settle
     interest: float = field(init=False)
     """Weight among other actions: an action of nothing has nothing to be settled."""
     asked: Counter[object] = field(default_factory=Counter)
@@ -50,6 +51,7 @@ class Question:
         self.fit = [{kinds[slot] for kinds in self.book.worked} for slot in range(len(self.book.slots))]
         successes = len(self.book.successes)
         self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
+        self.places = tuple(sorted({bit % needs.size for bit in bits(self.wanted | needs.required)}))
         usual = Counter(bit for _, true, _ in needs.wins for bit in bits(true))
         self.unusual = sum(
             1 << bit for bit in range(2 * needs.size) if usual[bit] < LIMITS.several and needs.of_slots(bit)
@@ -117,7 +119,9 @@ class Agenda:
     deadly: frozenset[str] = frozenset()
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
     _manual: RuleManual = field(default_factory=RuleManual)
-    _reasoners: dict[State, Reasoner] = field(default_factory=dict)
+    _rules: ActiveRules = field(default_factory=ActiveRules)  # The manual's rules for no goal
+    _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)  # By action, predicates and signs
+    _reasoners: dict[object, Reasoner] = field(default_factory=dict)  # By the facts to be brought about
     _players: dict[str, Reasoner] = field(default_factory=dict)
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
 
@@ -133,6 +137,9 @@ class Agenda:
         """Ask about conclusions from now on. A guess at a goal that nothing came of may be within reach now."""
         self.learned = learned
         self._manual = manual_from(learned, guessing=True)
+        self._rules = self._manual.active("")
+        schemas = self._manual.actions
+        self._effects = [frozenset((each.atom.predicate, each.negated) for each in one.effects) for one in schemas]
         self._reasoners.clear()
         self._players.clear()
         self.pursued.clear()
@@ -187,7 +194,7 @@ class Agenda:
                 declared = self.ledger.vocabulary.predicates[effect.atom.predicate]
                 for args in _assignments(declared.args, roles, self.ledger.names.order) if declared.args else ():
                     found[atom_of(Literal(Atom(declared.name, args), effect.negated))] = None
-        deeds = self._manual.active("").deeds
+        deeds = self._rules.deeds
         return sorted(
             found, key=lambda atom: (atom.predicate.startswith(NOT), -len(atom.args), atom.predicate not in deeds)
         )
@@ -201,8 +208,7 @@ class Agenda:
 
     def _unmakes(self, made: str, undone: str) -> bool:
         """True if every action that makes facts of one predicate unmakes those of another."""
-        effects = [{(each.atom.predicate, each.negated) for each in schema.effects} for schema in self._manual.actions]
-        makers = [each for each in effects if (made, False) in each]
+        makers = [each for each in self._effects if (made, False) in each]
         return bool(makers) and all((undone, True) in each for each in makers)
 
     def settled(self, type_: str) -> bool:
@@ -213,12 +219,12 @@ class Agenda:
     def reasoner(self, wanted: State) -> Reasoner:
         """Plans towards facts about the goal's things."""
         if wanted not in self._reasoners:
-            positional = Reasoner(self._manual.active("")).positional
+            positional = reasoner_of(self._rules).positional
             ordered = sorted(wanted, key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)))
             used = {arg for atom in wanted for arg in atom.args}
             over = {name: field_ for field_, names in FIELDS.items() for name in names if name in used}
             purpose = Purpose("guess", over, tuple(Stage("", (Clause((literal_in(atom),)),)) for atom in ordered))
-            self._reasoners[wanted] = Reasoner(replace(self._manual.active(""), purpose=purpose))
+            self._reasoners[wanted] = reasoner_of(replace(self._rules, purpose=purpose))
         return self._reasoners[wanted]
 
     def circumstances(self, schema: ActionSchema) -> tuple[Clause, ...]:
@@ -228,8 +234,10 @@ class Agenda:
 
     def towards(self, needs: tuple[Clause, ...]) -> Reasoner:
         """Plans towards some facts about things by their names."""
-        purpose = Purpose("venture", {}, (Stage("", needs),))
-        return Reasoner(replace(self._manual.active(""), purpose=purpose))
+        if needs not in self._reasoners:
+            purpose = Purpose("venture", {}, (Stage("", needs),))
+            self._reasoners[needs] = reasoner_of(replace(self._rules, purpose=purpose))
+        return self._reasoners[needs]
 
     def player(self, goal: Goal) -> Reasoner:
         """Plans towards all that is known of goals of a type."""
@@ -239,7 +247,7 @@ class Agenda:
 
     def instance(self, command: str) -> Instance | None:
         """A command as an instance of what was learned."""
-        return self._manual.active("").instance(command)
+        return self._rules.instance(command)
 
 
 def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[str, int]) -> Iterator[tuple[str, ...]]:
@@ -302,7 +310,7 @@ class Prospect(NamedTuple):
 
 @dataclass
 class Ventures:
-    """What is tried in one episode after all that is known to score."""
+    """Trials of one episode after all that is known to score."""
 
     agenda: Agenda
     goal: str
@@ -326,7 +334,7 @@ class Ventures:
         self.given_up.add(prospect.command)
 
     def prospects(self, situation: Situation) -> list[Prospect]:
-        """What may score, most promising first; nothing that was given up since anything scored."""
+        """Actions that may score, most promising first, without those given up since anything scored."""
         found: dict[str, Prospect] = {}
         for question in self.agenda.questions:
             restored = self.agenda.circumstances(question.schema)

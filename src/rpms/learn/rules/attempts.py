@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 from random import Random
@@ -84,7 +84,7 @@ class Book:
     """Facts about many things that may become known at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
     imagined: list[tuple[int, int]] = field(default_factory=list)
-    """What was true and false of names that were drawn at random in states that came up, whether it was tried or not:
+    """Facts of names that were drawn at random in states that came up, as true and false ones, tried or not:
     it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds in its slots with which it succeeded
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
@@ -116,7 +116,7 @@ class Book:
         known_before = self.known(before, names)
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((before, after))
-        if not refused:
+        if not refused and len(self.attempts) < LIMITS.remembered:
             self.settle_probes(before, after, names, kinds, dice)
         return Attempt(
             witness,
@@ -135,17 +135,17 @@ class Book:
             return Glimpse()
         return glimpse(self.revelations, self.vocabulary.predicates, before, after, names)
 
-    def measure(self, belief: Belief, names: Sequence[str], since: int = 0) -> tuple[int, int]:
-        """True facts and false facts of some names; only those `since` a place in their list."""
+    def measure(self, belief: Belief, names: Sequence[str], places: Iterable[int] = ()) -> tuple[int, int]:
+        """True facts and false facts of some names: all, or those at some places in the list of facts."""
         true = false = 0
-        bit = 1 << since
-        for fact in self.facts[since:] if since else self.facts:
+        facts = self.facts
+        for place in places or range(len(facts)):
+            fact = facts[place]
             value = belief.truth(Atom(fact.predicate, _bound(fact.args, names)))
             if value is Truth.TRUE:
-                true |= bit
+                true |= 1 << place
             elif value is Truth.FALSE:
-                false |= bit
-            bit <<= 1
+                false |= 1 << place
         return true, false
 
     def widen(self, filled: Sequence[str], names: Names) -> None:
@@ -191,9 +191,10 @@ class Book:
 
     def _look_up(self, since: int) -> None:
         """Find out of the first attempts what was so of facts that were taken in after them."""
+        new = range(since, len(self.facts))
         for place, (attempt, (before, after)) in enumerate(zip(self.attempts, self.beliefs, strict=False)):
-            true, false = self.measure(before, attempt.names, since)
-            then = (0, 0) if attempt.refused else self.measure(after, attempt.names, since)
+            true, false = self.measure(before, attempt.names, new)
+            then = (0, 0) if attempt.refused else self.measure(after, attempt.names, new)
             self.attempts[place] = attempt._replace(
                 true=attempt.true | true,
                 false=attempt.false | false,
@@ -309,7 +310,7 @@ def glimpse(
     after: Belief,
     names: Sequence[str],
 ) -> Glimpse:
-    """What became known, and what did not, of all things in the roles of `_` that are known after an action.
+    """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.
 
     What one sees depends on where one is: facts about places of an agent that has one are not asked about here.
     """

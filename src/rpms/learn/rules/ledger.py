@@ -1,4 +1,4 @@
-"""Facts common to the few successes of an action that hardly ever worked: whoever lit a lamp had matches in hand."""
+"""The record of all episodes from which conclusions are drawn: attempts, sights, wins, names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rpms.worlds.base import World
 
 @dataclass
 class InHand:
-    """Things in hand when actions worked."""
+    """Things in hand when actions worked: whoever lit a lamp had matches in hand."""
 
     held: Counter[str] = field(default_factory=Counter)  # By name, how often something was in hand when anything worked
     total: int = 0

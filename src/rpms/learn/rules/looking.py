@@ -38,6 +38,8 @@ class Standing:
     seen: tuple[str, ...] | None = None  # What was just looked at
     then: str = ""  # What is done next whatever comes
     ahead: list[str] = field(default_factory=list)  # What the plan that was made goes on with
+    looks: list[str] = field(default_factory=list)  # Other looks of that plan, for when the first finds nothing
+    in_sight: tuple[int, int] = (0, 0)
     about_goal: bool = False
     scoring: bool = False  # Whether what scores is being done, as far as it is known
     left: int = 0  # Steps that are left of the episode

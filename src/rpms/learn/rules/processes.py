@@ -1,4 +1,4 @@
-"""What an action does that its command does not name: to the place where the agent is, where it leads, to some thing.
+"""Effects of an action on what its command does not name: the agent's place, the place it leads to, some thing.
 
 `move north` says nothing of rooms. With the room that one is in, and the one that one comes to, as two more slots, what
 it needs and does is a matter of facts again: `leads(room, north, other)`. Of the rooms that one did not come to, some

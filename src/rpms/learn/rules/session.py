@@ -1,4 +1,4 @@
-"""The score in an exploration: what is known to score is done, and then what may."""
+"""An exploration: the next command of an episode, and the episodes one after the other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rpms.worlds.base import Setting, Task, World, act, by_verb, start
 
 
 class Scoring(Standing):
-    """Actions for the score."""
+    """Actions for the score: those known to score, and then those that may."""
 
     def towards_score(self) -> str:
         """The next step towards what scores; nothing where nothing is known to score now."""
@@ -133,7 +133,8 @@ class Session(Looking, Scoring):
             command = fill(question.book.template, names)
             if self.vain(command) or self.too_early(command):
                 continue
-            gain, about = question.gain(*question.book.measure(self.diary.belief, names), tuple(map(kind_of, names)))
+            known = question.book.measure(self.diary.belief, names, question.places) if question.places else (0, 0)
+            gain, about = question.gain(*known, tuple(map(kind_of, names)))
             if gain > best:
                 best, choice = gain, (command, question.asked, about)
         command, asked, about = choice
@@ -212,20 +213,38 @@ class Session(Looking, Scoring):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
                     self.tried.add(self.wanted)
-                self.wanted, self.patience, self.ahead = self._new_guess(), 2 * agenda.how.pursued, []
+                self.wanted, self.patience = self._new_guess(), 2 * agenda.how.pursued
+                self.ahead, self.looks = [], []
             if self.wanted is None:
                 return ""
             self.patience -= 1
-            if (going := self.go_on()) is not None:
+            if (going := self.go_on() or self._search_on()) is not None:
                 return going
             plan: Plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
             options = [option for option in plan.options if not self.vain(option.command)]
             if plan.cost > 0 and options:
                 self.ahead = [link.command for link in options[0].chain[1:]] if not options[0].chain[0].reveals else []
+                looks = [option.command for option in options if option.chain[0].reveals and not self.ahead]
+                self.looks, self.in_sight = looks[1 : LIMITS.looks_ahead], self._in_sight()
                 return options[0].command
             self.tried.add(self.wanted)
             self.wanted = None
         return ""
+
+    def _search_on(self) -> str | None:
+        """The next look of the plan that was made, if the last one showed something and nothing that the goal names."""
+        before, self.in_sight = self.in_sight, self._in_sight()
+        if not self.looks or self.in_sight[0] != before[0] or self.in_sight[1] == before[1]:
+            self.looks = []
+            return None
+        self.ahead, self.looks = self.looks[:1], self.looks[1:]
+        return self.go_on()
+
+    def _in_sight(self) -> tuple[int, int]:
+        """Numbers of things that are known: of those that the goal names, and of all."""
+        goal, belief = self.diary.goal, self.diary.belief
+        named = sum(len(belief.called(word)) for word in {goal.object, goal.destination} if word)
+        return named, sum(map(len, belief.names.values()))
 
     def _new_guess(self) -> State | None:
         """The simplest guess, but for those that were pursued before."""

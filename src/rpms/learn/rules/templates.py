@@ -110,8 +110,13 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
     None where a slot has no name, or two have the same.
     """
     chosen: list[str] = []
+    every = belief.names
     for allowed in roles:
-        known = list(dict.fromkeys(name for role in sorted(allowed) for name in belief.names.get(role, ())))
+        known: Sequence[str] = ()
+        if len(allowed) == 1:
+            known = every.get(next(iter(allowed)), ())
+        else:
+            known = list(dict.fromkeys(name for role in sorted(allowed) for name in every.get(role, ())))
         if not known:
             return None
         some: list[str] = []
