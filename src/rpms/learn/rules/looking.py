@@ -34,6 +34,7 @@ class Standing:
     refused: set[str] = field(default_factory=set)
     tried: set[State] = field(default_factory=set)
     failures: Counter[str] = field(default_factory=Counter)
+    futile: Counter[str] = field(default_factory=Counter)  # By action, plans towards it that were not found
     looked: set[str] = field(default_factory=set)  # The looks that were taken to find out what is unknown
     seen: tuple[str, ...] | None = None  # What was just looked at
     then: str = ""  # What is done next whatever comes

@@ -171,7 +171,7 @@ class Session(Looking, Scoring):
             if self.target is None:
                 break
             self.patience -= 1
-            if self.target.feasible(self.situation) is Truth.TRUE:
+            if self._lacks_nothing(self.target):
                 target, self.target = self.target, None
                 return command_of(target.schema, target.binding)
             if (going := self.go_on()) is not None:
@@ -180,15 +180,24 @@ class Session(Looking, Scoring):
             if remedy.command and not self.vain(remedy.command):
                 self.ahead = list(remedy.after)
                 return remedy.command
+            self.futile[self.target.schema.name] += 1
             self.target = None
         return self.look()
+
+    def _lacks_nothing(self, target: Instance) -> bool:
+        """True if all that an action needs holds, but for kinds that nobody has tried."""
+        lacking = [clause for clause in target.preconditions if clause.truth(self.situation) is not Truth.TRUE]
+        return all(
+            clause.literals[0].kinds is not None and clause.truth(self.situation) is Truth.UNKNOWN for clause in lacking
+        )
 
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, of the actions that succeeded least."""
         best, found = LIMITS.worth_a_plan, None
         named = {self.diary.goal.object, self.diary.goal.destination}
         for question in self._some_questions():
-            names = self._imagine(question)
+            futile = self.futile[question.schema.name] >= LIMITS.several
+            names = self._imagine(question) if not futile else None
             if names is None or self.too_early(fill(question.book.template, names)):
                 continue
             kinds = tuple(map(kind_of, names))
