@@ -131,7 +131,7 @@ class Book:
         )
 
     def _glimpse(self, before: Belief, after: Belief, names: Sequence[str]) -> Glimpse:
-        if self.plain or len(self.attempts) >= LIMITS.remembered:
+        if self.plain or self.worked.total() >= LIMITS.glimpsed:
             return Glimpse()
         return glimpse(self.revelations, self.vocabulary.predicates, before, after, names)
 

@@ -156,7 +156,7 @@ class Outcomes:
         for place, atom in sorted(enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)):
             rows = [row for row in self.rows if (row[0].glimpse.shown | row[0].glimpse.hidden) >> place & 1]
             known = [row for row in rows if not row[0].glimpse.hidden >> place & 1]
-            enough = max(LIMITS.mostly * len(rows), LIMITS.sometimes * len(self.rows))
+            enough = max(LIMITS.mostly * len(rows), LIMITS.sometimes * min(len(self.rows), LIMITS.glimpsed))
             if atom.predicate not in told and len(known) >= enough:
                 for fact in self._revealed(atom, rows, known, set()):
                     told.add(atom.predicate)
