@@ -39,8 +39,7 @@ class Question:
     """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
     rare: float = field(init=False)
     places: tuple[int, ...] = field(init=False)  # Of the facts that decide what a trial of it would settle
-    interest: float = field(init=False)
-    """Weight among other actions: an action of nothing has nothing to be settled."""
+    interest: float = field(init=False)  # Weight among other actions: an action of nothing has nothing to be settled
     asked: Counter[object] = field(default_factory=Counter)
     """Trials since conclusions were drawn, by the question each was to settle."""
 
@@ -113,8 +112,7 @@ class Agenda:
     learned: Learned | None = None
     _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
-    interest: list[float] = field(default_factory=list)
-    """Weight of each question among the others."""
+    interest: list[float] = field(default_factory=list)  # Weight of each question among the others
     looks: list[ActionSchema] = field(default_factory=list)  # What makes things known and does nothing else
     deadly: frozenset[str] = frozenset()
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""

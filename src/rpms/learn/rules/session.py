@@ -296,8 +296,7 @@ class Explorer:
     aside: list[Trace] = field(default_factory=list)  # Episodes that nothing was learned from
     episodes: int = 0
     steps: int = 0
-    failed: int = 0
-    """Episodes in which the world failed."""
+    failed: int = 0  # Episodes in which the world failed
 
     def __post_init__(self) -> None:
         self.agenda = Agenda(self.ledger, self.how)

@@ -32,12 +32,9 @@ class Names:
         self.order: dict[str, int] = {}
         """Roles in the order in which they were first seen, the narrowest of an episode first."""
         self.episodes = 0
-        self.spread: Counter[str] = Counter()
-        """In how many episodes each name was known."""
-        self.few: dict[str, tuple[str, ...]] = {}
-        """The names of roles that have only few in all."""
-        self.in_hand: dict[str, None] = {}
-        """Names of what was in hand whenever some action worked."""
+        self.spread: Counter[str] = Counter()  # In how many episodes each name was known
+        self.few: dict[str, tuple[str, ...]] = {}  # The names of roles that have only few in all
+        self.in_hand: dict[str, None] = {}  # Names of what was in hand whenever some action worked
         self._widespread: tuple[str, ...] = ()
         self._unnumbered: list[str] = []
 
