@@ -1,8 +1,7 @@
-"""Plans over the lines of the manual and the doubts together, where the manual was contradicted or has no plan.
+"""Plans over the manual's lines and doubts together, if the manual was contradicted or has no plan.
 
-With a manual that was not contradicted and has a plan, that plan is taken as it is. Else lines that were contradicted
-may be doubted, then any line, then two of one action; where even that gives no plan, whatever is unknown is looked at,
-and then what was never tried with the goal's things.
+Contradicted lines are doubted first, then any line, then two of one action; then unknown facts are looked at, and then
+actions are tried that were never tried with the goal's things.
 """
 
 from __future__ import annotations

@@ -109,10 +109,7 @@ class _Doubting:
                     yield replace(_without(supposed, more, need), doubt=f"{doubt}, and {WAIVED} {need}")
 
     def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
-        """Steps by which a need that the manual does not state is tried after others.
-
-        A predicate that no line uses was declared for something; what other actions need is likely needed here too.
-        """
+        """Steps by which an unstated need is tried after others; predicates that other actions need come first."""
         used, predicate = _uses(self.rules), self.rules.predicates[suspect.atom.predicate]
         if predicate.lasting and not any(literal.atom.predicate == predicate.name for _, literal in used):
             return LIKELY

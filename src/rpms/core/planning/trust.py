@@ -1,10 +1,7 @@
 """Trust in the lines of a manual: one number a line, counted from what happens in an episode.
 
-A line that the manual states has the trust FULL. What happened speaks for it (CONFIRMED) or against it (CONTRADICTED);
-a need that was false in a success has none left. A line that the manual does not state begins with none.
-
-Trust is worth steps. To plan against a line costs its trust; to rely on a line costs what its trust lacks. `doubts`
-writes these prices into the rules as further actions, so that one search plans over lines and doubts together.
+A stated line has FULL trust, an unstated one none; evidence adds or takes some (CONFIRMED, CONTRADICTED). Planning
+against a line costs its trust in steps, relying on it what its trust lacks (`doubts`).
 """
 
 from __future__ import annotations
