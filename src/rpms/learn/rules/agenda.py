@@ -13,7 +13,7 @@ from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner, reasoner_of
-from rpms.core.rules import PARAMETER, ActionSchema, ActiveRules, Instance, Purpose, RuleManual, Stage
+from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
@@ -117,10 +117,8 @@ class Agenda:
     deadly: frozenset[str] = frozenset()
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
     _manual: RuleManual = field(default_factory=RuleManual)
-    _rules: ActiveRules = field(default_factory=ActiveRules)  # The manual's rules for no goal
     _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)  # By action, predicates and signs
     _reasoners: dict[object, Reasoner] = field(default_factory=dict)  # By the facts to be brought about
-    _players: dict[str, Reasoner] = field(default_factory=dict)
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
 
     def draw_conclusions(self) -> None:
@@ -135,11 +133,9 @@ class Agenda:
         """Ask about conclusions from now on. A guess at a goal that nothing came of may be within reach now."""
         self.learned = learned
         self._manual = manual_from(learned, guessing=True)
-        self._rules = self._manual.active("")
         schemas = self._manual.actions
         self._effects = [frozenset((each.atom.predicate, each.negated) for each in one.effects) for one in schemas]
         self._reasoners.clear()
-        self._players.clear()
         self.pursued.clear()
         books = {action.name: self.ledger.books[action.template] for action in learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
@@ -192,7 +188,7 @@ class Agenda:
                 declared = self.ledger.vocabulary.predicates[effect.atom.predicate]
                 for args in _assignments(declared.args, roles, self.ledger.names.order) if declared.args else ():
                     found[atom_of(Literal(Atom(declared.name, args), effect.negated))] = None
-        deeds = self._rules.deeds
+        deeds = self._manual.active("").deeds
         return sorted(
             found, key=lambda atom: (atom.predicate.startswith(NOT), -len(atom.args), atom.predicate not in deeds)
         )
@@ -217,12 +213,12 @@ class Agenda:
     def reasoner(self, wanted: State) -> Reasoner:
         """Plans towards facts about the goal's things."""
         if wanted not in self._reasoners:
-            positional = reasoner_of(self._rules).positional
+            positional = reasoner_of(self._manual.active("")).positional
             ordered = sorted(wanted, key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)))
             used = {arg for atom in wanted for arg in atom.args}
             over = {name: field_ for field_, names in FIELDS.items() for name in names if name in used}
             purpose = Purpose("guess", over, tuple(Stage("", (Clause((literal_in(atom),)),)) for atom in ordered))
-            self._reasoners[wanted] = reasoner_of(replace(self._rules, purpose=purpose))
+            self._reasoners[wanted] = reasoner_of(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
 
     def circumstances(self, schema: ActionSchema) -> tuple[Clause, ...]:
@@ -234,18 +230,16 @@ class Agenda:
         """Plans towards some facts about things by their names."""
         if needs not in self._reasoners:
             purpose = Purpose("venture", {}, (Stage("", needs),))
-            self._reasoners[needs] = reasoner_of(replace(self._rules, purpose=purpose))
+            self._reasoners[needs] = reasoner_of(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[needs]
 
     def player(self, goal: Goal) -> Reasoner:
         """Plans towards all that is known of goals of a type."""
-        if goal.type not in self._players:
-            self._players[goal.type] = Reasoner(self._manual.active(goal.type))
-        return self._players[goal.type]
+        return reasoner_of(self._manual.active(goal.type))
 
     def instance(self, command: str) -> Instance | None:
         """A command as an instance of what was learned."""
-        return self._rules.instance(command)
+        return self._manual.active("").instance(command)
 
 
 def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[str, int]) -> Iterator[tuple[str, ...]]:

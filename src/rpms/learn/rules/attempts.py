@@ -32,6 +32,15 @@ class Glimpse(NamedTuple):
     hidden: int = 0  # Of these, some fact about things that are known by now is unknown still
 
 
+class Moment(NamedTuple):
+    """A step with the beliefs before and after it."""
+
+    before: Belief
+    after: Belief
+    witness: Witness
+    refused: bool
+
+
 class Attempt(NamedTuple):
     """One time that an action was tried."""
 
@@ -98,42 +107,21 @@ class Book:
     """Beliefs before and after the first attempts: a fixed name may be found to be one only later."""
     _known: set[Atom] = field(default_factory=set)
 
-    def record(
-        self,
-        before: Belief,
-        after: Belief,
-        names: tuple[str, ...],
-        witness: Witness,
-        *,
-        refused: bool,
-        known: Names,
-        kinds: Sequence[str],
-        dice: Random,
-    ) -> Attempt:
+    def record(self, step: Moment, names: tuple[str, ...], known: Names, dice: Random) -> Attempt:
         """Take over an attempt with the facts before and after it. A refused one brings in no new facts."""
+        before, after, witness, refused = step
         if not refused:
             self.widen(names, known)
         known_before = self.known(before, names)
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((before, after))
         if not refused and len(self.attempts) < LIMITS.remembered:
-            self.settle_probes(before, after, names, kinds, dice)
-        return Attempt(
-            witness,
-            names,
-            tuple(map(kind_of, names)),
-            refused,
-            *self.measure(before, names),
-            *((0, 0) if refused else self.measure(after, names)),
-            known_before,
-            self.known(after, names),
-            glimpse=self._glimpse(before, after, names) if not refused else Glimpse(),
-        )
-
-    def _glimpse(self, before: Belief, after: Belief, names: Sequence[str]) -> Glimpse:
-        if self.plain or self.worked.total() >= LIMITS.glimpsed:
-            return Glimpse()
-        return glimpse(self.revelations, self.vocabulary.predicates, before, after, names)
+            self.settle_probes(step, names, tuple(known.kinds), dice)
+        then = (0, 0) if refused else self.measure(after, names)
+        now, seen = self.measure(before, names), self.known(after, names)
+        shown = Glimpse() if refused else self._glimpse(step, names)
+        kinds = tuple(map(kind_of, names))
+        return Attempt(witness, names, kinds, refused, *now, *then, known_before, seen, glimpse=shown)
 
     def measure(self, belief: Belief, names: Sequence[str], places: Iterable[int] = ()) -> tuple[int, int]:
         """True facts and false facts of some names: all, or those at some places in the list of facts."""
@@ -236,9 +224,7 @@ class Book:
                 found |= 1 << place
         return found
 
-    def settle_probes(
-        self, before: Belief, after: Belief, names: Sequence[str], kinds: Sequence[str], dice: Random
-    ) -> None:
+    def settle_probes(self, step: Moment, names: Sequence[str], kinds: Sequence[str], dice: Random) -> None:
         """Find, for each revelation, a kind of which this action has made something known, to ask about from now on.
 
         Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known.
@@ -247,9 +233,36 @@ class Book:
             for _ in range(LIMITS.probes if kinds and atom not in self.probes else 0):
                 name = f"{dice.choice(kinds)} ?"
                 asked = _probing(atom, names, name)
-                if before.truth(asked) is Truth.UNKNOWN and after.truth(asked) is not Truth.UNKNOWN:
+                if step.before.truth(asked) is Truth.UNKNOWN and step.after.truth(asked) is not Truth.UNKNOWN:
                     self.probes[atom] = Probe(name, len(self.attempts))
                     break
+
+    def _glimpse(self, step: Moment, names: Sequence[str]) -> Glimpse:
+        """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.
+
+        What one sees depends on where one is: facts about places of an agent that has one are not asked about here.
+        """
+        if self.plain or self.worked.total() >= LIMITS.glimpsed:
+            return Glimpse()
+        before, after, predicates = step.before, step.after, self.vocabulary.predicates
+        places = {each.args[0] for each in predicates.values() if each.exclusive == "always" and len(each.args) == 1}
+        places = places if before.location is not None else set()
+        shown = hidden = 0
+        known = {role: [name for name in found if name not in names] for role, found in after.names.items()}
+        for place, atom in enumerate(self.revelations):
+            declared = predicates[atom.predicate]
+            if declared.exclusive or not places.isdisjoint(declared.args):
+                continue
+            slots = zip(atom.args, declared.args, strict=True)
+            pools = [known.get(role, []) if arg == ANYTHING else [names[int(arg)]] for arg, role in slots]
+            for args in product(*pools):
+                asked = Atom(atom.predicate, args)
+                if after.truth(asked) is Truth.UNKNOWN:
+                    hidden |= 1 << place
+                    break
+                if not shown >> place & 1 and before.truth(asked) is Truth.UNKNOWN:
+                    shown |= 1 << place
+        return Glimpse(shown, hidden)
 
     def add(self, attempt: Attempt, names: Names) -> None:
         """Take over an attempt."""
@@ -301,35 +314,3 @@ class Sights:
         for kind in dict.fromkeys(map(kind_of, things)):
             self.found[kind, where] += 1
             self.witnesses.setdefault((kind, where), []).append(witness)
-
-
-def glimpse(
-    revelations: Sequence[Atom],
-    predicates: Mapping[str, Predicate],
-    before: Belief,
-    after: Belief,
-    names: Sequence[str],
-) -> Glimpse:
-    """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.
-
-    What one sees depends on where one is: facts about places of an agent that has one are not asked about here.
-    """
-    places = {each.args[0] for each in predicates.values() if each.exclusive == "always" and len(each.args) == 1}
-    places = places if before.location is not None else set()
-    shown = hidden = 0
-    for place, atom in enumerate(revelations):
-        declared = predicates[atom.predicate]
-        if declared.exclusive or not places.isdisjoint(declared.args):
-            continue
-        pools = [
-            [name for name in after.names.get(role, ()) if name not in names] if arg == ANYTHING else [names[int(arg)]]
-            for arg, role in zip(atom.args, declared.args, strict=True)
-        ]
-        for args in product(*pools):
-            asked = Atom(atom.predicate, args)
-            if after.truth(asked) is Truth.UNKNOWN:
-                hidden |= 1 << place
-                break
-            if not shown >> place & 1 and before.truth(asked) is Truth.UNKNOWN:
-                shown |= 1 << place
-    return Glimpse(shown, hidden)

@@ -9,6 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.core.belief import Belief
+from rpms.core.facts import kind_of
 from rpms.learn.rules.thresholds import LIMITS
 
 SLOT = "<>"
@@ -37,14 +38,16 @@ class Names:
         self.in_hand: dict[str, None] = {}  # Names of what was in hand whenever some action worked
         self._widespread: tuple[str, ...] = ()
         self._unnumbered: list[str] = []
+        self.kinds: dict[str, None] = {}
 
     def learn(self, names: Mapping[str, Sequence[str]]) -> None:
         """Take over what a belief knows to be there."""
         for role in sorted(names, key=lambda role: len(names[role])):
             self.order.setdefault(role, len(self.order))
             for name in names[role]:
-                if name not in self.roles and not _NUMBER.search(name):
-                    self._unnumbered.append(name)
+                if name not in self.roles:
+                    self.kinds[kind_of(name)] = None
+                    self._unnumbered += [] if _NUMBER.search(name) else [name]
                 self.roles.setdefault(name, set()).add(role)
 
     def begin(self) -> None:
