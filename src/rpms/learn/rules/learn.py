@@ -16,8 +16,8 @@ from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.rehearse import Rehearsal
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.learn.rules.verify import Verification, verify
 from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
+from rpms.learn.verify import Verification, verify
 from rpms.play.sources import universal_tier
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, evidence_file
