@@ -15,13 +15,15 @@ from rpms.core.facts import Atom, Literal
 from rpms.learn.manual_review import merged
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned
-from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
+from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.rules.ledger import vocabulary_of
-from rpms.learn.rules.write import manual_tree, manual_yaml
+from rpms.learn.rules.write import manual_tree
+from rpms.learn.verify import recorded
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label, evidence_file, read_evidence
 from rpms.store.manuals import ManualText, manual_text, read_manual
 from rpms.store.traces import keeping, read_traces, traces_file
+from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture

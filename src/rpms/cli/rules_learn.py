@@ -15,8 +15,8 @@ from rpms.core.errors import InputError
 from rpms.guard.log import is_guard_log
 from rpms.learn.exploration_memory import write_experience
 from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
-from rpms.learn.verify import Verification, table, verify
+from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.learn.verify import Verification, recorded, table, verify
 from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.evidence import Label, evidence_file

@@ -3,20 +3,58 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rpms.core.acting.surprise import processes_of
 from rpms.core.belief import Belief, Situation
+from rpms.core.episode import Ending
+from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import bindings_met
 from rpms.core.rules import Instance, RuleManual
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.store.episodes import EpisodeRecord
 from rpms.store.evidence import Witness
-from rpms.store.traces import Trace
+from rpms.store.runs import RunFolder
+from rpms.store.traces import SUFFIX, Spoken, Trace, read_traces
 from rpms.worlds.base import World
 
 _ASKED = Atom("asked", ())
+_ENDS = (Ending.WON, Ending.LOST)
+
+
+def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
+    """The episodes of recorded runs, or of an exploration's file; those of another world are an InputError."""
+    for place in runs:
+        if place.name.endswith(SUFFIX):
+            settings, traces = read_traces(place)
+            _check_world(place, settings.get("world", ""), world)
+            yield from traces
+            continue
+        run = RunFolder(place)
+        _check_world(place, str(run.protocol.settings.get("world", "")), world)
+        for task in run.protocol.tasks:
+            if not run.file(task).is_file():
+                continue
+            record = run.episode(task)
+            if record.steps:
+                yield _trace(place.name, record)
+
+
+def _check_world(place: Path, found: str, world: World) -> None:
+    if found != world.name:
+        raise InputError(f"{place}: was played in {found or 'no world'}, not in {world.name}; nothing was learned")
+
+
+def _trace(run: str, record: EpisodeRecord) -> Trace:
+    steps, ending = record.steps, record.row.ending
+    spoken = tuple(
+        Spoken(step.command, step.result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
+        for step in steps
+    )
+    return Trace(f"{run}/{record.task}", record.task, record.row.type, steps[0].observation, spoken)
 
 
 @dataclass

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rpms.core.episode import Ending
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
 from rpms.learn.manual_review import merged
@@ -16,19 +15,15 @@ from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.rehearse import Rehearsal
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
-from rpms.learn.verify import Verification, verify
+from rpms.learn.rules.write import claims_of, manual_tree
+from rpms.learn.verify import Verification, recorded, verify
 from rpms.play.sources import universal_tier
-from rpms.store.episodes import EpisodeRecord
 from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, evidence_file
 from rpms.store.learned_manuals import manual_before, write_learned
 from rpms.store.manuals import MANUAL, ManualText, read_manual
-from rpms.store.runs import RunFolder
-from rpms.store.traces import SUFFIX, Spoken, Trace, keeping, read_traces, traces_file
-from rpms.store.yaml_files import plain, read_yaml
+from rpms.store.traces import Trace, keeping, traces_file
+from rpms.store.yaml_files import manual_yaml, plain, read_yaml
 from rpms.worlds.base import Setting, Task, World
-
-_ENDS = (Ending.WON, Ending.LOST)
 
 
 @dataclass(frozen=True)
@@ -68,38 +63,6 @@ class RulesLearned:
     @property
     def taken_out(self) -> tuple[Claim, ...]:
         return tuple(claim for claim in self.evidence.claims if claim.label is Label.TAKEN_OUT and claim.note)
-
-
-def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
-    """The episodes of recorded runs, or of an exploration's file; those of another world are an InputError."""
-    for place in runs:
-        if place.name.endswith(SUFFIX):
-            settings, traces = read_traces(place)
-            _check_world(place, settings.get("world", ""), world)
-            yield from traces
-            continue
-        run = RunFolder(place)
-        _check_world(place, str(run.protocol.settings.get("world", "")), world)
-        for task in run.protocol.tasks:
-            if not run.file(task).is_file():
-                continue
-            record = run.episode(task)
-            if record.steps:
-                yield _trace(place.name, record)
-
-
-def _check_world(place: Path, found: str, world: World) -> None:
-    if found != world.name:
-        raise InputError(f"{place}: was played in {found or 'no world'}, not in {world.name}; nothing was learned")
-
-
-def _trace(run: str, record: EpisodeRecord) -> Trace:
-    steps, ending = record.steps, record.row.ending
-    spoken = tuple(
-        Spoken(step.command, step.result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
-        for step in steps
-    )
-    return Trace(f"{run}/{record.task}", record.task, record.row.type, steps[0].observation, spoken)
 
 
 def learn_rules(
