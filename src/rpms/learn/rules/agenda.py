@@ -14,7 +14,7 @@ from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner, reasoner_of
 from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
-from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
@@ -255,41 +255,42 @@ def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[st
     yield from ways
 
 
-def promise(book: Book, goal: str, true: int, false: int, kinds: Sequence[str]) -> float:
-    """Probability that an action scores with some facts true and some false, as far as its past speaks against it."""
-    rows = [row for row in book.attempts if row.goal == goal and not row.refused][-LIMITS.recent :]
-    usual = (sum(row.gained > 0 for row in rows) + 1) / (len(rows) + 2)
-    if usual < LIMITS.hopeless:
-        return usual
-    size = len(book.facts)
-    own = sum(1 << bit for bit, fact in enumerate(book.facts) if _own(fact.args, book))
-    now = true & own | (false & own) << size
-    left = [(_features(row, own, size) & now | _alike(row, kinds) << 2 * size, row.gained > 0) for row in rows]
-    worth = usual
-    for _ in range(LIMITS.deep):
-        worst, choice = worth, -1
-        for bit in bits(union(mask for mask, _ in left)):
-            held = [scored for mask, scored in left if mask >> bit & 1]
-            share = (sum(held) + usual) / (len(held) + 1)
-            if len(held) < len(left) and share < worst:
-                worst, choice = share, bit
-        if choice < 0:
-            break
-        worth, left = worst, [row for row in left if row[0] >> choice & 1]
-    return worth
+class Past:
+    """The last successes of an action with goals of a type: which of them scored, with which facts and kinds."""
 
+    def __init__(self, book: Book, goal: str) -> None:
+        rows = [row for row in book.attempts if row.goal == goal and not row.refused][-LIMITS.recent :]
+        self.usual = (sum(row.gained > 0 for row in rows) + 1) / (len(rows) + 2)
+        self._size = size = len(book.facts)
+        # facts about the action's things; of one that has none, facts about nothing by its name
+        own = [any(map(str.isdigit, fact.args)) if book.slots else not fact.args for fact in book.facts]
+        self._own = mask = sum(1 << bit for bit, holds in enumerate(own) if holds)
+        self._rows = [(row.true & mask | (row.false & mask) << size, row.kinds, row.gained > 0) for row in rows]
 
-def _own(args: Sequence[str], book: Book) -> bool:
-    """True if a fact is about the action's things; of one that has none, a fact about nothing by its name."""
-    return any(arg.isdigit() for arg in args) if book.slots else not args
-
-
-def _features(row: Attempt, own: int, size: int) -> int:
-    return row.true & own | (row.false & own) << size
-
-
-def _alike(row: Attempt, kinds: Sequence[str]) -> int:
-    return sum(1 << slot for slot, (one, other) in enumerate(zip(row.kinds, kinds, strict=True)) if one == other)
+    def promise(self, true: int, false: int, kinds: Sequence[str]) -> float:
+        """Probability of a score with some facts true and some false, as far as the past speaks against it."""
+        worth = usual = self.usual
+        if usual < LIMITS.hopeless:
+            return usual
+        now = true & self._own | (false & self._own) << self._size
+        left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, scores and successes
+        for features, those, scored in self._rows:
+            alike = sum(1 << slot for slot, kind in enumerate(kinds) if those[slot] == kind)
+            mask = features & now | alike << 2 * self._size
+            good, tried = left.get(mask, (0, 0))
+            left[mask] = good + scored, tried + 1
+        for _ in range(LIMITS.deep):
+            worst, choice, every = worth, -1, sum(tried for _, tried in left.values())
+            for bit in bits(union(left)):
+                held = [counts for mask, counts in left.items() if mask >> bit & 1]
+                tried = sum(count for _, count in held)
+                share = (sum(good for good, _ in held) + usual) / (tried + 1)
+                if tried < every and share < worst:
+                    worst, choice = share, bit
+            if choice < 0:
+                break
+            worth, left = worst, {mask: counts for mask, counts in left.items() if mask >> choice & 1}
+        return worth
 
 
 class Prospect(NamedTuple):
@@ -329,15 +330,17 @@ class Ventures:
         """Actions that may score, most promising first, without those given up since anything scored."""
         found: dict[str, Prospect] = {}
         for question in self.agenda.questions:
-            restored = self.agenda.circumstances(question.schema)
+            restored, past = self.agenda.circumstances(question.schema), Past(question.book, self.goal)
             for names in self._names(question, situation.belief):
                 command = fill(question.book.template, names)
                 if command in found or command in self.given_up:
                     continue
+                if (worth := self._worth(question, past, names, situation.belief)) < LIMITS.hopeless:
+                    continue
                 instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
                 needs = tuple(dict.fromkeys((*restored, *instance.preconditions)))
                 ready = all(clause.truth(situation) is Truth.TRUE for clause in needs)
-                worth = self._worth(question, names, situation.belief) * (1.0 if ready else LIMITS.not_yet)
+                worth *= 1.0 if ready else LIMITS.not_yet
                 if worth >= LIMITS.hopeless:
                     found[command] = Prospect(worth, command, needs)
         every = list(found.values())
@@ -353,18 +356,20 @@ class Ventures:
             slots.append([name for name in known if name in near or kind_of(name) in fit][: LIMITS.names_tried])
         yield from (names for names in product(*slots) if len(set(names)) == len(names))
 
-    def _worth(self, question: Question, names: tuple[str, ...], belief: Belief) -> float:
+    def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief) -> float:
         kinds = tuple(map(kind_of, names))
         if not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]:
             return LIMITS.new_thing
         if self._is_called_for(question.book, names, belief):
             return LIMITS.new_thing
+        if past.usual < LIMITS.hopeless:
+            return past.usual
         # what it needs is seen to before it is done
         needed, size = question.wanted, question.needs.size
         true, false = question.book.measure(belief, names)
         seen_to = needed & (1 << size) - 1 | needed >> size
         true, false = true & ~seen_to | needed & (1 << size) - 1, false & ~seen_to | needed >> size
-        return promise(question.book, self.goal, true, false, kinds)
+        return past.promise(true, false, kinds)
 
     @staticmethod
     def _is_called_for(book: Book, names: Sequence[str], belief: Belief) -> bool:
