@@ -18,8 +18,7 @@ from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.write import claims_of, manual_tree
 from rpms.learn.verify import Verification, recorded, verify
 from rpms.play.sources import universal_tier
-from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, evidence_file
-from rpms.store.learned_manuals import manual_before, write_learned
+from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, evidence_file, manual_before, write_learned
 from rpms.store.manuals import MANUAL, ManualText, read_manual
 from rpms.store.traces import Trace, keeping, traces_file
 from rpms.store.yaml_files import manual_yaml, plain, read_yaml
