@@ -7,7 +7,7 @@ from random import Random
 from rpms.core.belief import FactBelief
 from rpms.core.facts import Truth
 from rpms.core.rules import Predicate
-from rpms.learn.rules.attempts import Book, Moment, Vocabulary
+from rpms.learn.rules.attempts import Book, SeenStep, Vocabulary
 from rpms.learn.rules.conclude import Excluded, _action
 from rpms.learn.rules.model import kind_tables
 from rpms.learn.rules.needs import Needs
@@ -42,7 +42,7 @@ def try_unlocking(count: int, misread: int = 0) -> tuple[Book, Names]:
             before = before.learn(place=[door], key=[key], room=["hall"], direction=["north"])
             after = before.learn(f"{'' if number < misread else 'not '}locked({door})") if fits else before
             names.learn(before.names)
-            step = Moment(before, after, Witness("e", number), not fits)
+            step = SeenStep(before, after, Witness("e", number), not fits)
             attempt = book.record(step, (door, key), names, Random(1))
             book.add(attempt, names)
     return book, names
@@ -74,7 +74,7 @@ def test_opening_a_door_frees_the_way_that_it_stands_in() -> None:
         before = before.learn(place=[door], room=[room], direction=["north", "south", "east", "west"])
         after = before.learn(f"not blocked({room}, {way})", f"not locked({door})")
         names.learn(before.names)
-        step = Moment(before, after, Witness("e", number), refused=False)
+        step = SeenStep(before, after, Witness("e", number), refused=False)
         attempt = book.record(step, (door,), names, Random(1))
         book.add(attempt, names)
         linked.add(attempt, step, names, Random(1))
@@ -93,7 +93,7 @@ def test_a_table_of_names_is_marked() -> None:
         belief = FactBelief().learn("at(hall)", place=[thing], room=["hall"])
         names.learn(belief.names)
         for time in range(3):
-            step = Moment(belief, belief, Witness("e", 3 * number + time), number % 2 == 1)
+            step = SeenStep(belief, belief, Witness("e", 3 * number + time), number % 2 == 1)
             attempt = book.record(step, (thing,), names, Random(1))
             book.add(attempt, names)
     action = _action(book, names, {}, Excluded())

@@ -32,7 +32,7 @@ class Glimpse(NamedTuple):
     hidden: int = 0  # Of these, some fact about things that are known by now is unknown still
 
 
-class Moment(NamedTuple):
+class SeenStep(NamedTuple):
     """A step with the beliefs before and after it."""
 
     before: Belief
@@ -107,7 +107,7 @@ class Book:
     """Beliefs before and after the first attempts: a fixed name may be found to be one only later."""
     _known: set[Atom] = field(default_factory=set)
 
-    def record(self, step: Moment, names: tuple[str, ...], known: Names, dice: Random) -> Attempt:
+    def record(self, step: SeenStep, names: tuple[str, ...], known: Names, dice: Random) -> Attempt:
         """Take over an attempt with the facts before and after it. A refused one brings in no new facts."""
         before, after, witness, refused = step
         if not refused:
@@ -224,7 +224,7 @@ class Book:
                 found |= 1 << place
         return found
 
-    def settle_probes(self, step: Moment, names: Sequence[str], kinds: Sequence[str], dice: Random) -> None:
+    def settle_probes(self, step: SeenStep, names: Sequence[str], kinds: Sequence[str], dice: Random) -> None:
         """Find, for each revelation, a kind of which this action has made something known, to ask about from now on.
 
         Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known.
@@ -237,7 +237,7 @@ class Book:
                     self.probes[atom] = Probe(name, len(self.attempts))
                     break
 
-    def _glimpse(self, step: Moment, names: Sequence[str]) -> Glimpse:
+    def _glimpse(self, step: SeenStep, names: Sequence[str]) -> Glimpse:
         """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.
 
         What one sees depends on where one is: facts about places of an agent that has one are not asked about here.

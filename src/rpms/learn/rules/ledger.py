@@ -12,7 +12,7 @@ from rpms.core.belief import Belief, Done, FactBelief
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
-from rpms.learn.rules.attempts import Attempt, Book, Moment, Sights, Vocabulary
+from rpms.learn.rules.attempts import Attempt, Book, SeenStep, Sights, Vocabulary
 from rpms.learn.rules.goals import NOT, GoalBook
 from rpms.learn.rules.processes import Linked
 from rpms.learn.rules.scores import Tie
@@ -129,7 +129,7 @@ class Diary:
             return refused
         self._imagine(after)
         witness = Witness(self.episode, len(self.steps))
-        self._attempt(step, Moment(before, after, witness, refused))
+        self._attempt(step, SeenStep(before, after, witness, refused))
         ledger.scores |= step.score > self._score and not step.won
         if not refused:
             self.past += (Done(step.command, step.score > self._score),)
@@ -171,7 +171,7 @@ class Diary:
                     found.setdefault(role, []).append(arg)
         return found
 
-    def _attempt(self, said: Spoken, step: Moment) -> None:
+    def _attempt(self, said: Spoken, step: SeenStep) -> None:
         ledger, (before, after, _, refused) = self._ledger, step
         order = ledger.names.whole(said.command)
         if order is not None and (ledger.orders.slots or not refused):
@@ -195,7 +195,7 @@ class Diary:
         ledger.changing |= {NOT + fact.predicate for place, fact in enumerate(book.facts) if unmade >> place & 1}
         self._sight(book, attempt, after)
 
-    def _recorded(self, book: Book, said: Spoken, names: tuple[str, ...], step: Moment) -> Attempt:
+    def _recorded(self, book: Book, said: Spoken, names: tuple[str, ...], step: SeenStep) -> Attempt:
         """An attempt with what it was for and what came of it."""
         goal, attempt = self.goal, book.record(step, names, self._ledger.names, self._dice)
         meant = 0

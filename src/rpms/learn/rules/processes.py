@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING, ActionSchema, Revelation
-from rpms.learn.rules.attempts import NAME, Attempt, Book, Moment, Vocabulary
+from rpms.learn.rules.attempts import NAME, Attempt, Book, SeenStep, Vocabulary
 from rpms.learn.rules.conditions import Circumstance, condition, conditions, view
 from rpms.learn.rules.model import ActionModel, Induced
 from rpms.learn.rules.outcomes import Outcomes
@@ -101,7 +101,7 @@ class Linked:
         self.near = Book(self.template, self.vocabulary, plain=True)
         self.far = Book(self.template, self.vocabulary, plain=True)
 
-    def add(self, attempt: Attempt, step: Moment, known: Names, dice: Random) -> None:
+    def add(self, attempt: Attempt, step: SeenStep, known: Names, dice: Random) -> None:
         """Take over an attempt."""
         before, after = step.before, step.after
         found = place_of(before, self.vocabulary)

@@ -121,7 +121,7 @@ class Rehearsal:
         results = self.results.setdefault(explorer.world.goal(trace.opening).type, [])
         if played:
             results.append(trace.won)
-        self._lost[trace.type] = not trace.won and (played or not any(results))
+        self._lost[trace.kind] = not trace.won and (played or not any(results))
         refused = any(explorer.world.infeasible(step.answer) for step in trace.steps)
         self._quiet = self._quiet + 1 if played and trace.won and not refused else 0
 
