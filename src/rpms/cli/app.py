@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from inspect import cleandoc
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperOption
 
 from rpms import __version__
 from rpms.cli.screen import complain, say
@@ -33,26 +32,26 @@ class Known(NamedTuple):
 
 COMMANDS = {
     "play": Known(
-        "playing",
+        "play",
         _PLAY,
         "Play one task and watch every step: observation, belief, rules, memories with verdicts, action.",
         "play_one",
     ),
     "run": Known(
-        "playing",
+        "run",
         _PLAY,
         "Play the tasks of a split and keep every episode; the same command continues where it stopped.",
         "run_split",
     ),
     "learn": Known(
-        "playing",
+        "learn",
         _PLAY,
         "Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.",
         "learn_split",
     ),
     "study": Known("study", _PLAY, "Run, list and check studies: one YAML file for each table of the paper."),
     "insights": Known(
-        "insights",
+        "learn",
         _PLAY,
         "Let a model draw insights from recorded runs; `--agent expel` plays with these and with the won episodes.",
         "gather_insights",
@@ -65,7 +64,7 @@ COMMANDS = {
     ),
     "view": Known("report", _LOOK, "Open a report in a browser, or serve it at a port.", "view"),
     "show": Known(
-        "show",
+        "export",
         _LOOK,
         "Print an episode from beginning to end: observations, thoughts, actions, and how it ended.",
         "show",
@@ -94,6 +93,12 @@ COMMANDS = {
     "models": Known("models", _KNOW, "List the models that can be used, or check that one answers."),
     "rules": Known("rules", _KNOW, "Show, check, learn, test and compare rule manuals."),
     "memory": Known("memory", _KNOW, "Show, count, merge, compare and clean memories."),
+    "docs": Known(
+        "docs",
+        _LOOK,
+        "List the sections of the documentation that have all the words; without words, the pages by task.",
+        "search_docs",
+    ),
     "guard": Known("guard", _MORE, "Check the tool calls of agents against a manual."),
     "envs": Known("envs", _MORE, "Use the worlds from other programs: Gymnasium ids, an OpenEnv server."),
     "games": Known("alfworld", _KNOW, "Make ALFWorld games, so that you need not download any."),
@@ -181,25 +186,9 @@ def add_others(app: typer.Typer, but: Sequence[str] = ()) -> list[str]:
     return problems
 
 
-class _Explained(TyperCommand):
-    """A command whose options' help may name what only the settings know: `{conditions}`."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        for each in self.params:
-            if isinstance(each, TyperOption) and each.help and "{" in each.help:
-                from rpms.play.settings import NAMES  # noqa: PLC0415  few ask for help
-
-                each.help = each.help.format_map({name: ", ".join(known) for name, known in NAMES.items()})
-        super().format_help(ctx, formatter)
-
-
 def join_lines(app: typer.Typer) -> None:
-    """Make each paragraph of every command's help one line: where it breaks is the terminal's matter, not the file's.
-
-    Typer does so with the first paragraph alone.
-    """
+    """Make each paragraph of every command's help one line; typer does so with the first alone."""
     for command in app.registered_commands:
-        command.cls = _Explained
         text = command.help or (command.callback.__doc__ if command.callback else None) or ""
         command.help = "\n\n".join(" ".join(each.split()) for each in cleandoc(text).split("\n\n"))
     for group in app.registered_groups:

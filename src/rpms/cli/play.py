@@ -4,127 +4,109 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from rpms.cli import choices
+from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
+from rpms.cli.knobs import with_settings
 from rpms.cli.resources import model_options
 from rpms.cli.screen import complain, make_console
 from rpms.cli.step_screen import infeasible_line, said, show_step
 from rpms.core.acting.enforcement import GuardMode
-from rpms.core.condition import compose
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules
 from rpms.foreign.shown import one_line
-from rpms.models.base import Model
-from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.catalogue import open_model
 from rpms.models.providers import Backend, parse_model_name
 from rpms.play.episode import Play, play
-from rpms.play.reading import CONTROLS, Reads
-from rpms.play.reflecting import NOTHING, Earlier, reflect
+from rpms.play.methods import NOTHING, Earlier
+from rpms.play.plan import lend, plan_run
+from rpms.play.reading import Reads
+from rpms.play.seat import Seat
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.packed_answers import open_answers
-from rpms.worlds.base import REQUEST, Task, World
+from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
 
+@with_settings(without=("task", "limit", "per_task", "sample", "prompt"))
 def play_one(
+    world: options.WorldName,
+    task: Annotated[str | None, typer.Option(help="A task's number, type, name or id; by default the first.")] = None,
+    variation: Annotated[
+        int | None, typer.Option(help="Which variation of --task NAME in ScienceWorld, or seed in TextWorldExpress.")
+    ] = None,
+    data: options.DataFolder = None,
+    engine: options.EngineName = "native",
+    model: options.ModelName = "planner",
+    base_url: options.BaseUrl = None,
+    option: options.WorldOptions = None,
+    goal: Annotated[
+        str | None, typer.Option(help="What is wanted, in your own words, in place of the task's goal.", metavar="TEXT")
+    ] = None,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Show each prompt in full.")] = False,
+    rules: Annotated[bool, typer.Option("--rules", help="Show the active rules at the start.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show rejected memories too, and nothing shortened.")
+    ] = False,
     *,
-    world: str,
-    task: str | None,
-    variation: int | None,
-    data: Path | None,
-    engine: str,
-    model: str,
-    base_url: str | None,
-    option: list[str] | None,
-    goal: str | None,
-    prompt: bool,
-    rules: bool,
-    verbose: bool,
     settings: Settings,
 ) -> None:
-    """`rpms play`, once its options are read."""
+    """Play one task and watch every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
     settings, note = _with_or_without_memory(settings, found)
     condition, method = settings.condition_value(), settings.method(found)
-    choices.refuse_choosing_without_menu(condition.enforcement, model)
-    setting = settings.setting(found, choices.make_setting(found, data, engine, option))
+    options.refuse_choosing_without_menu(condition.enforcement, model)
+    setting = settings.setting(found, options.make_setting(found, data, engine, option))
     split = settings.split or found.splits[0]
-    chosen = choices.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
+    chosen = options.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
     if goal is not None:
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    memory = choices.memory_of(settings, found, model)
-    decoding = settings.decoding(found)
-    sources = choices.sources_of(settings, found, model, base_url)
-    reached = model_options(base_url, settings)
+    terms = options.terms_of(settings, found, model, base_url)
+    terms["memory"], terms["overlap"] = options.memory_of(settings, found, model), True
+    reached, reader = model_options(base_url, settings), settings.reader or ""
     console = make_console()
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
     answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
-    reads = _reads(settings, person, answering, reached)
+    open_reader = partial(open_model, reader, reached, open_answers=open_answers)
+    terms["open_reader"] = open_reader
+    reads = Reads.by(reader, open_reader, answering, person.ask_goal if person is not None else None)
+    plan = plan_run(found, model, lend(answering), split=split, tasks=[chosen], setting=setting, **terms)
     if note:
         complain(note)
-    choices.note_knowledge(settings, found, model, base_url)
-    choices.note_idle_parts(found, condition.enforcement)
-    choices.note_free_actions(condition.enforcement, model)
-    mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens, method), memory)
+    options.note_knowledge(settings, found, model, base_url)
+    options.note_idle_parts(found, condition.enforcement)
+    options.note_free_actions(condition.enforcement, model)
     brought = NOTHING
+    result: Episode | None = None
     try:
         for trial in range(method.trials):
+            seat = Seat(replace(plan, trial=trial), answering, reads=reads)
+            if result is not None:
+                brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
             with closing(found.open(chosen, setting)) as game:
-                episode = Play(
-                    found,
-                    game,
-                    chosen,
-                    mind,
-                    answering,
-                    decoding,
-                    settings.steps or found.step_budget,
-                    episode_id=_named(chosen, trial),
-                    seed=settings.seed or 0,
-                    method=method,
-                    reads=reads,
-                    brought=brought,
-                    repair=condition.repair,
-                    calls=condition.calls,
-                )
+                episode = seat.begin(chosen, game, brought)
                 result = _attempt(console, episode, person, prompt=prompt, rules=rules, verbose=verbose)
             _show_end(console, result)
-            if result.won or trial + 1 == method.trials:
+            if result.won:
                 break
-            earlier = Earlier.of(result, str(result.ending), brought.carried)
-            brought = reflect(method, earlier, answering, decoding, _named(chosen, trial + 1), sources.context)
     except Left:
         complain(f"left after {len(episode.steps)} steps")
         return
     finally:
         answering.close()
-    if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
+    if result is not None and result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
         raise typer.Exit(1)
-
-
-def _reads(settings: Settings, person: HumanModel | None, answering: Model, reached: ModelOptions) -> Reads:
-    """Readers of a goal in somebody's words; a person who plays is asked if no reader can."""
-    ask = person.ask_goal if person is not None else None
-    if settings.reader in CONTROLS:
-        return Reads(control=settings.reader or "", ask=ask)
-    if settings.reader:
-        return Reads(open_model(settings.reader, reached, open_answers=open_answers), ask=ask)
-    return Reads(answering, ask=ask)
-
-
-def _named(task: Task, trial: int) -> str:
-    return f"{task.id} trial {trial}" if trial else task.id
 
 
 def _attempt(

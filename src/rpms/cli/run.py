@@ -8,21 +8,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import choices
-from rpms.cli.resources import Resources
+from rpms.cli import options
+from rpms.cli.knobs import with_settings
+from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
-from rpms.play.controls import play_controls
-from rpms.play.epochs import agreement, run_epochs
+from rpms.play.epochs import agreement, play_controls, run_epochs
 from rpms.play.knob_values import worded
 from rpms.play.plan import RunPlan, plan_run
 from rpms.play.progress import progress
@@ -32,40 +33,56 @@ from rpms.play.spending import Spending, spending
 from rpms.play.tasks import TaskPart
 from rpms.play.trials import Trials, run_trials
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import RunFolder, RunSummary
+from rpms.store.runs import RunFolder, RunSummary, lack_of_room
 from rpms.worlds.base import game_of
 from rpms.worlds.registry import find_world
 
 _ERRORS_SHOWN = 3
 
 
+@with_settings()
+@with_resources
 def run_split(
+    world: options.WorldName,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The run's folder; an existing run is continued. By default one in runs/, named after the options."
+        ),
+    ] = None,
+    engine: options.EngineName = "native",
+    model: options.ModelName = "planner",
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(help="A decoding parameter of the provider's own.", metavar="NAME=VALUE", show_default=False),
+    ] = None,
+    epochs: options.Epochs = 1,
+    stuck_after: Annotated[
+        int, typer.Option(help="End an episode after N identical failures in a row; 0 is never.", min=0)
+    ] = 0,
+    retry_errors: Annotated[
+        bool, typer.Option("--retry-errors", help="Play episodes again that a model or world error ended.")
+    ] = False,
+    option: options.WorldOptions = None,
+    part: Annotated[
+        str, typer.Option(help="One part of the tasks, dealt like cards: 1/2 is every second one.")
+    ] = "1/1",
     *,
-    world: str,
-    out: Path | None,
-    engine: str,
-    model: str,
-    parameter: list[str] | None,
-    epochs: int,
-    stuck_after: int,
-    retry_errors: bool,
-    option: list[str] | None,
-    part: str,
     resources: Resources,
     settings: Settings,
 ) -> None:
-    """`rpms run`, once its options are read."""
+    """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
     found = find_world(world)
     condition = settings.condition_value()
-    choices.refuse_choosing_without_menu(condition.enforcement, model)
+    options.refuse_choosing_without_menu(condition.enforcement, model)
     player = resources.player()
     try:
         dealt = TaskPart.read(part)
     except ValueError as error:
         raise InputError(f"--part {error}") from None
-    tasks, setting = settings.tasks(found, choices.make_setting(found, resources.data, engine, option), dealt.of_list)
-    terms = choices.terms_of(settings, found, model, resources.base_url)
-    terms["memory"], terms["stuck_after"] = choices.memory_of(settings, found, model), stuck_after
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option), dealt.of_list)
+    terms = options.terms_of(settings, found, model, resources.base_url)
+    terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
     terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
     terms["open_reader"] = resources.reader(world, settings)
     opened = resources.model(model, world, settings)
@@ -75,10 +92,10 @@ def run_split(
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
     meter = resources.meter({model: known})
     resources.check(opened, begun=RunFolder(out).begun)
-    choices.note_knowledge(settings, found, model, resources.base_url)
-    choices.note_idle_mask(settings, plan.memory)
-    choices.note_idle_parts(found, condition.enforcement)
-    choices.note_free_actions(condition.enforcement, model)
+    options.note_knowledge(settings, found, model, resources.base_url)
+    options.note_idle_mask(settings, plan.memory)
+    options.note_idle_parts(found, condition.enforcement)
+    options.note_free_actions(condition.enforcement, model)
     console = make_console()
 
     def listen(trial: int) -> Listener:
@@ -188,7 +205,7 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
         *by_game(summary),
         *infeasible(summary),
         *interventions(summary),
-        *lack_of_room(summary),
+        *(f"WARNING: {words}" for words in lack_of_room(summary.rows)),
         *spending_lines(spent),
     )
     for line in lines:
@@ -224,19 +241,6 @@ def interventions(summary: RunSummary) -> list[str]:
         lines.append(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
     if replaced := sum(row.replaced for row in summary.rows):
         lines.append(f"replaced: {replaced:,} of {summary.steps:,} actions were not the model's own")
-    return lines
-
-
-def lack_of_room(summary: RunSummary) -> list[str]:
-    """Blocks left out of prompts for lack of context; empty if all fitted."""
-    lines = []
-    if crowded := sum(row.crowded for row in summary.rows):
-        lines.append(
-            f"WARNING: {crowded:,} of {summary.steps:,} prompts left out rules or memories, for which the context "
-            "window has no room even without history; their pages say which"
-        )
-    if shortened := sum(row.shortened for row in summary.rows):
-        lines.append(f"{shortened:,} of {summary.steps:,} prompts left out the oldest turns to fit the context window")
     return lines
 
 

@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import choices, options
+from rpms.cli import options
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry
@@ -23,12 +23,11 @@ from rpms.foreign.files import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import LEAST
-from rpms.learn.freeze import read_frozen
 from rpms.learn.inventory import said
 from rpms.learn.junk import Junk, find_junk, pruned
-from rpms.learn.quarantine import harmful, restore, set_aside, write_without
-from rpms.play.setup import manual_of
-from rpms.store.quarantine import quarantine_file, read_quarantine
+from rpms.play.sources import manual_of
+from rpms.store.memories import read_frozen
+from rpms.store.quarantine import quarantine_file, read_quarantine, restore, set_aside, write_without
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import world_named
 
@@ -36,7 +35,7 @@ Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --
 MemoryOption = Annotated[
     Path | None,
     typer.Option(
-        parser=choices.memory_named, metavar="FILE|embedded", help="The memory these runs used.", show_default=False
+        parser=options.memory_named, metavar="FILE|embedded", help="The memory these runs used.", show_default=False
     ),
 ]
 NextMemory = Annotated[
@@ -78,7 +77,7 @@ def audit_runs(
     else:
         _print(found, {entry.id: entry for entry in known.entries} if known is not None else {}, rows)
     if out is not None and memory is not None and known is not None:
-        _leave(memory, out, known, harmful(found))
+        _leave(memory, out, known, found.harmful)
 
 
 def _check_world(found: Audit, memory: EpisodicMemory, file: Path | None) -> None:

@@ -1,7 +1,4 @@
-"""The index behind recall: the best entries of a million without looking at the rest.
-
-What it gives is Eq. 4, which `rpms.core.recall.candidates` spells out; a property test compares the two.
-"""
+"""Index behind recall: Eq. 4 (`rpms.core.recall.candidates`) without looking at every entry."""
 
 from __future__ import annotations
 
@@ -127,11 +124,7 @@ class Ranking(Iterator[Candidate]):
 
 
 class _Walk:
-    """A walk down the branches of an index.
-
-    A branch is opened only when nothing better can be elsewhere, so that the first few entries cost the same however
-    many there are.
-    """
+    """A best-first walk down an index: the first few entries cost the same however many there are."""
 
     def __init__(self, root: _Branch, goal: GoalSignature, similarity: Similarity, threshold: float) -> None:
         self._similarity = similarity

@@ -91,10 +91,7 @@ class Block:
         return make_block(self.part, self.heading, [self.items[place] for place in kept], count, spoken)
 
     def opening_alone(self, count: TokenCounter = estimate_tokens) -> Block:
-        """A history that turns after the first are left out of: nor does it tell what was done in the first one.
-
-        No action is to stand beside an observation that did not follow it.
-        """
+        """The history with only its opening observation, without the first action, whose result is missing."""
         if not any(self.spoken[:1]):
             return self
         items = (self.items[0][: self.spoken[0] - 1], *self.items[1:])
@@ -290,11 +287,9 @@ def build(
 ) -> Prompt:
     """BUILD of Algorithm 1: order the blocks, leave out the empty ones, and cut to the budget.
 
-    Of the memories, those that do not fit their own limit are left out one by one, in order; `untagged` gives items
-    without what does not count towards it. Where the whole does not
-    fit, the oldest turns after the opening one go first. Only if all of them are gone and it still does not fit do
-    memories go, then rules, last item first, and the prompt says so. A prompt that is too long even then is the model's
-    to refuse.
+    Memories over their own limit are left out (`untagged` gives items without what does not count). If the whole does
+    not fit, the oldest turns after the opening go first, then memories, then rules, last item first, and the prompt
+    says so.
     """
     parts = {block.part: block for block in blocks if block.items}
     cut: list[tuple[Part, str]] = []
@@ -356,10 +351,7 @@ def _keep_last(block: Block, turns: int, cut: list[tuple[Part, str]], count: Tok
 
 
 def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part, str]], count: TokenCounter) -> int:
-    """Drop items of one block while room is missing, and say how many: the last ones, of a history the oldest turns.
-
-    A history keeps its first item, which states the task. What is left without items is gone, heading and all.
-    """
+    """Drop items of one block while room is missing, and count them: the last ones, or a history's oldest turns."""
     block = parts.get(part)
     if block is None or spare >= 0:
         return 0

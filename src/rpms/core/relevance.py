@@ -44,10 +44,7 @@ def for_the_moment(
 
 
 def in_turn(candidates: Iterable[Candidate], sub_goal: str, window: int = 50) -> Iterator[Candidate]:
-    """Of the first candidates, put snippets that reached the present sub-goal first; the rejected go ahead of them.
-
-    Where no sub-goal is known, what came earlier in the episodes that it was learned in comes first.
-    """
+    """Puts snippets of the present sub-goal first, or without one, those from earlier in their episodes."""
     stream = iter(candidates)
     passed: list[Candidate] = []
     for candidate in stream:

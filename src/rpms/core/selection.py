@@ -46,10 +46,7 @@ def select(
     mask: Mask,
     progress: Progress,
 ) -> Selection:
-    """The first k sound candidates of each kind, with those that were rejected or hidden before them.
-
-    What gave way to a like one is sound too, and its turn has come: the draw is noted, for the audit to count it by.
-    """
+    """The first k sound candidates of each kind, with those rejected or hidden before them."""
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0

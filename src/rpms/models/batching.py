@@ -5,14 +5,12 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -33,12 +31,7 @@ class BatchLimits:
     quiet: float = 0.02
     """Seconds without a new question after which the batch is closed, once those answered last are back."""
     window: float = 0.5
-    """Seconds without a new question after which those who are not back are no longer waited for.
-
-    However many come one after the other, they are waited for no longer than this or than the last round took to
-    compute, whichever is more: hundreds of episodes need seconds to move, and it pays to wait for them as long as that
-    is less than another round.
-    """
+    """Seconds without a new question until others are not waited for, or the last round's length if longer."""
 
 
 @dataclass(slots=True)
@@ -66,10 +59,9 @@ class _Asked(Generic[Q, A]):
 class Batcher(Generic[Q, A]):
     """Collects questions and answers them together on a thread of its own.
 
-    Whoever was answered in the last round is expected back, and waited for within limits: otherwise two halves of
-    the episodes could take turns for ever, each computed while the other moves. All that is waiting when a round is
-    closed is computed before anything that comes later, shortest first, so no question waits for ever. A batch that
-    does not fit the memory is halved, and the smaller size is kept from then on.
+    Callers of the last round are waited for within limits, so that two halves of the episodes do not take turns. All
+    waiting questions are computed before later ones, shortest first. A batch that does not fit the memory is halved,
+    and the smaller size is kept.
     """
 
     def __init__(

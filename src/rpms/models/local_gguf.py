@@ -6,32 +6,23 @@ import importlib
 import threading
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.models.base import Answer, Usage
-from rpms.models.caller import cut_at_stop
-from rpms.models.constraint import grammar, shapes_of
-from rpms.models.providers import BUILDS_LLAMA
+from rpms.core.prompt import Message
+from rpms.models.base import Answer, Decoding, Request, Usage, cut_at_stop
+from rpms.models.constraint import Shape, grammar, shapes_of
+from rpms.models.providers import PROVIDERS
 from rpms.models.secrets import excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rpms.core.prompt import Message
-    from rpms.models.base import Decoding, Request
-    from rpms.models.constraint import Shape
 
 
 class GGUFModel:
-    """A GGUF file read by llama.cpp.
+    """A GGUF file read by llama.cpp, one prompt at a time.
 
-    The weights are loaded once and one prompt is computed at a time. What was computed for an episode's last prompt is
-    kept, for a bounded number of episodes (those asked least recently give way), so that a step computes only what is
-    new since the last one. A new episode starts from nothing: through rounding, what is kept can change an answer (with
-    quantised weights a prompt in one piece has other last digits than in two), and an episode's answers are not to
-    depend on which one was played before it.
+    The state of an episode's last prompt is kept, for a bounded number of episodes, so that a step computes only what
+    is new. A new episode starts from nothing, so that its answers do not depend on the ones before it.
     """
 
     def __init__(self, name: str, path: Path, *, context: int = 8_192, contexts: int = 8) -> None:
@@ -46,7 +37,8 @@ class GGUFModel:
             llama_cpp: Any = importlib.import_module("llama_cpp")
             formats: Any = importlib.import_module("llama_cpp.llama_chat_format")
         except (ImportError, OSError):
-            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'{BUILDS_LLAMA}") from None
+            builds = PROVIDERS["gguf"].builds
+            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'{builds}") from None
         try:
             self._llama: Any = llama_cpp.Llama(
                 model_path=str(path), n_ctx=context, n_batch=min(512, context), n_gpu_layers=-1, verbose=False

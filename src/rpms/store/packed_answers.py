@@ -1,8 +1,6 @@
-"""A record in one small file: the answers of a folder without their questions, to be shipped and replayed.
+"""A record in one small file: answers under the beginning of their questions' hashes, without the questions.
 
-The first line says whose answers they are; each other line is an answer under the beginning of its question's hash. The
-first line has a checksum of the others. Questions are left out, since whoever replays a run asks them again: a file
-is a hundredth of its folder.
+The first line says whose answers they are and has a checksum of the others.
 """
 
 from __future__ import annotations
@@ -11,8 +9,11 @@ import datetime as dt
 import hashlib
 import json
 import lzma
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,10 +23,6 @@ from rpms.foreign.json_text import Count, NotJson, Text, loads
 from rpms.foreign.records import BOUNDS, question_key
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.files import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 ENDING = ".answers.xz"
 _KEPT = 32
@@ -133,6 +130,7 @@ def shipped_records() -> dict[str, Heading]:
     return {name: store.heading for name, store in found.items() if store is not None}
 
 
+@cache
 def _shipped(name: str) -> PackedAnswers | None:
     shipped = _SHIPPED / f"{name}{ENDING}"
     if not shipped.is_file():

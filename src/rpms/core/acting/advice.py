@@ -1,8 +1,6 @@
-"""Past the paper: what knowledge says at one step to a model that chooses. The silent adviser is the paper.
+"""Advice at one step to a model that chooses: guidance, a menu, a shorter prompt. The paper has none.
 
-A step has one context, and at most one plan, made when something asks for it: guidance, a menu, a prompt cut to what
-matters now, or a model that follows plans. Without rules there is no plan to advise from, and what is left is
-experience: a menu of recalled actions alone.
+At most one plan is made at a step, on demand. Without rules there is only a menu of recalled actions.
 """
 
 from __future__ import annotations
@@ -86,6 +84,7 @@ class Adviser:
             plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
         else:
             plan = self._plan(step, rules)
+        noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
         plan = weighed(plan, memories, step.adapting, step.signature) if self.weighs and memories else plan
         return plan, noticed
 
@@ -243,10 +242,7 @@ def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]
 
 
 def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext, state: StateSignature) -> Plan:
-    """A plan with what experience says to it: the evidence for an option; after all else, what failed in a like state.
-
-    Where no plan leads to the goal, what experience did comes first: it is all that is known of the order of things.
-    """
+    """A plan with the evidence of memory for its options; without a plan to the goal, recalled steps come first."""
     if not plan.options or plan.cost == inf:
         steps = recalled_steps(memories, room)
         plan = plan.after([Option(command, 0.0, evidence=why) for command, why in steps])

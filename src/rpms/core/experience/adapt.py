@@ -1,11 +1,8 @@
-"""Past the paper: experience is adapted, not quoted.
+"""Past the paper: snippets are bound to the present room.
 
-A snippet is read without its instances (`rpms.core.lift`), and things of the present room take their place: of the
-same kind, in the same role of the present goal, or the place where the belief knows the thing to be. What is done is
-left out. Where nothing can be bound, what is left of a snippet is what it found where.
-
-The manual is asked only how commands are written, and by which facts the belief knows that one is done and that a place
-was searched: what an action needs, a snippet knows from the order of its steps, so that it may be used without rules.
+Things of the present room take the place of the snippet's (`rpms.core.lift`): of the same kind, in the same role of the
+goal, or where the belief knows the thing to be. Steps already done are left out. An unbound snippet still says where
+things were found. Of the manual only syntax and effects are used, so that memory works without rules.
 """
 
 from __future__ import annotations
@@ -245,10 +242,7 @@ class AdaptContext:
         return any(name in other.names for other in lifted.deeds if len(other.names) > 1)
 
     def _ways(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Stride]:
-        """Steps that make a place usable: as with others of its kind, else as in the snippet itself.
-
-        `number` is that of the step they serve, if the snippet itself had no such step.
-        """
+        """Steps that make a place usable: as with others of its kind, else as in the snippet itself."""
         place = names.get(name)
         if place is None:
             return
@@ -290,10 +284,7 @@ class AdaptContext:
     # Where to look.
 
     def hint(self, lifted: Lifted) -> str:
-        """The rest of use of a snippet that cannot be followed: the number of finds of such a thing in such a place.
-
-        Finds of another kind say nothing; then it is the best place that the memory knows for this kind.
-        """
+        """Finds of such a thing in such a place, in words, if a snippet cannot be followed; else the best place."""
         kind, now, place = kind_of(lifted.sought), self.meant(lifted), kind_of(lifted.source)
         told = self.whereabouts.told(now, place)
         if not told and self.whereabouts.akin(now, kind):
@@ -327,11 +318,7 @@ class AdaptContext:
         yield from begun
 
     def ways(self, place: str) -> tuple[str, ...]:
-        """Commands that were given at places of this kind before they were of use.
-
-        Before what was refused for one of the kind in this episode comes what most places needed; at a kind of place
-        that experience does not know, that is all.
-        """
+        """Commands given at places of this kind before use; those most places need come before refused ones."""
         kind, most = kind_of(place), self.whereabouts.ways()
         ways = self.whereabouts.ways(kind)
         if any((kind, way) in self._refused_ways for way in ways):

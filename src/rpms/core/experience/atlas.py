@@ -83,10 +83,7 @@ def words_of(goal: GoalSignature) -> tuple[str, ...]:
 
 
 class Atlas:
-    """Places, what was done to get from one to the next, and what was done there to see more.
-
-    Whole once it is made, and the same for the same entries: it may be shared.
-    """
+    """Places, the ways between them, and the commands that showed more there. Immutable once made."""
 
     def __init__(self, entries: Iterable[Entry], where: Where, syntax: ActiveRules) -> None:
         """Read snippets, of each sub-goal as many as are of use."""
@@ -130,10 +127,7 @@ class Atlas:
         return instance.schema.name if instance is not None else command.partition(" ")[0]
 
     def _end(self, snippet: SuccessSnippet, strides: Sequence[Stride]) -> tuple[str, ...]:
-        """Task, sub-goal and last step of a snippet without what that names; then what it names, by kind.
-
-        That is nothing where it was given: it was looked for and found, or the goal named it.
-        """
+        """Task, sub-goal and last step of a snippet without its thing; then the thing's kind, empty if given."""
         goal, (*before, last) = snippet.goal_signature, strides or (Stride(0, "", (), ""),)
         found = bool(before) and len(last.names) == 1 and (bool(before[-1].to) or not before[-1].names)
         words = dict.fromkeys(words_of(goal), "it")

@@ -44,10 +44,7 @@ class Recollection:
     """Steps a followed snippet may be farther from done than the nearest one."""
 
     def recall(self, kind: Kind, situation: Situation) -> Ranking | Ranked:
-        """M_cand of Eq. 4, best first; by a retriever of one's own if there is one.
-
-        An episode asks for the same goal at each step, and gets what was found before.
-        """
+        """M_cand of Eq. 4, best first, cached by goal; by a custom retriever if there is one."""
         goal = situation.goal
         if self.retriever is None:
             key = (kind, goal.signature)

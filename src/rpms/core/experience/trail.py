@@ -136,10 +136,7 @@ class Pathfinder(AdaptContext):
     # What is to be done.
 
     def _needed(self, strides: Sequence[Stride]) -> list[int]:
-        """The steps, by their places, that are more than a way, or a search for what a later one names.
-
-        What names nothing is needed at the end, or where it let time pass after something was done.
-        """
+        """Indices of steps that are more than a way or a search; without names, only at the end or as waits."""
         needed, names = list[int](), set[str]()
         for place in range(len(strides) - 1, -1, -1):
             stride = strides[place]

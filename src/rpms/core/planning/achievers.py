@@ -187,12 +187,12 @@ class Achievers:
 
     @cached_property
     def lasting(self) -> frozenset[str]:
-        """The predicates of which the manual itself says for ever what holds."""
+        """Predicates whose facts the manual itself lists."""
         return frozenset((*self.rules.lore.facts, *self.rules.lore.kinds))
 
     @cached_property
     def lasting_names(self) -> Mapping[str, Sequence[str]]:
-        """The names in the facts that hold for ever, by what their predicate calls them."""
+        """Names in permanent facts, by parameter."""
         found: dict[str, dict[str, None]] = {}
         for name, table in self.rules.lore.facts.items():
             found.setdefault(self.rules.predicates[name].args[0], {}).update(dict.fromkeys(table))
@@ -223,16 +223,8 @@ class Achievers:
         A ban on a fact without arguments, such as an empty hand, is judged when it comes up: a plan for it would fill
         the hand with any object.
         """
-        bans = [
-            [literal for clause in (*rule.when, *ban.when) for literal in clause.literals]
-            for rule, ban in self.rules.prohibitions.get(schema.name, ())
-            if all(len(clause.literals) == 1 for clause in (*rule.when, *ban.when))
-        ]
-        allowed = [
-            Clause(tuple(Literal(each.atom, not each.negated) for each in ban))
-            for ban in bans
-            if all(each.atom.args for each in ban)
-        ]
+        bans = (ban for ban in self.rules.bans.get(schema.name, ()) if ban not in schema.waives)
+        allowed = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
         return (*schema.preconditions, *schema.plan, *allowed)
 
     @cached_property
@@ -252,10 +244,9 @@ class Achievers:
         return self._needs[key]
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
-        """True if some action makes a precondition so without needing first what the precondition is for.
+        """True if some action causes a precondition without needing what the precondition is for.
 
-        To take a mug from a desk it must be there; putting it there would need the mug in hand, which is what taking
-        it is for.
+        Putting a mug on a desk needs the mug in hand, which taking it from there is for.
         """
         if self.companion(needed.predicate) and not needed.negated:
             return True

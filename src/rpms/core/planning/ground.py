@@ -18,7 +18,7 @@ GRANTED = 0.5
 UNTRIED = 5.0
 """Steps that it costs to try a kind that a table does not list: what is known to work is offered before that."""
 SEARCH = 2.0
-"""Steps that a look costs beyond the way there: it may well be in vain."""
+"""Steps that a look costs beyond the way there, since it may find nothing."""
 UNLIKELY = 2.0
 """Steps that one place further down in the order of likely places counts."""
 UNLISTED = 3
@@ -157,10 +157,7 @@ class Ground:
         return any(tuple(binding[name] for name in names) in self._spent[schema.name] for names in every)
 
     def _suits(self, parameter: str, name: str) -> bool:
-        """True if a name can stand for a parameter: what is known to be there in another role alone cannot.
-
-        Nor can an unknown one for what lasting facts list.
-        """
+        """True if a name can fill a parameter: not one known only in another role, nor an unknown permanent one."""
         roles = self._roles.get(name)
         return parameter in roles if roles is not None else parameter not in self._manual.lasting_names
 
@@ -181,7 +178,7 @@ class Ground:
         price: float,
         filled: list[tuple[dict[str, str], tuple[Fact, ...], float]],
     ) -> None:
-        """Fill in names one by one; what can be judged already is, so that few are tried in vain."""
+        """Fill in names one by one, judging needs as soon as they are bound."""
         if place == len(levels):
             if len(found) > 1:
                 found = sorted(found, key=_moving)

@@ -1,11 +1,8 @@
-"""Plans over the manual: what could be done now, and what each of these things is for.
+"""Plans over the manual: the actions possible now, each with its purpose.
 
-The manual is a planning domain: actions with what they need, do and reveal, and for each goal the facts that must hold.
-`progress` says what a goal asks for, `prices` finds what leads there and what it costs.
-
-Facts have three values. What is known to hold costs nothing. What is unknown costs looking, likeliest places first, or
-is taken for granted at a price where looking is of no use. Only what is known to be false and what no action changes
-makes a plan impossible. No simulator is asked.
+The manual is a planning domain. `progress` says what a goal asks for, `prices` finds the actions that lead there and
+their cost. A known fact costs nothing, an unknown one costs looking or is assumed at a price; only a false fact that no
+action changes makes a plan impossible. No simulator is asked.
 """
 
 from __future__ import annotations
@@ -181,10 +178,7 @@ class _Graph(Priced):
         return Remedy("", self._obstacle(needs, binding, frozenset()))
 
     def _obstacle(self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]) -> Atom | None:
-        """Of what is needed and cannot be had, the fact that stands in the way for good.
-
-        All that is to be done at a place that is not there fails since it is not there.
-        """
+        """The missing fact that blocks an action for good; a missing place comes before things to do there."""
         for need in needs:
             if not need.names.issubset(binding):
                 continue
@@ -273,10 +267,7 @@ _twins: dict[tuple[object, ...], Reasoner] = {}
 
 @kept_with_rules
 def reasoner_of(rules: ActiveRules) -> Reasoner:
-    """The reasoner over some rules, made once for all steps that ask for it.
-
-    Rules for another goal that have the same actions and prohibitions come about in the same ways: these are shared.
-    """
+    """The reasoner over some rules, made once and shared by rules with the same actions and prohibitions."""
     bans = tuple(id(rule) for rule in rules.rules if rule.forbids)
     key = (id(rules.environment), id(rules.lore), id(rules.predicates), rules.barred, bans)
     made, twin = Reasoner(rules), _twins.get(key)

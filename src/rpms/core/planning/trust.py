@@ -1,10 +1,7 @@
 """Trust in the lines of a manual: one number a line, counted from what happens in an episode.
 
-A line that the manual states has the trust FULL. What happened speaks for it (CONFIRMED) or against it (CONTRADICTED);
-a need that was false in a success has none left. A line that the manual does not state begins with none.
-
-Trust is worth steps. To plan against a line costs its trust; to rely on a line costs what its trust lacks. `doubts`
-writes these prices into the rules as further actions, so that one search plans over lines and doubts together.
+A stated line has FULL trust, an unstated one none; evidence adds or takes some (CONFIRMED, CONTRADICTED). Planning
+against a line costs its trust in steps, relying on it what its trust lacks (`doubts`).
 """
 
 from __future__ import annotations
@@ -22,12 +19,13 @@ from rpms.core.rules import ActionSchema, ActiveRules, Instance, Revelation, kep
 
 FULL = 4.0
 """The trust of a line that the manual states."""
+BANNED = 2 * FULL
+"""The trust of a ban: a need says that an action fails, a ban that it does harm."""
 CONFIRMED, CONTRADICTED = 1.0, -2.0
 LEAST = 0.5
 """The trust that contradictions leave, short of a refutation."""
 STEPS = 5.0
 """Steps that one unit of trust is worth: to doubt a line that was never contradicted costs as much as 20 steps."""
-
 
 LIKELY, POSSIBLE, UNLIKELY = 0.5, 3.0, 8.0
 """Steps that it costs to suppose a need that the manual does not state: one that other actions have, or of a fact that
@@ -99,7 +97,7 @@ class Trust:
 
     def of(self, line: ManualLine, stated: float = FULL) -> float:
         """The trust in a line; of one that is stated some is left unless it was refuted."""
-        evidence = self.evidence.get(line, 0.0)
+        evidence = self.evidence.get(line, 0.0) + (BANNED - FULL) * (line.part is LinePart.FORBIDS)
         return 0.0 if evidence == -inf else max(stated + evidence, LEAST if stated else -FULL)
 
     def against(self, line: ManualLine) -> float:
@@ -209,8 +207,16 @@ def key_of(rules: ActiveRules, schema: ActionSchema) -> str:
     return f"process {schema.name}" if any(schema is one for one in rules.lore.processes) else schema.name
 
 
+def needs_of(rules: ActiveRules, schema: ActionSchema) -> tuple[Clause, ...]:
+    """Needs of an action: its preconditions, and that no rule forbids it."""
+    return (*schema.preconditions, *rules.bans.get(schema.name, ()))
+
+
 def need_line(rules: ActiveRules, schema: ActionSchema, clause: Clause) -> ManualLine:
-    """The line that states a need."""
+    """The line that states a need; the rule's, if it is a ban."""
+    if clause in rules.bans.get(schema.name, ()):
+        rule, ban = rules.bans[schema.name][clause]
+        return ManualLine(rule.id, LinePart.FORBIDS, str(ban))
     return ManualLine(key_of(rules, schema), LinePart.NEEDS, str(clause))
 
 

@@ -1,20 +1,13 @@
-"""Computed states of earlier prompts, kept so that a prompt that begins like one computes only what is new.
-
-An agent asks step after step, and its prompts begin alike: instruction, example, rules and a history that grows. Their
-keys and values stay on the device, and each new prompt takes over the longest beginning that it shares with one of
-them.
-"""
+"""Cache of earlier prompts' keys and values: a prompt computes only what follows the longest beginning it shares."""
 
 from __future__ import annotations
 
 import importlib
 import struct
 from bisect import bisect_left, insort
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any
 
 LAYERS_AT_ONCE = 4
 """Layers copied together: more take fewer copies, and more memory while they are made."""

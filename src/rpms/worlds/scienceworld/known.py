@@ -1,7 +1,7 @@
-"""Facts that the texts have shown: room, inventory, what was seen where, and states of matter.
+"""Facts that the texts have shown: room, inventory, things seen where, and states of matter.
 
-The world changes by itself here (water boils, plants grow, bees fly), so what was seen is what was last seen. Where the
-agent is and what it carries change by its own actions alone.
+The world changes by itself (water boils, bees fly); only the agent's room and inventory change by its own actions
+alone.
 """
 
 from __future__ import annotations
