@@ -7,7 +7,7 @@ import json
 import weakref
 from pathlib import Path
 
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 
 from rpms.core.belief import Situation
 from rpms.core.goal import Goal
