@@ -48,7 +48,7 @@ from rpms.store.protocol import read_protocol
 from rpms.store.quarantine import quarantine_file, read_quarantine
 from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.read import read_study
-from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
 from rpms.worlds.alfworld.verify import read_playthroughs

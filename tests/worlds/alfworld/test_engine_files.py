@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rpms.core.errors import FileError
-from rpms.worlds.alfworld.engine import GameFile
-from rpms.worlds.alfworld.games import builtin_game, builtin_ids
+from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
 
 GAME = builtin_game(builtin_ids()[0])
 DOMAIN, GRAMMAR, PROBLEM = GAME["pddl_domain"], GAME["grammar"], GAME["pddl_problem"]

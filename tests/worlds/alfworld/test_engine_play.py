@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rpms.worlds.alfworld.engine import NOTHING_HAPPENS, GameFile
+from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS
+from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.texts import domain, grammar
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games import builtin_game, builtin_ids, builtin_walkthrough
-from rpms.worlds.alfworld.games.domain import domain
-from rpms.worlds.alfworld.games.grammar import grammar
+from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids, builtin_walkthrough
 
 GAMES = {name: GameFile.from_data(builtin_game(name), name) for name in builtin_ids()}
 

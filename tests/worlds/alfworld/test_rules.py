@@ -18,8 +18,8 @@ from rpms.core.verdict import Fate
 from rpms.core.wording import rule_line, schema_lines, situation_lines
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import CATEGORIES, affordances, category
-from rpms.worlds.alfworld.games import TASK_TYPES
-from rpms.worlds.alfworld.predicates import PREDICATES
+from rpms.worlds.alfworld.belief import AlfworldBelief
+from rpms.worlds.alfworld.games.goals import TASK_TYPES
 
 KITCHEN = (
     "You are in the middle of a room. Looking quickly around you, you see a countertop 1, a fridge 1, a microwave 1, "
@@ -60,10 +60,10 @@ def test_every_action_of_the_engine_has_a_schema_in_both_dialects():
 
 def test_every_declared_predicate_is_answered_by_the_belief():
     for name, predicate in MANUAL.predicates.items():
-        assert PREDICATES[name][0] == len(predicate.args), name
+        assert AlfworldBelief.answers[name][0] == len(predicate.args), name
         assert predicate.yes, name
         assert predicate.no, name
-    assert set(MANUAL.predicates) == set(PREDICATES)
+    assert set(MANUAL.predicates) == set(AlfworldBelief.answers)
 
 
 @pytest.mark.parametrize("goal_type", TASK_TYPES)

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rpms.worlds.alfworld.engine import EngineTurn, GameEngine, GameFile, State
+from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
+from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.engine.layout import bits
+from rpms.worlds.alfworld.engine.state import State
 from rpms.worlds.base import Outcome
 
 

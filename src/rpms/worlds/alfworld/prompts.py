@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rpms.core.belief import Belief
+from rpms.core.goal import Progress
 from rpms.core.wording import Wording
-from rpms.worlds.alfworld.wording import paper_lines
 
 _INSTRUCTION = """\
 Interact with a household to solve a task. Imagine you are an intelligent agent in a household environment and your \
@@ -76,5 +77,17 @@ Possible actions: 1. go to diningtable 1; 2. heat egg 2 with microwave 1 (so tha
 Thought: Now: heat egg 2 with microwave 1.
 Action: 2. heat egg 2 with microwave 1
 The example ends here. Now the task to solve:"""
+
+
+def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
+    """The block as Appendix D prints it: the hand, and, once they are known, the place and what stands open."""
+    lines = [f"  Holding: {', '.join(belief.holding) or 'nothing'}"]
+    if belief.location is not None:
+        lines.append(f"  Location: {belief.location}")
+    opened = [place for place, is_open in belief.containers.items() if is_open]
+    if opened:
+        lines.append(f"  Open: {', '.join(opened)}")
+    return tuple(lines)
+
 
 VOICE = Wording(INSTRUCTION, EXAMPLE, brief=paper_lines, printed=PRINTED, choosing=CHOOSING)

@@ -9,14 +9,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, read_text, text_lines
+from rpms.foreign.files import is_there, text_lines
 from rpms.foreign.json_text import NotJson, loads
-from rpms.foreign.limits import LARGEST_GAME
 from rpms.foreign.shown import excerpt
-from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.domain import Dialect, domain
-from rpms.worlds.alfworld.games.grammar import grammar
+from rpms.worlds.alfworld.games.tasks import load_game
 
 SHOWN = 5
 """Differences kept as examples; all are counted."""
@@ -156,10 +154,4 @@ def _game(folder: Path, played: Playthrough) -> GameFile:
     if len(played.game) > _LONGEST_GAME or not is_there(path):
         game_name = excerpt(played.game)
         raise FileError(played.file, played.line, f"was recorded from {game_name}, which is not under {folder}")
-    game = GameFile.load(path)
-    if game.dialect.name == played.dialect:
-        return game
-    dialect: Dialect = "0.3" if played.dialect == "0.3" else "0.4"
-    problem = loads(read_text(path, LARGEST_GAME, encoding="utf-8"))["pddl_problem"]
-    texts = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, game.goal), "pddl_problem": problem}
-    return GameFile.from_data(texts, path)
+    return load_game(str(path), played.dialect)

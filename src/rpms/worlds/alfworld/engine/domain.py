@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from rpms.worlds.alfworld.engine import sexpr
+from rpms.worlds.alfworld.engine import sexpr, texts
 from rpms.worlds.alfworld.engine.errors import Damage, quoted
 from rpms.worlds.alfworld.engine.sexpr import SExpr
 
@@ -21,40 +21,14 @@ MAX_CHARACTERS = 200_000
 
 TYPES = frozenset({"agent", "location", "receptacle", "object", "rtype", "otype"})
 
-PREDICATES: Mapping[str, tuple[str, ...]] = {
-    "atlocation": ("agent", "location"),
-    "cancontain": ("rtype", "otype"),
-    "checked": ("receptacle",),
-    "cleanable": ("object",),
-    "coolable": ("object",),
-    "examined": ("location",),
-    "full": ("receptacle",),
-    "heatable": ("object",),
-    "holds": ("agent", "object"),
-    "holdsany": ("agent",),
-    "holdsanyreceptacleobject": ("agent",),
-    "inreceptacle": ("object", "receptacle"),
-    "inreceptacleobject": ("object", "object"),
-    "isclean": ("object",),
-    "iscool": ("object",),
-    "ishot": ("object",),
-    "ison": ("object",),
-    "isreceptacleobject": ("object",),
-    "isreceptacleobjectfull": ("object",),
-    "issliced": ("object",),
-    "istoggled": ("object",),
-    "moveable": ("object",),
-    "objectatlocation": ("object", "location"),
-    "objecttype": ("object", "otype"),
-    "openable": ("receptacle",),
-    "opened": ("receptacle",),
-    "pickupable": ("object",),
-    "receptacleatlocation": ("receptacle", "location"),
-    "receptacletype": ("receptacle", "rtype"),
-    "sliceable": ("object",),
-    "toggleable": ("object",),
-    "wasinreceptacle": ("object", "receptacle"),
-}
+
+def _declared(section: SExpr) -> list[tuple[str, tuple[str, ...]]]:
+    """The predicates of a `:predicates` section, with the types of their arguments."""
+    entries = [sexpr.words_of(entry, "predicate") for entry in section[1:]]
+    return [(name, tuple(kind for _, kind in sexpr.typed(words, f"predicate {name}"))) for name, *words in entries]
+
+
+PREDICATES: Mapping[str, tuple[str, ...]] = dict(_declared(sexpr.read(texts.domain("0.3"))[4]))
 """Every predicate of ALFWorld, with the types of its arguments; names are lower-case throughout the engine."""
 
 _FALSE: Meaning = ("or",)
@@ -74,7 +48,7 @@ def read(text: str) -> Domain:
     top = sexpr.read(text, MAX_CHARACTERS)
     name = header(top, "domain")
     constants: list[tuple[str, str]] = []
-    declared: dict[str, tuple[str, ...]] = {}
+    declared: set[str] = set()
     types = {"object"}
     actions: dict[str, Meaning] = {}
     for section in top[2:]:
@@ -87,7 +61,7 @@ def read(text: str) -> Domain:
         elif title == ":constants":
             constants += sexpr.typed(sexpr.words_of(section, ":constants")[1:], ":constants")
         elif title == ":predicates":
-            declared.update(_predicate(entry) for entry in section[1:])
+            declared |= _known_predicates(section)
         elif title == ":action":
             action, meaning = _Action(section, frozenset(types), frozenset(declared)).read()
             if action in actions:
@@ -117,14 +91,13 @@ def _known_types(pairs: Iterable[tuple[str, str]]) -> set[str]:
     return found
 
 
-def _predicate(entry: SExpr) -> tuple[str, tuple[str, ...]]:
-    words = sexpr.words_of(entry, "predicate")
-    types = tuple(kind for _, kind in sexpr.typed(words[1:], f"predicate {words[0]}"))
-    if words[0] not in PREDICATES:
-        raise Damage(f"has an unknown predicate {quoted(words[0])}")
-    if PREDICATES[words[0]] != types:
-        raise Damage(f"declares predicate {quoted(words[0])} for other types than ALFWorld does")
-    return words[0], types
+def _known_predicates(section: SExpr) -> set[str]:
+    for name, types in _declared(section):
+        if name not in PREDICATES:
+            raise Damage(f"has an unknown predicate {quoted(name)}")
+        if PREDICATES[name] != types:
+            raise Damage(f"declares predicate {quoted(name)} for other types than ALFWorld does")
+    return {name for name, _ in _declared(section)}
 
 
 class _Action:

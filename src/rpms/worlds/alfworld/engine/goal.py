@@ -11,7 +11,7 @@ from rpms.worlds.alfworld.engine.domain import PREDICATES, TYPES
 from rpms.worlds.alfworld.engine.errors import Damage, quoted
 from rpms.worlds.alfworld.engine.layout import GameLayout
 from rpms.worlds.alfworld.engine.problem import Problem, check_atom
-from rpms.worlds.alfworld.engine.reach import Reach, reach_of
+from rpms.worlds.alfworld.engine.reach import reach_of
 from rpms.worlds.alfworld.engine.sexpr import SExpr
 from rpms.worlds.alfworld.engine.state import State
 
@@ -71,7 +71,7 @@ def mentions(goal: SExpr, predicate: str) -> bool:
 
 
 class _Unrolling:
-    def __init__(self, problem: Problem, layout: GameLayout, reach: Reach) -> None:
+    def __init__(self, problem: Problem, layout: GameLayout, reach: State) -> None:
         self._problem = problem
         self._layout = layout
         self._reach = reach
@@ -181,7 +181,7 @@ def _words(node: SExpr) -> list[str]:
     return [word for word in node if isinstance(word, str)] if isinstance(node, list) else []
 
 
-def _ask(layout: GameLayout, reach: Reach, words: list[str]) -> Ground:
+def _ask(layout: GameLayout, reach: State, words: list[str]) -> Ground:
     """The test for one fact that actions change, or False for one that they never bring about."""
     predicate, first, last = words[0], words[1], words[-1]
     if predicate == "checked":
@@ -199,7 +199,7 @@ def _ask(layout: GameLayout, reach: Reach, words: list[str]) -> Ground:
     return first == layout.agent and _ask_agent(layout, reach, predicate, last)
 
 
-def _ask_agent(layout: GameLayout, reach: Reach, predicate: str, thing: str) -> Ground:
+def _ask_agent(layout: GameLayout, reach: State, predicate: str, thing: str) -> Ground:
     if predicate == "holdsany":
         return reach.held != 0 and (lambda state: state.held >= 0)
     if predicate == "holds":

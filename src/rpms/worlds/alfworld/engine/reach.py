@@ -5,30 +5,12 @@ The real engine makes the same estimate, and cannot load a game whose goal fails
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from rpms.worlds.alfworld.engine.layout import GameLayout, bits
 from rpms.worlds.alfworld.engine.state import State
 
 
-class Reach(NamedTuple):
-    """Masks of what may become true, under the names that `State` has for what is."""
-
-    location: int
-    held: int
-    opened: int
-    contents: tuple[int, ...]
-    around: tuple[int, ...]
-    hot: int
-    cool: int
-    clean: int
-    sliced: int
-    toggled: int
-    lit: int
-
-
-def reach_of(layout: GameLayout, start: State) -> Reach:
-    """Everything that some course of the game may bring about, and perhaps more."""
+def reach_of(layout: GameLayout, start: State) -> State:
+    """Everything that some course of the game may bring about, and perhaps more; location and hand as masks too."""
     placed = [receptacle for receptacle, place in enumerate(layout.place) if place >= 0]
     location = 1 << start.location
     held = 1 << start.held if start.held >= 0 else 0
@@ -51,7 +33,7 @@ def reach_of(layout: GameLayout, start: State) -> Reach:
     if held & layout.knives:
         for place in bits(location):
             sliced |= around[place] & layout.sliceable
-    return Reach(
+    return start._replace(
         location=location,
         held=held,
         opened=opened,

@@ -11,11 +11,11 @@ from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.foreign.files import unreadable
-from rpms.worlds.alfworld.engine import GameFile, read_data
+from rpms.worlds.alfworld.engine.gamefile import GameFile, read_data
+from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.builtin import BUILTIN, builtin_game, builtin_ids
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER
-from rpms.worlds.alfworld.games.reword import reworded
 from rpms.worlds.base import Task
 
 _UNSUPPORTED = ("movable", "Sliced")
@@ -91,6 +91,29 @@ def _missing(data: Path, split: str) -> str:
 def builtin_tasks(split: str = BUILTIN) -> list[Task]:
     """List the games that ship with the package, sorted by id; `source["builtin"]` is the id."""
     return [Task(name, split, type_of(name) or "", {"builtin": name}) for name in builtin_ids(split)]
+
+
+def reworded(data: Mapping[str, Any], dialect: str, path: str | Path) -> Mapping[str, Any]:
+    """Content of a game file in a dialect: the same problem and goal under the other release's domain and grammar.
+
+    Unchanged if it has that dialect already, or none is asked for. A walkthrough is left out.
+    """
+    known = known_dialect(dialect)
+    if known is None:
+        return data
+    game = GameFile.from_data(data, path)
+    if game.dialect.name == known:
+        return data
+    kept = {name: value for name, value in data.items() if name != "walkthrough"}
+    return {**kept, "pddl_domain": domain(known), "grammar": grammar(known, game.goal)}
+
+
+def known_dialect(name: str) -> ReleaseName | None:
+    """The dialect of that name; None for no name, where each game keeps its own."""
+    found = next((each for each in DIALECTS if each == name), None)
+    if found is None and name:
+        raise InputError(f"ALFWorld has no dialect {name!r}; choose one of {', '.join(DIALECTS)}")
+    return found
 
 
 def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
