@@ -9,8 +9,17 @@ from operator import itemgetter
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
-from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
-from rpms.core.planning.kept import Judged, answers_of, known_names
+from rpms.core.planning.achievers import (
+    Achiever,
+    Achievers,
+    Fact,
+    Judged,
+    Level,
+    Need,
+    answers_of,
+    command_of,
+    known_names,
+)
 from rpms.core.rules import ANYTHING, ActionSchema
 
 GRANTED = 0.5

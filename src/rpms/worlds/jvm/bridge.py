@@ -19,8 +19,7 @@ import socket
 import threading
 
 from rpms.core.errors import WorldError
-from rpms.worlds.jvm.process import Jvm, JvmEnded, shared_jvm
-from rpms.worlds.jvm.program import Program
+from rpms.worlds.jvm.process import Jvm, JvmEnded, Program, shared_jvm
 
 Value = str | int | float | bool | None
 

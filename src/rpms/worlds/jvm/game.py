@@ -9,8 +9,7 @@ from typing import ClassVar, Self
 from rpms.core.errors import WorldError
 from rpms.worlds.base import Outcome
 from rpms.worlds.jvm.bridge import Simulator, borrow, give_back
-from rpms.worlds.jvm.process import JvmEnded
-from rpms.worlds.jvm.program import Program
+from rpms.worlds.jvm.process import JvmEnded, Program
 
 
 class JavaGame(ABC):

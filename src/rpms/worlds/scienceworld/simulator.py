@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import ClassVar, Final
 
 from rpms.core.errors import WorldError
 from rpms.worlds.base import Outcome
 from rpms.worlds.jvm.bridge import Simulator, give_back
 from rpms.worlds.jvm.game import JavaGame
+from rpms.worlds.jvm.process import Program
+from rpms.worlds.scienceworld.faster import write_faster_classes
 from rpms.worlds.scienceworld.menus import MenuAnswer, menu_options, only_reading, player_choice
-from rpms.worlds.scienceworld.program import PROGRAM
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, task_at
+
+
+def _faster(jar: Path, folder: Path) -> tuple[str, ...]:
+    classes = folder / "classes"
+    return (f"{classes.as_uri()}/",) if write_faster_classes(jar, classes) else ()
+
+
+PROGRAM: Final = Program(
+    label="ScienceWorld",
+    package="scienceworld",
+    jar="scienceworld.jar",
+    interface="scienceworld.runtime.pythonapi.PythonInterface",
+    extra="scienceworld",
+    options=(
+        # Sets are ordered by identity hashes, which differ from run to run; where all are equal they keep the order of
+        # insertion, and menus, lists and random draws are the same every time. Sets of the simulator's objects, which
+        # are searched most, have better hashes (see `faster`); without them a step takes more than twice as long.
+        "-XX:+UnlockExperimentalVMOptions",
+        "-XX:hashCode=2",
+        "-Xss8m",  # the simulator recurses over nested objects
+    ),
+    prepare=_faster,
+)
+
 
 CALL_TIMEOUT_S: Final = 60.0
 """A step takes 5 to 100 ms and a load less than a second; past this a simulator hangs."""

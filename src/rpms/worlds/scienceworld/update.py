@@ -10,9 +10,8 @@ from typing import Final
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed
 from rpms.worlds.scienceworld.belief import ScienceBelief
-from rpms.worlds.scienceworld.matter import state_of, substance_of
 from rpms.worlds.scienceworld.menus import menu_options
-from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing
+from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing, state_of, substance_of
 from rpms.worlds.scienceworld.recipes import tally
 from rpms.worlds.scienceworld.spots import (
     Named,

@@ -16,9 +16,8 @@ from rpms.worlds.tau2_telecom.belief import TelecomBelief
 from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
 from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
 from rpms.worlds.tau2_telecom.observations import refused, update
-from rpms.worlds.tau2_telecom.package import load_package, missing
+from rpms.worlds.tau2_telecom.package import SPLITS, list_tasks, load_package, missing
 from rpms.worlds.tau2_telecom.prompts import VOICE
-from rpms.worlds.tau2_telecom.tasks import SPLITS, list_tasks
 
 SIGNATURES: Mapping[str, tuple[str, ...]] = {
     "get_customer_by_phone": ("phone_number",),

@@ -11,7 +11,7 @@ from rpms.core.goal import Goal
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.goals import ExpressGoal
-from rpms.worlds.textworld_express.known import DONE, OPPOSITE, Furniture, Place
+from rpms.worlds.textworld_express.places import DONE, OPPOSITE, Furniture, Place
 
 _DOOR: Final = re.compile(r"(?:open|close) door to (north|south|east|west)")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rpms.core.belief import Belief
@@ -12,14 +12,14 @@ from rpms.core.goal import Goal
 from rpms.core.wording import Wording
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.jvm.process import missing
-from rpms.worlds.textworld_express.agreement import disagreements
+from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, task_at
 from rpms.worlds.textworld_express.goals import parse_goal
 from rpms.worlds.textworld_express.observations import refused
-from rpms.worlds.textworld_express.program import PROGRAM
+from rpms.worlds.textworld_express.places import Place
 from rpms.worlds.textworld_express.prompts import VOICE
-from rpms.worlds.textworld_express.simulator import ExpressGame
+from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.update import start, update
 
 OPTIONS: Final = ("game",)
@@ -92,6 +92,48 @@ def _choice(setting: Setting) -> GameChoice:
                 "game=cookingworld,numLocations=5"
             )
     return parse_choice(setting.options.get("game", ""))
+
+
+def disagreements(belief: ExpressBelief, look: str, inventory: str) -> tuple[str, ...]:
+    """Beliefs that two listings of the same moment deny."""
+    room, listing = said.room(look), said.inventory(inventory)
+    found = list(_of_inventory(belief, listing[0])) if listing is not None else []
+    if room is None:
+        return tuple(found)
+    if room.name != belief.room or belief.here is None:
+        return (*found, f"the room is {room.name}, not {belief.room}")
+    return (*found, *_of_things(belief.here, room), *_of_ways(belief.here, room))
+
+
+def _of_inventory(belief: ExpressBelief, carried: tuple[said.Food, ...]) -> Iterator[str]:
+    names = {each.name for each in carried}
+    yield from (f"{thing} is not carried" for thing in belief.carried if thing not in names)
+    yield from (f"{thing} is carried" for thing in sorted(names) if thing not in belief.carried)
+    for each in carried:
+        if belief.states.get(each.name, frozenset()) != each.states - {"raw"}:
+            yield f"{each.name} is {', '.join(sorted(each.states)) or 'as it was'}"
+
+
+def _of_things(here: Place, room: said.LookAround) -> Iterator[str]:
+    names = {sight.name for sight in room.sights}
+    yield from (f"{thing} is not here" for thing in here.loose if thing not in names)
+    for sight in room.sights:
+        known = here.furniture.get(sight.name)
+        if sight.open is None:
+            if sight.name not in here.loose:
+                yield f"{sight.name} is here"
+        elif known is None or known.open is not sight.open:
+            yield f"{sight.name} is {'open' if sight.open else 'closed'}"
+        elif sight.open and {each.name for each in sight.content} != {*(known.content or ())}:
+            yield f"in {sight.name}: {', '.join(each.name for each in sight.content) or 'nothing'}"
+
+
+def _of_ways(here: Place, room: said.LookAround) -> Iterator[str]:
+    for direction, there in room.exits.items():
+        if there is not None and here.exits.get(direction) != there:
+            yield f"{direction} is {there}, not {here.exits.get(direction)}"
+        if room.doors.get(direction) is not here.doors.get(direction):
+            yield f"the door {direction} is {'closed' if room.doors.get(direction) else 'open'}"
 
 
 world: World = TextWorldExpress()

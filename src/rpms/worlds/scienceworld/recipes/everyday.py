@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import is_fixed, is_food, takes_things
-from rpms.worlds.scienceworld.matter import substance_of
+from rpms.worlds.scienceworld.observations import substance_of
 from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of, head_of, named
 from rpms.worlds.scienceworld.scene import Scene
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rpms.worlds.scienceworld.matter import substance_of
-from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.recipes.recipe import Ask, Recipe, goal_of, head_of
 from rpms.worlds.scienceworld.scene import Scene
 
