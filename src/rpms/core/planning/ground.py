@@ -193,7 +193,7 @@ class Ground:
         """Fill in names one by one; what can be judged already is, so that few are tried in vain."""
         if place == len(levels):
             if len(found) > 1:
-                found = sorted(found, key=_moving)
+                found = sorted(found, key=itemgetter(0))
             filled.append((dict(binding), tuple([fact for _, fact in found]), price))
             return
         level = levels[place]
@@ -363,7 +363,3 @@ class Ground:
 def is_unseen(names: Iterable[str]) -> bool:
     """True if any of some names is of something that nobody has seen yet."""
     return any(name[-1:] == "?" for name in names)
-
-
-def _moving(item: tuple[bool, Fact]) -> bool:
-    return item[0]

@@ -39,16 +39,9 @@ def _compare_contents(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[st
 
 
 def _compare_states(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
-    actual = {
-        "hot": truth.hot,
-        "cool": truth.cool,
-        "clean": truth.clean,
-        "sliced": truth.sliced,
-        "on": truth.toggled,
-    }
     for thing, states in belief.states.items():
         for state in states:
-            if thing not in actual[state]:
+            if thing not in truth.states[state]:
                 yield f"{thing} is not {state}"
 
 

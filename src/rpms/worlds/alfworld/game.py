@@ -29,11 +29,8 @@ class GroundTruth:
     """The openable receptacles that stand open."""
     contents: Mapping[str, tuple[str, ...]]
     """Content of each receptacle, in the order in which the game lists it; some objects are in several."""
-    hot: frozenset[str]
-    cool: frozenset[str]
-    clean: frozenset[str]
-    sliced: frozenset[str]
-    toggled: frozenset[str]
+    states: Mapping[str, frozenset[str]]
+    """State, as a belief names it → the objects that are in it."""
 
 
 def truth_of(engine: GameEngine, state: State) -> GroundTruth:
@@ -55,16 +52,15 @@ def truth_of(engine: GameEngine, state: State) -> GroundTruth:
             name: tuple(objects[index] for index in bits(mask))
             for name, mask in zip(receptacles, state.contents, strict=True)
         },
-        hot=called(objects, state.hot),
-        cool=called(objects, state.cool),
-        clean=called(objects, state.clean),
-        sliced=called(objects, state.sliced),
-        toggled=called(objects, state.toggled),
+        states={
+            "on": called(objects, state.toggled),
+            **{name: called(objects, getattr(state, name)) for name in ("hot", "cool", "clean", "sliced")},
+        },
     )
 
 
 class NativeGame:
-    """One game being played. Copies share the engine and nothing else, so each may go to a thread of its own."""
+    """One game being played. Copies (`copy.copy`) share the engine and nothing else: each may go to its own thread."""
 
     def __init__(self, file: GameFile) -> None:
         self.file = file
@@ -87,20 +83,6 @@ class NativeGame:
 
     def close(self) -> None:
         """Nothing is held that needs releasing."""
-
-    def snapshot(self) -> State:
-        """The present as a value, for `restore` on this game or on any other of the same file."""
-        return self._state
-
-    def restore(self, state: State) -> None:
-        """Go on from a snapshot, as often as wanted."""
-        self._state = state
-
-    def fork(self) -> NativeGame:
-        """A second game that goes on from here on its own."""
-        copy = NativeGame(self.file)
-        copy._state = self._state
-        return copy
 
     def truth(self) -> GroundTruth:
         """True facts now, told by a text or not."""

@@ -12,7 +12,7 @@ from rpms.worlds.jvm.bridge import Simulator, give_back
 from rpms.worlds.jvm.game import JavaGame
 from rpms.worlds.jvm.process import Program
 from rpms.worlds.scienceworld.faster import write_faster_classes
-from rpms.worlds.scienceworld.menus import MenuAnswer, menu_options, only_reading, player_choice
+from rpms.worlds.scienceworld.menus import menu_options, only_reading, player_choice
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, task_at
 
 
@@ -52,7 +52,7 @@ class ScienceWorldGame(JavaGame):
     result alone; else the menu is the observation, and costs no time. The next command answers it by number (spaces
     and what follows a colon do not matter) or by an option's text. Any other command would be swallowed by the
     simulator: it takes it for a wrong answer, cancels the menu, lets one iteration pass and says `Unknown action`. Here
-    the menu is cancelled first, at the same cost of one iteration, and then the command is given. `menus` records it.
+    the menu is cancelled first, at the same cost of one iteration, and then the command is given.
     """
 
     program: ClassVar = PROGRAM
@@ -64,12 +64,9 @@ class ScienceWorldGame(JavaGame):
         super().__init__(self.task.id, timeout_s)
         self.variation = variation
         self.simplifications = canonical_simplifications(simplifications, task_name)
-        self.menus: list[MenuAnswer] = []
-        """Every menu since the last reset and what became of it."""
         self._pending: tuple[str, ...] = ()
 
     def _open(self, simulator: Simulator) -> Outcome:
-        self.menus.clear()
         self._pending = ()
         self._load(simulator, gold=False)
         # Until the first step the server still answers with the score and the end of the game it played before.
@@ -80,22 +77,18 @@ class ScienceWorldGame(JavaGame):
             options, self._pending = self._pending, ()
             choice = player_choice(options, command)
             if choice is not None:
-                self.menus.append(MenuAnswer(command, options, choice, "player"))
                 command = str(choice)
             else:
-                self.menus.append(MenuAnswer(command, options, None, "cancelled"))
                 cancelled = self._text("step", "")
                 if not command.strip():
                     return self._outcome(cancelled)
         observation = self._text("step", command)
         options = menu_options(observation)
-        if options:
-            reading = only_reading(options, command)
-            self.menus.append(MenuAnswer(command, options, reading, "shown" if reading is None else "adapter"))
-            if reading is None:
-                self._pending = options
-            else:
-                observation = self._text("step", str(reading))
+        reading = only_reading(options, command) if options else None
+        if reading is not None:
+            observation = self._text("step", str(reading))
+        elif options:
+            self._pending = options
         return self._outcome(observation)
 
     def admissible(self) -> tuple[str, ...]:

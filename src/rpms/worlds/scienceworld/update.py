@@ -55,7 +55,8 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         after = _disconnect(after, ScienceDeed("disconnect", name), command)
     done = heard.deed(observation)
     if done is not None:
-        return _DEEDS.get(done.verb, _nothing)(_clear(after), done, command)
+        take_over, after = _DEEDS.get(done.verb), _clear(after)
+        return after if take_over is None else take_over(after, done, command)
     return _perceived(after, observation, command)
 
 
@@ -183,10 +184,6 @@ def _unseen(belief: ScienceBelief, thing: Thing) -> ScienceBelief:
 # What is done
 
 
-def _nothing(belief: ScienceBelief, _done: ScienceDeed, _command: Named) -> ScienceBelief:
-    return belief
-
-
 def _go(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
     room, exits = done.object, dict(belief.exits)
     if belief.room is not None and room in exits.get(belief.room, {}):
@@ -245,10 +242,6 @@ def _dunk(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBe
     return with_thing(belief, target, _filled(thing_at(belief, target), liquids))
 
 
-def _eat(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
-    return take(belief, command, done.object, carried_first=True)[0]
-
-
 def _mix(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     product = Thing(_by_its_name(heard.plain_name(done.object.casefold()), belief.goal.state))
     if command.one.head == "inventory":  # what of it went into the product is not said
@@ -266,10 +259,6 @@ def _focus(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceB
     known = find_spot(belief, command.one, done.object) is not None
     belief = belief if known else _placed(belief, Thing(done.object), command)
     return belief.but(focused=(*belief.focused, done.object))
-
-
-def _reset(belief: ScienceBelief, _done: ScienceDeed, _command: Named) -> ScienceBelief:
-    return belief.but(focused=())
 
 
 def _door(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
@@ -330,19 +319,15 @@ def _read(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceB
     return belief.but(readings={**belief.readings, name: done.place})
 
 
-def _dig(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
-    return _unseen(belief, Thing(done.object))
-
-
 _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ScienceDeed, Named], ScienceBelief]]] = {
     "go": _go,
     "move": _move,
     "pour": _pour,
     "dunk": _dunk,
-    "eat": _eat,
+    "eat": lambda belief, done, command: take(belief, command, done.object, carried_first=True)[0],
     "mix": _mix,
     "focus": _focus,
-    "reset": _reset,
+    "reset": lambda belief, _done, _command: belief.but(focused=()),
     "door": _door,
     "lid": _switch,
     "switch": _switch,
@@ -350,5 +335,5 @@ _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ScienceDeed, Named], Science
     "connect": _connect,
     "disconnect": _disconnect,
     "read": _read,
-    "dig": _dig,
+    "dig": lambda belief, done, _command: _unseen(belief, Thing(done.object)),
 }

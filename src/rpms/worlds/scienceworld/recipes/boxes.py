@@ -27,10 +27,6 @@ def _is_beast(seen: Seen) -> bool:
     return loose and (life_span(seen.name) is not None or seen.name in ("caterpillar", "tadpole"))
 
 
-def _is_plant(seen: Seen) -> bool:
-    return seen.name.split(" ")[-1] in GREENS and bool(seen.holders) and "dead" not in seen.name
-
-
 def _is_lifeless(seen: Seen) -> bool:
     return bool(_PORTABLE.search(seen.name)) and not FLOWER_POT.fullmatch(seen.name) and seen.name != "seed jar"
 
@@ -86,7 +82,9 @@ BOXES: Final = Recipe(
     },
     words={
         **dict.fromkeys(("animal", "living thing"), lambda scene: scene.such(_is_beast)),
-        "plant": lambda scene: scene.such(_is_plant),
+        "plant": lambda scene: scene.such(
+            lambda seen: seen.name.split(" ")[-1] in GREENS and seen.holders and "dead" not in seen.name
+        ),
         "non-living thing": lambda scene: scene.such(lambda seen: _is_lifeless(seen) and seen.name in scene.by_name),
     },
     roles={"load": _loads, "box": lambda scene: [scene.called(box) for box in _boxes(scene)]},

@@ -69,11 +69,6 @@ def _focused(scene: Scene, word: str) -> bool:
     return any(name.casefold() in names or substance_of(name.casefold()) in matter for name in done)
 
 
-def _is_fresh(scene: Scene) -> bool:
-    """True if a room was looked at just now; plants take their time, animals do not."""
-    return scene.belief.age(scene.room) < (10 if scene.room == "greenhouse" else 2)
-
-
 EVERYDAY: Final = Recipe(
     predicates={
         "carried": _carried,
@@ -85,7 +80,8 @@ EVERYDAY: Final = Recipe(
         "hides": lambda scene, name, room: name in scene.hiding(room),
         "located": lambda scene: scene.belief.room is not None,
         "known": lambda scene, room: room in scene.belief.looked,
-        "fresh": _is_fresh,
+        # looked at just now: plants take their time, animals do not
+        "fresh": lambda scene: scene.belief.age(scene.room) < (10 if scene.room == "greenhouse" else 2),
         "focused": _focused,
         "foci": lambda scene, count: count.isdecimal() and len(scene.belief.focused) >= int(count),
     },
