@@ -26,7 +26,7 @@ from attacks.tools import guard_logs, guard_manuals, mcp_lines, python_facts, to
 from rpms.core.errors import InputError
 from rpms.core.memory import merge
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.records import question_key
+from rpms.foreign.json_text import question_key
 from rpms.learn.inventory import full_text
 from rpms.learn.quarantine import restore
 from rpms.models.base import Decoding, Request

@@ -9,8 +9,8 @@ import typer
 
 from rpms.cli.screen import say
 from rpms.core.errors import InputError
-from rpms.foreign.digits import whole_number
 from rpms.foreign.files import is_there
+from rpms.foreign.json_text import whole_number
 from rpms.report.transcript import transcript
 from rpms.store.episodes import read_episode
 from rpms.store.runs import PROTOCOL, RunFolder

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 from rpms.core.memory import Entry
 
@@ -79,3 +81,39 @@ class Candidate:
     def judged(self, verdict: Verdict) -> Candidate:
         """The same candidate with another verdict."""
         return replace(self, verdict=verdict)
+
+
+_DRAWS = 2**64
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Memories hidden by chance in one episode, to learn what showing them does. The default hides nothing.
+
+    An entry is shown or hidden for a whole episode: what it does early cannot decide whether it is shown later. The
+    draw follows from seed, episode and entry alone, so that no order of playing changes it. It matters only once an
+    entry's turn has come: until then an episode is the same whichever way it falls, which makes the groups comparable.
+    """
+
+    rate: float = 0.0
+    """How likely each entry is to be hidden."""
+    seed: int = 0
+    episode: str = ""
+
+    @cached_property
+    def _verdict(self) -> Verdict:
+        return Verdict(Fate.HIDDEN, f"each entry is hidden in {self.rate:.0%} of the episodes")
+
+    def hides(self, entry: str) -> bool:
+        """True if an entry, by its id, is hidden in this episode."""
+        if not self.rate:
+            return False
+        text = "\x00".join((str(self.seed), self.episode, entry)).encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") < self.rate * _DRAWS
+
+    def over(self, candidate: Candidate) -> Candidate:
+        """A candidate that is to be shown, or the same hidden."""
+        return candidate.judged(self._verdict) if self.hides(candidate.entry.id) else candidate
+
+
+NO_MASK = Mask()

@@ -24,7 +24,7 @@ from rpms.envs.episodes import is_whole
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.conditions import Rate, goal_condition_rate
 from rpms.worlds.alfworld.engine.engine import GameEngine
-from rpms.worlds.alfworld.engine.state import State
+from rpms.worlds.alfworld.engine.layout import State
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE
 from rpms.worlds.alfworld.games.tasks import is_marked_unsolvable, known_dialect, load_game, type_of

@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rpms.core.errors import InputError, ModelUnavailable
-from rpms.foreign.json_text import NotJson
-from rpms.foreign.records import BOUNDS, Entry, question_key
+from rpms.foreign.json_text import BOUNDS, Entry, NotJson, question_key
 from rpms.foreign.typed import from_json
 from rpms.models.base import Answer, CannotHold, WrappedModel
 

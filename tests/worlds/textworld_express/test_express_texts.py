@@ -10,7 +10,7 @@ from rpms.conformance.walk import view
 from rpms.core.facts import Truth, parse_literal
 from rpms.core.goal import UNKNOWN_GOAL
 from rpms.worlds.textworld_express import observations as said
-from rpms.worlds.textworld_express.goals import parse_goal
+from rpms.worlds.textworld_express.games import parse_goal
 from rpms.worlds.textworld_express.update import start, update
 from rpms.worlds.textworld_express.world import world
 

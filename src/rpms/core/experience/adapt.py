@@ -19,13 +19,12 @@ from rpms.core.belief import Belief, Situation
 from rpms.core.experience.atlas import Stride
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
-from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.ground import UNLIKELY
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.relevance import in_turn
 from rpms.core.rules import ActiveRules
-from rpms.core.verdict import Adaptation, Candidate, Fate, Verdict
+from rpms.core.verdict import NO_MASK, Adaptation, Candidate, Fate, Mask, Verdict
 
 Adapt = Callable[[Iterable[Candidate], "AdaptContext"], Iterator[Candidate]]
 """Makes of what comes to mind what it is worth here."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rpms.core.facts import kind_of
 from rpms.worlds.alfworld.engine.engine import GameEngine
-from rpms.worlds.alfworld.engine.state import State
+from rpms.worlds.alfworld.engine.layout import State
 from rpms.worlds.alfworld.games.goals import LOOK, TWO
 from rpms.worlds.alfworld.goals import STATES, parse_goal
 

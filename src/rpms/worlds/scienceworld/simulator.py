@@ -8,8 +8,7 @@ from typing import ClassVar, Final
 
 from rpms.core.errors import WorldError
 from rpms.worlds.base import Outcome
-from rpms.worlds.jvm.bridge import Simulator, give_back
-from rpms.worlds.jvm.game import JavaGame
+from rpms.worlds.jvm.bridge import JavaGame, Simulator, give_back
 from rpms.worlds.jvm.process import Program
 from rpms.worlds.scienceworld.faster import write_faster_classes
 from rpms.worlds.scienceworld.menus import menu_options, only_reading, player_choice

@@ -12,8 +12,7 @@ from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
 from rpms.foreign.calls import NotACall, Tool, WrittenCall, read_call
 from rpms.worlds.base import Command, Game, Setting, Task, World
-from rpms.worlds.tau2_telecom.agreement import disagreements
-from rpms.worlds.tau2_telecom.belief import TelecomBelief
+from rpms.worlds.tau2_telecom.belief import TelecomBelief, disagreements
 from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
 from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
 from rpms.worlds.tau2_telecom.observations import refused, update

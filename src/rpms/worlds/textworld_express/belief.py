@@ -9,9 +9,17 @@ from itertools import combinations
 
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
-from rpms.worlds.textworld_express.goals import ExpressGoal
-from rpms.worlds.textworld_express.observations import DIRECTIONS, CookbookRecipe, quantity
-from rpms.worlds.textworld_express.places import CONDITIONS, CUTS, DONE, Furniture, Place
+from rpms.worlds.textworld_express.games import ExpressGoal
+from rpms.worlds.textworld_express.observations import (
+    CONDITIONS,
+    CUTS,
+    DIRECTIONS,
+    DONE,
+    CookbookRecipe,
+    Furniture,
+    Place,
+    quantity,
+)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Final
 from rpms.core.errors import WorldError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.base import Outcome, Task
-from rpms.worlds.jvm.bridge import Simulator, give_back
-from rpms.worlds.jvm.game import JavaGame
+from rpms.worlds.jvm.bridge import JavaGame, Simulator, give_back
 from rpms.worlds.jvm.process import Program
 
 _DATA: Final = ("cooking_world.json", "twc_objects.folds.json")

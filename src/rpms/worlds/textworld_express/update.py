@@ -10,8 +10,8 @@ from typing import Final
 from rpms.core.goal import Goal
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
-from rpms.worlds.textworld_express.goals import ExpressGoal
-from rpms.worlds.textworld_express.places import DONE, OPPOSITE, Furniture, Place
+from rpms.worlds.textworld_express.games import ExpressGoal
+from rpms.worlds.textworld_express.observations import DONE, OPPOSITE, Furniture, Place
 
 _DOOR: Final = re.compile(r"(?:open|close) door to (north|south|east|west)")
 

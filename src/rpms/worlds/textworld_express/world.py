@@ -14,10 +14,8 @@ from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.jvm.process import missing
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
-from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, task_at
-from rpms.worlds.textworld_express.goals import parse_goal
-from rpms.worlds.textworld_express.observations import refused
-from rpms.worlds.textworld_express.places import Place
+from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, parse_goal, task_at
+from rpms.worlds.textworld_express.observations import Place, refused
 from rpms.worlds.textworld_express.prompts import VOICE
 from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.update import start, update

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
 from rpms.worlds.alfworld.engine.goal import Test
-from rpms.worlds.alfworld.engine.layout import GameLayout, bits
-from rpms.worlds.alfworld.engine.state import State
+from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
 
 NOTHING_HAPPENS = "Nothing happens."
 

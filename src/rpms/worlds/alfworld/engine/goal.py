@@ -7,12 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from rpms.worlds.alfworld.engine import sexpr
-from rpms.worlds.alfworld.engine.domain import PREDICATES, TYPES
+from rpms.worlds.alfworld.engine.domain import PREDICATES, TYPES, Problem, check_atom
 from rpms.worlds.alfworld.engine.errors import Damage, quoted
-from rpms.worlds.alfworld.engine.layout import GameLayout, bits
-from rpms.worlds.alfworld.engine.problem import Problem, check_atom
+from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
 from rpms.worlds.alfworld.engine.sexpr import SExpr
-from rpms.worlds.alfworld.engine.state import State
 
 Test: TypeAlias = Callable[[State], bool]
 Ground: TypeAlias = "bool | Bit | Test"
