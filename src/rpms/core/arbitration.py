@@ -1,9 +1,8 @@
-"""Rules-first arbitration, φ of Algorithm 1: where memory and rules disagree, rules win.
+"""Rules-first arbitration, φ of Algorithm 1.
 
-What an entry claims about actions is held against the active rules and the known facts. A claim that a rule refutes on
-known facts is a conflict; one that cannot be decided is a doubt. The hard layer drops what conflicts in whatever room
-and state the entry is used; the soft layer tags what conflicts only here and now, and doubts. Finer judgements, past
-the paper, also drop what conflicts here.
+An entry's claims about actions are checked against the active rules and the known facts. A claim refuted on known facts
+is a conflict; an undecided one is a doubt. The hard layer drops conflicts in any room and state; the soft layer tags
+conflicts here and now, and doubts.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Arbitration(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What speaks against an entry."""
+    """A reason against an entry."""
 
     conflict: bool
     """A rule is broken on known facts; otherwise it is only a doubt."""
@@ -157,9 +156,9 @@ def _cut_plan(
 
 
 def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = True) -> Objection | None:
-    """The gravest objection to an entry on some facts: the first conflict if there is one, else the first doubt.
+    """The gravest objection to an entry: the first conflict, else the first doubt.
 
-    Unless `strict`, an action whose effects hold already is none: going where one stands is merely not needed.
+    Unless `strict`, an action whose effects hold already is no objection.
     """
     match entry:
         case SuccessSnippet(actions=actions):
@@ -210,7 +209,7 @@ def _object_to_template(template: str, rules: ActiveRules, facts: Facts) -> Obje
 
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    """What speaks against doing one action now: that it cannot be done, or that a rule forbids it."""
+    """The reason against an action now: it is infeasible, or a rule forbids it."""
     known = [infeasibility(command, rules, facts), prohibition(command, rules, facts)]
     objections = [objection for objection in known if objection is not None]
     return next((objection for objection in objections if objection.conflict), objections[0] if objections else None)
@@ -278,9 +277,8 @@ _NO_STATE = StateSignature()
 class TransferableFacts:
     """Facts of a situation that do not depend on the present room, place or hand; all others are unknown.
 
-    The hard filter judges by them. An entry was learned in another room, with other numbers on the doors: that its
-    place is not in this room, its object not in this hand or its drawer not closed now is no fault of the advice. What
-    is left is the state it was learned in, what follows from the kinds of things and the goal, and what was done.
+    The hard filter judges by them: the state the entry was learned in, the kinds of things, the goal, and the effects
+    of the entry's own steps.
     """
 
     situation: Situation
@@ -307,7 +305,7 @@ class TransferableFacts:
         return Goal(own.type, own.object, own.state, own.destination)
 
     def _done(self, atom: Atom) -> Truth:
-        """Whether a deed was done in this episode, to what the entry names or to what is held in its stead."""
+        """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
         values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
         return next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
 

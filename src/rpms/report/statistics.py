@@ -90,10 +90,9 @@ def least_discordant(alpha: float = ALPHA) -> int:
 
 
 def pairs_for_power(gained: int, lost: int) -> int | None:
-    """Discordant pairs that a split like this one would need to be significant; None for an even split.
+    """Discordant pairs that a split like this one needs to be significant; None for an even split.
 
-    By the normal approximation to the sign test, which is within a few pairs of the exact count, and never less than
-    an exact test needs at the least. Pairs, not tasks: at the present rate of discordance.
+    By the normal approximation to the sign test, within a few pairs of the exact count.
     """
     pairs = gained + lost
     if not pairs or gained == lost:

@@ -29,8 +29,8 @@ _POLL = 0.005
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder's lock, or raise InputError at once if another process holds it.
 
-    The system itself lets go of the lock when its holder dies, however it dies, so that no lock is ever stale. On file
-    systems without such locks, the file names its holder instead, and one whose process is gone is taken over.
+    The system frees the lock when its holder dies. On file systems without locks the file names its holder, and one
+    whose process is gone is taken over.
     """
     file = folder / LOCK
     try:

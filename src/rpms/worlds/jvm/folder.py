@@ -1,8 +1,4 @@
-"""A temporary folder that does not outlive its owner for long.
-
-A process killed outright leaves its folder behind. Its lock went with it, so the next owner of a folder can tell what
-is left over from what is in use, by whatever process of whatever container.
-"""
+"""A temporary folder that is removed after its owner died: its lock is free then, and the next owner removes it."""
 
 from __future__ import annotations
 
