@@ -1,8 +1,8 @@
-"""Dialects of ALFWorld's games, and proof that a game's texts mean what the engine does.
+"""Dialects of ALFWorld's games, and proof that a game's texts are those of its releases.
 
-The engine does not interpret actions: it implements ALFWorld's. So what each action of a file means and says is
-compared with this project's own texts, and a file with any other action or wording is refused. The two releases differ
-in four places, each recognised on its own, so a mixture of them plays as its texts say.
+The engine does not interpret actions: it implements ALFWorld's. So each action and wording of a file is compared with
+those of the two releases, and a file with any other is refused. The releases differ in four places, each recognised on
+its own, so a mixture of them plays as its texts say.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
-from rpms.worlds.alfworld.engine import domain as domains
 from rpms.worlds.alfworld.engine import grammar as grammars
-from rpms.worlds.alfworld.engine import texts
-from rpms.worlds.alfworld.engine.domain import Domain, Meaning
+from rpms.worlds.alfworld.engine import sexpr, texts
 from rpms.worlds.alfworld.engine.errors import Damage, quoted
 from rpms.worlds.alfworld.engine.grammar import Grammar
+from rpms.worlds.alfworld.engine.problem import header
+from rpms.worlds.alfworld.engine.sexpr import SExpr
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName
 
-_TASK = "\n\nYour task is to: "
+MAX_CHARACTERS = 200_000
+"""Ten times the official domains."""
+_TASK = "Your task is to: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,67 +38,78 @@ class Dialect:
     """Answer to `help`, where it is a command."""
 
 
-@cache
-def _meant(dialect: ReleaseName) -> Mapping[str, Meaning]:
-    """What each action needs and does, by this project's own domain."""
-    return domains.read(texts.domain(dialect)).actions
+class Domain(NamedTuple):
+    """A domain's name, its actions by lower-case name, and its other sections."""
+
+    name: str
+    actions: Mapping[str, SExpr]
+    others: list[SExpr]
+
+
+def _domain(text: str) -> Domain:
+    top = sexpr.read(text, MAX_CHARACTERS)
+    actions: dict[str, SExpr] = {}
+    others: list[SExpr] = []
+    for section in top[2:]:
+        if not isinstance(section, list) or not section:
+            raise Damage("has a malformed section")
+        if section[0] != ":action":
+            others.append(section)
+        elif len(section) < 2 or not isinstance(section[1], str) or section[1] in actions:
+            raise Damage("has an action without a name of its own")
+        else:
+            actions[section[1]] = section
+    return Domain(header(top, "domain"), actions, others)
 
 
 @cache
-def _worded(dialect: ReleaseName) -> Mapping[str, Meaning]:
-    """What each action says, by this project's own grammar."""
-    return _said(_meant(dialect), grammars.read(texts.grammar(dialect, "")))[0]
+def _release(dialect: ReleaseName) -> tuple[Domain, Grammar]:
+    """A release's domain and grammar, by this project's own texts of them."""
+    return _domain(texts.domain(dialect)), grammars.read(texts.grammar(dialect, ""))
 
 
 @lru_cache(maxsize=8)
 def read_domain(text: str) -> Domain:
     """Read a domain and refuse it unless its actions are ALFWorld's. Remembered, since games share their domain."""
-    domain = domains.read(text)
-    for action in _meant("0.4"):
-        if action == "help" and action not in domain.actions:
-            continue
-        if action not in domain.actions:
+    domain, known = _domain(text), [_release(dialect)[0] for dialect in DIALECTS]
+    for action in known[1].actions:
+        if action in domain.actions:
+            if domain.actions[action] not in [each.actions.get(action) for each in known]:
+                raise Damage(f"defines action {action!r} in another way than ALFWorld")
+        elif action != "help":
             raise Damage(f"lacks ALFWorld's action {action!r}")
-        if domain.actions[action] not in [_meant(dialect).get(action) for dialect in DIALECTS]:
-            raise Damage(f"defines action {action!r} in another way than ALFWorld")
-    if unknown := sorted(domain.actions.keys() - _meant("0.4").keys()):
+    if unknown := sorted(domain.actions.keys() - known[1].actions.keys()):
         raise Damage(f"has an action {quoted(unknown[0])} that ALFWorld does not have")
+    if other := next((section for section in domain.others if section not in known[0].others), None):
+        raise Damage(f"has a section {quoted(other[0])} other than ALFWorld's")
     return domain
 
 
 def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:
     """The dialect of a game and its goal sentence. Raises Damage when its wording is not ALFWorld's."""
-    said, helped, goal = _said(domain.actions, grammar)
-    old = _worded("0.3")
-    for action, seen in said.items():
-        if seen not in (old[action], _worded("0.4")[action]):
+    old, new = (_release(dialect)[1] for dialect in DIALECTS)
+    for action in domain.actions:
+        if action not in grammar.actions:
+            raise Damage(f"has no texts for action {action!r}")
+        if grammar.actions[action] not in (old.actions.get(action), new.actions[action]):
             raise Damage(f"words {action!r} in another way than ALFWorld")
+    for name, rules in new.rules.items():
+        needed = name != "task" and (name in old.rules or "help" in domain.actions)
+        if needed and grammar.rules.get(name, "") not in (old.rules.get(name), rules):
+            raise Damage(f"words {name!r} in another way than ALFWorld")
+    puts = grammar.actions["putobject"] == old.actions["putobject"]
+    if puts != (grammar.rules["PutObject.feedback"] == old.rules["PutObject.feedback"]):
+        raise Damage("words 'putobject' in another way than ALFWorld")
+    match grammar.rules.get("task"):
+        case [{"rhs": str(task), **more}] if not more and task.startswith(_TASK) and "#" not in task:
+            goal = task.removeprefix(_TASK)
+        case _:
+            raise Damage("does not end its intro with a plain 'Your task is to: …'")
+    helped = grammar.rules["help.feedback"][0]["rhs"] if "help" in domain.actions else None
     dialect = Dialect(
-        name="0.3" if said["putobject"] == old["putobject"] else "0.4",
-        arrives_at_location=said["gotolocation"] == old["gotolocation"],
-        any_sink=domain.actions["cleanobject"] == _meant("0.3")["cleanobject"],
-        help=helped,
+        name="0.3" if puts else "0.4",
+        arrives_at_location=grammar.rules["GotoLocation.feedback"] == old.rules["GotoLocation.feedback"],
+        any_sink=domain.actions["cleanobject"] == _release("0.3")[0].actions["cleanobject"],
+        help=helped and helped.lstrip(),  # as TextWorld's parser does
     )
     return dialect, goal
-
-
-def _said(actions: Mapping[str, Meaning], grammar: Grammar) -> tuple[dict[str, Meaning], str | None, str]:
-    """The command and the answer of each action and the intro without its goal; the answer to `help`; the goal."""
-    said: dict[str, Meaning] = {}
-    helped: str | None = None
-    for action in actions:
-        text = grammar.actions.get(action)
-        if text is None:
-            raise Damage(f"has no texts for action {action!r}")
-        answer = grammar.meaning(text.feedback)
-        if action == "help":
-            helped = answer[0] if len(answer) == 1 and isinstance(answer[0], str) else None
-            if helped is None or text.template != "help":
-                raise Damage("words action 'help' in another way than ALFWorld")
-        else:
-            said[action] = (grammar.meaning(text.template), answer)
-    *intro, last = grammar.meaning("#intro#") or (None,)
-    if not isinstance(last, str) or not last.startswith(_TASK):
-        raise Damage("does not end its intro with a plain 'Your task is to: …'")
-    said["intro"] = tuple(intro)
-    return said, helped, last.removeprefix(_TASK)

@@ -13,8 +13,8 @@ from operator import or_
 from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
-from rpms.worlds.alfworld.engine.domain import Problem
 from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine.problem import Problem
 
 
 class State(NamedTuple):
