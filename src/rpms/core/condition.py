@@ -129,7 +129,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     return Mind(
         update=knowledge.update,
         style=PromptStyle(
-            _voice(knowledge.wording, condition), condition.layout, condition.form, budget, speak=own.prompt
+            _worded(knowledge.wording, condition), condition.layout, condition.form, budget, speak=own.prompt
         ),
         manual=manual,
         schemas=knowledge.manual,
@@ -162,7 +162,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     )
 
 
-def _voice(wording: Wording, condition: Condition) -> Wording:
+def _worded(wording: Wording, condition: Condition) -> Wording:
     """A world's wording: with the example of choosing from a menu where there is one, silent where nothing is known."""
     choosing = condition.enforcement.menu > 0 and condition.informed and bool(wording.choosing)
     spoken = replace(wording, example=wording.choosing) if choosing else wording

@@ -22,12 +22,12 @@ from typing import Any, TypeVar
 from rpms.core.errors import InputError
 from rpms.envs.episodes import is_whole
 from rpms.foreign.shown import excerpt
-from rpms.worlds.alfworld.conditions import Rate, goal_condition_rate
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.layout import State
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE
 from rpms.worlds.alfworld.games.tasks import is_marked_unsolvable, known_dialect, load_game, type_of
+from rpms.worlds.alfworld.goal_conditions import Rate, goal_condition_rate
 
 _NUMBERED = dict(enumerate(TASK_TYPES, 1))
 """The task types by the numbers that configurations give them."""

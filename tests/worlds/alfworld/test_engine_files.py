@@ -88,8 +88,14 @@ def test_each_text_must_be_there_and_be_text(key):
         ({"pddl_domain": "(define (domain alfred))"}, "lacks ALFWorld's action"),
         ({"pddl_domain": DOMAIN.replace("(not (opened ?r))", "(opened ?r)", 1)}, "'openobject' in another way"),
         ({"pddl_domain": DOMAIN.replace("location, ?r", "location ?r")}, "'examineobject' in another way"),
-        ({"pddl_domain": DOMAIN.replace("(isSliced ?o - object)", "(isSliced ?o - rtype)")}, "section ':predicates' other"),
-        ({"pddl_domain": DOMAIN.replace("(isSliced ?o - object)", "(isMelted ?o - object)")}, "section ':predicates' other"),
+        (
+            {"pddl_domain": DOMAIN.replace("(isSliced ?o - object)", "(isSliced ?o - rtype)")},
+            "section ':predicates' other",
+        ),
+        (
+            {"pddl_domain": DOMAIN.replace("(isSliced ?o - object)", "(isMelted ?o - object)")},
+            "section ':predicates' other",
+        ),
         ({"grammar": ""}, "no texts for action"),
         ({"grammar": GRAMMAR[: len(GRAMMAR) // 3]}, "not a TextWorld grammar"),
         ({"grammar": GRAMMAR.replace("You close the", "You shut the")}, "'CloseObject.feedback' in another way"),

@@ -17,7 +17,7 @@ from rpms.core.verdict import NO_MASK, Mask
 
 def turn_state(belief: Belief, progress: Progress) -> str:
     """Key of the state a turn was decided in: if equal, nothing was achieved since."""
-    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.moment}"
+    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.fingerprint}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from rpms.worlds.alfworld.games.tables import tables
+from rpms.worlds.alfworld.games.measured import tables
 
 _LOCALITY = re.compile(r"category: (.+)\n +objects: \[([^]]*)\]")
 """How the manual lists objects that are found in the same places; a whole reading of it takes a tenth of a second."""

@@ -90,4 +90,4 @@ def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
     return tuple(lines)
 
 
-VOICE = Wording(INSTRUCTION, EXAMPLE, brief=paper_lines, printed=PRINTED, choosing=CHOOSING)
+WORDING = Wording(INSTRUCTION, EXAMPLE, brief=paper_lines, printed=PRINTED, choosing=CHOOSING)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -17,7 +17,7 @@ from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.predicates import PREDICATES, SIGHTS
 from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles, unseen
 from rpms.worlds.scienceworld.scene import Scene
-from rpms.worlds.scienceworld.wording import belief_lines
+from rpms.worlds.scienceworld.tree import walk
 
 _WATCHING: Final = re.compile(r"(?:wait|look|examine|use thermometer|pour|move jug)")
 """The commands that let the world work."""
@@ -66,7 +66,7 @@ class ScienceBelief(ScienceKnown):
         )
 
     @property
-    def moment(self) -> str:
+    def fingerprint(self) -> str:
         """All that is known of the world, as a number: where it is the same, nothing has changed or was found out.
 
         Where the world is at work too, watching it is never the same. Numbers are compared within one episode alone,
@@ -142,3 +142,41 @@ def _steps(goal: ScienceGoal, belief: ScienceKnown) -> Iterator[GoalStep]:
 def _seen(name: str, belief: ScienceKnown) -> bool:
     """True if something of a name was seen anywhere."""
     return any(f" {name} " in f" {each} " for each in belief.last_seen)
+
+
+ROOMS: Final = (
+    *("kitchen", "bathroom", "hallway", "living room", "bedroom"),
+    *("workshop", "art studio", "greenhouse", "outside", "foundry"),
+)
+"""As the instruction names them."""
+_SHOWN: Final = 6
+
+
+def belief_lines(belief: ScienceKnown) -> tuple[str, ...]:
+    """The lines of the [Current State] block; the first is the paper's. Only what is known is said."""
+    carrying = ", ".join(belief.holding) or ("nothing" if belief.inventory_known else "nothing known")
+    lines = [f"Room: {belief.room or 'unknown'}  Carrying: {carrying}"]
+    said = {
+        "Seen": _some(_sightings(belief)),
+        "States": _some(f"{name} is {state}" for name, state in belief.states.items()),
+        "Measured": _some(f"{name} {degrees:g} °C" for name, degrees in belief.temperatures.items()),
+        "Focused on": ", ".join(belief.focused),
+        "Not yet searched": ", ".join(room for room in ROOMS if room not in belief.looked) if belief.looked else "",
+    }
+    return (*lines, *(f"{name}: {text}" for name, text in said.items() if text))
+
+
+def _sightings(belief: ScienceKnown) -> Iterable[str]:
+    """Things that the task names and that were last seen in another room."""
+    task = belief.goal.text.casefold()
+    for room, things in belief.rooms.items():
+        if room != belief.room:
+            for _, thing, _ in walk(things):
+                if thing.name in task:
+                    yield f"{thing.name} in {room}"
+
+
+def _some(items: Iterable[str]) -> str:
+    every: Sequence[str] = list(dict.fromkeys(items))
+    more = f", +{len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return ", ".join(every[:_SHOWN]) + more

@@ -112,7 +112,7 @@ def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
     return (f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step {progress.done}",)
 
 
-VOICE = Wording(
+WORDING = Wording(
     INSTRUCTION,
     EXAMPLE,
     HEADINGS,

@@ -9,7 +9,7 @@ from typing import Final
 
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed
-from rpms.worlds.scienceworld.belief import ScienceBelief
+from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
 from rpms.worlds.scienceworld.menus import menu_options
 from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing, state_of, substance_of
 from rpms.worlds.scienceworld.recipes import tally
@@ -24,7 +24,6 @@ from rpms.worlds.scienceworld.spots import (
     with_thing,
 )
 from rpms.worlds.scienceworld.tree import Forest, Phrase, merge, read_phrase, walk
-from rpms.worlds.scienceworld.wording import ROOMS
 
 _FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000

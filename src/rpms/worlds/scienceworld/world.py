@@ -21,7 +21,7 @@ from rpms.worlds.scienceworld.commands import repair
 from rpms.worlds.scienceworld.goals import parse_goal
 from rpms.worlds.scienceworld.known import INSTRUMENTS, ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, refused, substance_of
-from rpms.worlds.scienceworld.prompts import VOICE
+from rpms.worlds.scienceworld.prompts import WORDING
 from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
 from rpms.worlds.scienceworld.tree import alike
@@ -81,7 +81,7 @@ class ScienceWorld(World):
     retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.2, destination=0.0))
     """The signature's object is the task, its state the substance or thing; its destination, a box of some colour,
     says nothing of how alike two tasks are."""
-    wording: Wording = VOICE
+    wording: Wording = WORDING
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         options = self.chosen(setting)

@@ -68,8 +68,8 @@ class TelecomBelief(FactBelief):
         return StateSignature.of(on=switched or None, off=off or None)
 
     @property
-    def moment(self) -> str:
-        return f"{super().moment}{sorted(self.records.items())!r}"
+    def fingerprint(self) -> str:
+        return f"{super().fingerprint}{sorted(self.records.items())!r}"
 
     def lines(self) -> tuple[str, ...]:
         """The ticket's line, then the phone, as far as they are known."""

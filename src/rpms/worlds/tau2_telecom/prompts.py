@@ -47,4 +47,4 @@ Action: done()
 Obs: The ticket is closed.
 The example ends here. Now the ticket to work on:"""
 
-VOICE = Wording(INSTRUCTION, EXAMPLE)
+WORDING = Wording(INSTRUCTION, EXAMPLE)

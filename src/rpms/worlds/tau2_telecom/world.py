@@ -17,7 +17,7 @@ from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
 from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
 from rpms.worlds.tau2_telecom.observations import refused, update
 from rpms.worlds.tau2_telecom.package import SPLITS, list_tasks, load_package, missing
-from rpms.worlds.tau2_telecom.prompts import INSTRUCTION, VOICE
+from rpms.worlds.tau2_telecom.prompts import INSTRUCTION, WORDING
 
 SIGNATURES: Mapping[str, tuple[str, ...]] = {
     **{name: tuple(given.split(", ")) for name, given in re.findall(r"(\w+)\((\w[\w, ]*)\)", INSTRUCTION)},
@@ -33,7 +33,7 @@ class Tau2Telecom(World):
     splits: tuple[str, ...] = SPLITS
     step_budget = 50
     max_tokens = 256
-    wording = VOICE
+    wording = WORDING
     retrieval = Retrieval(similarity=Similarity(type=0.6, object=0.0, state=0.4, destination=0.0))
     """Goals differ by the complaint, and by whether the user is abroad."""
 

@@ -162,7 +162,7 @@ class ExpressBelief(Belief):
         return super().called(word)
 
     @property
-    def moment(self) -> str:
+    def fingerprint(self) -> str:
         return (
             f"{self.room}|{self.carried}|{sorted(self.places)}|{self.orders}|{len(self.placed)}|{sorted(self.states)}"
         )

@@ -37,4 +37,4 @@ Action: take key
 Obs: You take the key.
 The example ends here. Now the task to solve:"""
 
-VOICE = Wording(INSTRUCTION, EXAMPLE)
+WORDING = Wording(INSTRUCTION, EXAMPLE)

@@ -16,7 +16,7 @@ from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, parse_goal, task_at
 from rpms.worlds.textworld_express.observations import Place, refused
-from rpms.worlds.textworld_express.prompts import VOICE
+from rpms.worlds.textworld_express.prompts import WORDING
 from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.update import start, update
 
@@ -32,7 +32,7 @@ class TextWorldExpress(World):
     options: tuple[str, ...] = OPTIONS
     step_budget = 100
     """The package's own limit."""
-    wording: Wording = VOICE
+    wording: Wording = WORDING
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         return list_tasks(split, _choice(setting).games)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine import grammar as grammars
 from rpms.worlds.alfworld.engine import sexpr, texts
-from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine.damage import Damage, quoted
 from rpms.worlds.alfworld.engine.grammar import Grammar
 from rpms.worlds.alfworld.engine.problem import header
 from rpms.worlds.alfworld.engine.sexpr import SExpr

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine.damage import Damage, quoted
 
 MAX_CHARACTERS = 400_000
 

@@ -12,8 +12,8 @@ from functools import cached_property, reduce
 from operator import or_
 from typing import NamedTuple
 
+from rpms.worlds.alfworld.engine.damage import Damage, quoted
 from rpms.worlds.alfworld.engine.dialect import Dialect
-from rpms.worlds.alfworld.engine.errors import Damage, quoted
 from rpms.worlds.alfworld.engine.problem import Problem
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rpms.worlds.alfworld.engine import sexpr, texts
-from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine.damage import Damage, quoted
 from rpms.worlds.alfworld.engine.sexpr import SExpr
 
 TYPES = frozenset({"agent", "location", "receptacle", "object", "rtype", "otype"})

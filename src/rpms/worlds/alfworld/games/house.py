@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.geometry import FloorPlan, FloorSpot
 from rpms.worlds.alfworld.games.goals import GameGoal
-from rpms.worlds.alfworld.games.tables import FLOOR, RoomFacts, Weights, tables
+from rpms.worlds.alfworld.games.measured import FLOOR, RoomFacts, Weights, tables
 
 _BESIDE = 12
 """Percent of the things on the floor that lie where a receptacle can be reached, so that `look` shows them."""

@@ -20,9 +20,9 @@ from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, gra
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal, draw_goal
 from rpms.worlds.alfworld.games.house import House, build_house
+from rpms.worlds.alfworld.games.measured import SCENES
 from rpms.worlds.alfworld.games.problem import initial_facts, problem
 from rpms.worlds.alfworld.games.prove import plan
-from rpms.worlds.alfworld.games.tables import SCENES
 
 GAME_FILE = "game.tw-pddl"
 GAMES_FOLDER = "json_2.1.1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rpms.worlds.alfworld.games.goals import GameGoal
 from rpms.worlds.alfworld.games.house import House
-from rpms.worlds.alfworld.games.tables import tables
+from rpms.worlds.alfworld.games.measured import tables
 
 Fact = tuple[str, ...]
 """A predicate and its arguments."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from rpms.worlds.alfworld.engine import sexpr
-from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine.damage import Damage, quoted
 from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
 from rpms.worlds.alfworld.engine.problem import PREDICATES, TYPES, Problem, check_atom
 from rpms.worlds.alfworld.engine.sexpr import SExpr
