@@ -22,7 +22,6 @@ SHARED_MODULES = {
     "goals model outcomes processes": "of rules being learned; elsewhere of a world, a backend, a report, a run",
     "controls epochs episode episodes lessons limits progress quarantine run table": "one subject on several floors",
     "files": "read from outside, and written by the store",
-    "problem": "a PDDL problem, read by the engine and written by the generator",
 }
 """Names of modules of which there are several outside `cli`, whose modules are named after what they command."""
 

@@ -27,7 +27,7 @@ from rpms.worlds.alfworld.engine.layout import State
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE
 from rpms.worlds.alfworld.games.tasks import is_marked_unsolvable, known_dialect, load_game, type_of
-from rpms.worlds.alfworld.goal_conditions import Rate, goal_condition_rate
+from rpms.worlds.alfworld.goals import Rate, goal_condition_rate
 
 _NUMBERED = dict(enumerate(TASK_TYPES, 1))
 """The task types by the numbers that configurations give them."""

@@ -19,9 +19,9 @@ from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.engine.layout import names_of
 from rpms.worlds.alfworld.engine.texts import DIALECTS
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal
+from rpms.worlds.alfworld.games.house import initial_facts
 from rpms.worlds.alfworld.games.make import MadeGame, make_game, make_games
 from rpms.worlds.alfworld.games.measured import SCENES, tables
-from rpms.worlds.alfworld.games.problem import initial_facts
 from rpms.worlds.alfworld.games.prove import Unprovable, plan
 from rpms.worlds.alfworld.games.tasks import list_tasks
 from tests.alfworld_games import wins_at_the_end

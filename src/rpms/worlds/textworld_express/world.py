@@ -10,16 +10,16 @@ from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.wording import Wording
-from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.base import Command, Game, Setting, Task, World, prompt_texts
 from rpms.worlds.jvm.process import missing
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, parse_goal, task_at
 from rpms.worlds.textworld_express.observations import Place, refused
-from rpms.worlds.textworld_express.prompts import WORDING
 from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.update import start, update
 
+WORDING = Wording(**prompt_texts(__package__))
 OPTIONS: Final = ("game",)
 """`game`: names of games and parameters with commas between, `cookingworld,numLocations=5`; all eight by default."""
 

@@ -19,9 +19,8 @@ from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal, draw_goal
-from rpms.worlds.alfworld.games.house import House, build_house
+from rpms.worlds.alfworld.games.house import House, build_house, initial_facts, problem
 from rpms.worlds.alfworld.games.measured import SCENES
-from rpms.worlds.alfworld.games.problem import initial_facts, problem
 from rpms.worlds.alfworld.games.prove import plan
 
 GAME_FILE = "game.tw-pddl"

@@ -9,7 +9,7 @@ from itertools import permutations, product
 from rpms.core.errors import WorldError
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
 from rpms.worlds.alfworld.games.goals import GameGoal
-from rpms.worlds.alfworld.games.problem import Fact
+from rpms.worlds.alfworld.games.house import Fact
 
 
 class Unprovable(WorldError):
