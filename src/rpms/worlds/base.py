@@ -259,11 +259,12 @@ class World(ABC):
         return ""
 
 
-def prompt_texts(package: str | None) -> Mapping[str, str]:
-    """The texts of `prompts.txt` in a world's package, each under a line `=== name`: instruction, example, choosing."""
+def read_wording(package: str | None, **own: Any) -> Wording:
+    """A wording with the texts of `prompts.txt` in a world's package, each under a line `=== name of its field`."""
     text = files(package or "").joinpath("prompts.txt").read_text(encoding="utf-8")
     _, *parts = re.split(r"^=== (\w+)\n", text, flags=re.MULTILINE)
-    return {name: body.removesuffix("\n") for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    texts = {name: body.removesuffix("\n") for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    return Wording(**texts, **own)
 
 
 def lacking(world: object) -> str:

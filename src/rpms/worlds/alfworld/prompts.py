@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from rpms.core.belief import Belief
 from rpms.core.goal import Progress
-from rpms.core.wording import Wording
-from rpms.worlds.base import prompt_texts
-
-_TEXTS = prompt_texts(__package__)
-PRINTED = re.sub(r"^1[0-3]\. .*\n", "", _TEXTS["instruction"], flags=re.MULTILINE)
-"""The instruction with the nine actions that the paper prints; its `toggle`, which the engine rejects, is `use`."""
+from rpms.worlds.base import read_wording
 
 
 def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
@@ -25,4 +21,7 @@ def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
     return tuple(lines)
 
 
-WORDING = Wording(**_TEXTS, brief=paper_lines, printed=PRINTED)
+_ALL_ACTIONS = read_wording(__package__, brief=paper_lines)
+PRINTED = re.sub(r"^1[0-3]\. .*\n", "", _ALL_ACTIONS.instruction, flags=re.MULTILINE)
+"""The instruction with the nine actions that the paper prints; its `toggle`, which the engine rejects, is `use`."""
+WORDING = replace(_ALL_ACTIONS, printed=PRINTED)

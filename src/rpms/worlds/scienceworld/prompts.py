@@ -5,8 +5,7 @@ from __future__ import annotations
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal, Progress
 from rpms.core.prompt import Part
-from rpms.core.wording import Wording
-from rpms.worlds.base import prompt_texts
+from rpms.worlds.base import read_wording
 
 HEADINGS = {
     Part.UNIVERSAL: "[RULES - Tier 1: Universal Principles]",
@@ -38,8 +37,8 @@ def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
     return (f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step {progress.done}",)
 
 
-WORDING = Wording(
-    **prompt_texts(__package__),
+WORDING = read_wording(
+    __package__,
     headings=HEADINGS,
     goal=objective,
     belief=state,

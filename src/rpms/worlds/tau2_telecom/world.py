@@ -10,16 +10,15 @@ from rpms.core.belief import Belief
 from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
-from rpms.core.wording import Wording
 from rpms.foreign.calls import NotACall, Tool, WrittenCall, read_call
-from rpms.worlds.base import Command, Game, Setting, Task, World, prompt_texts
+from rpms.worlds.base import Command, Game, Setting, Task, World, read_wording
 from rpms.worlds.tau2_telecom.belief import TelecomBelief, disagreements
 from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
 from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
 from rpms.worlds.tau2_telecom.observations import refused, update
 from rpms.worlds.tau2_telecom.package import SPLITS, list_tasks, load_package, missing
 
-WORDING = Wording(**prompt_texts(__package__))
+WORDING = read_wording(__package__)
 SIGNATURES: Mapping[str, tuple[str, ...]] = {
     **{name: tuple(given.split(", ")) for name, given in re.findall(r"(\w+)\((\w[\w, ]*)\)", WORDING.instruction)},
     "get_bills_for_customer": ("customer_id", "limit"),  # which the prompt does not tell

@@ -10,7 +10,7 @@ from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.wording import Wording
-from rpms.worlds.base import Command, Game, Setting, Task, World, prompt_texts
+from rpms.worlds.base import Command, Game, Setting, Task, World, read_wording
 from rpms.worlds.jvm.process import missing
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
@@ -19,7 +19,7 @@ from rpms.worlds.textworld_express.observations import Place, refused
 from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.update import start, update
 
-WORDING = Wording(**prompt_texts(__package__))
+WORDING = read_wording(__package__)
 OPTIONS: Final = ("game",)
 """`game`: names of games and parameters with commas between, `cookingworld,numLocations=5`; all eight by default."""
 
