@@ -100,7 +100,7 @@ def disagreements(belief: ExpressBelief, look: str, inventory: str) -> tuple[str
         return tuple(found)
     if room.name != belief.room or belief.here is None:
         return (*found, f"the room is {room.name}, not {belief.room}")
-    return (*found, *_of_things(belief.here, room), *_of_ways(belief.here, room))
+    return (*found, *_of_things(belief.here, room.place), *_of_ways(belief.here, room.place))
 
 
 def _of_inventory(belief: ExpressBelief, carried: tuple[said.Food, ...]) -> Iterator[str]:
@@ -112,26 +112,24 @@ def _of_inventory(belief: ExpressBelief, carried: tuple[said.Food, ...]) -> Iter
             yield f"{each.name} is {', '.join(sorted(each.states)) or 'as it was'}"
 
 
-def _of_things(here: Place, room: said.LookAround) -> Iterator[str]:
-    names = {sight.name for sight in room.sights}
+def _of_things(here: Place, seen: Place) -> Iterator[str]:
+    names = {*seen.loose, *seen.furniture}
     yield from (f"{thing} is not here" for thing in here.loose if thing not in names)
-    for sight in room.sights:
-        known = here.furniture.get(sight.name)
-        if sight.open is None:
-            if sight.name not in here.loose:
-                yield f"{sight.name} is here"
-        elif known is None or known.open is not sight.open:
-            yield f"{sight.name} is {'open' if sight.open else 'closed'}"
-        elif sight.open and {each.name for each in sight.content} != {*(known.content or ())}:
-            yield f"in {sight.name}: {', '.join(each.name for each in sight.content) or 'nothing'}"
+    yield from (f"{thing} is here" for thing in seen.loose if thing not in here.loose)
+    for name, each in seen.furniture.items():
+        known = here.furniture.get(name)
+        if known is None or known.open is not each.open:
+            yield f"{name} is {'open' if each.open else 'closed'}"
+        elif each.open and {*(each.content or ())} != {*(known.content or ())}:
+            yield f"in {name}: {', '.join(each.content or ()) or 'nothing'}"
 
 
-def _of_ways(here: Place, room: said.LookAround) -> Iterator[str]:
-    for direction, there in room.exits.items():
+def _of_ways(here: Place, seen: Place) -> Iterator[str]:
+    for direction, there in seen.exits.items():
         if there is not None and here.exits.get(direction) != there:
             yield f"{direction} is {there}, not {here.exits.get(direction)}"
-        if room.doors.get(direction) is not here.doors.get(direction):
-            yield f"the door {direction} is {'closed' if room.doors.get(direction) else 'open'}"
+        if seen.doors.get(direction) is not here.doors.get(direction):
+            yield f"the door {direction} is {'closed' if seen.doors.get(direction) else 'open'}"
 
 
 world: World = TextWorldExpress()
