@@ -263,7 +263,7 @@ def read_wording(package: str | None, **own: Any) -> Wording:
     """A wording with the texts of `prompts.txt` in a world's package, each under a line `=== name of its field`."""
     text = files(package or "").joinpath("prompts.txt").read_text(encoding="utf-8")
     _, *parts = re.split(r"^=== (\w+)\n", text, flags=re.MULTILINE)
-    texts = {name: body.removesuffix("\n") for name, body in zip(parts[::2], parts[1::2], strict=True)}
+    texts: dict[str, Any] = dict(zip(parts[::2], (body.removesuffix("\n") for body in parts[1::2]), strict=True))
     return Wording(**texts, **own)
 
 

@@ -38,7 +38,7 @@ _YOUNG_S: Final = 60.0
 
 
 class OwnFolder:
-    """A new temporary folder, locked until it is removed or its process ends: the next owner removes what is unlocked."""
+    """A new temporary folder, locked until it is removed or its process ends; the next owner removes unlocked ones."""
 
     def __init__(self) -> None:
         _remove_left_over()
