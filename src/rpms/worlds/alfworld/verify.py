@@ -21,6 +21,8 @@ SHOWN = 5
 
 _LONGEST_GAME = 400
 """Characters of a game's name; official ones have about a hundred."""
+_FIELDS: dict[str, Any] = {"action": str | None, "observation": str, "won": bool}
+"""Fields of a step; the action is a command, or null for the reset."""
 _DIALECTS = {"put": "0.3", "move": "0.4", "0.3": "0.3", "0.4": "0.4"}
 
 
@@ -128,12 +130,9 @@ def _playthrough(path: str | Path, number: int, text: str) -> Playthrough:
     if dialect is None:
         raise FileError(path, number, "names a dialect that is neither put (0.3) nor move (0.4)")
     for index, step in enumerate(data["steps"]):
-        if not isinstance(step, dict) or not isinstance(step.get("action", 0), str | None):
-            raise FileError(path, number, f"has no 'action' in step {index}, which is a command or null for the reset")
-        if not isinstance(step.get("observation"), str):
-            raise FileError(path, number, f"has no 'observation' in step {index}")
-        if not isinstance(step.get("won"), bool):
-            raise FileError(path, number, f"has no 'won' in step {index}")
+        for field, kind in _FIELDS.items():
+            if not isinstance(step, dict) or not isinstance(step.get(field, ...), kind):
+                raise FileError(path, number, f"has no {field!r} in step {index}, or not one of the right kind")
     if not data["steps"]:
         raise FileError(path, number, "has no steps: there is nothing to verify")
     return Playthrough(str(path), number, data["game"], dialect, tuple(data["steps"]))
