@@ -15,7 +15,7 @@ from rpms.core.usage import Usage
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Outcome, Setting, Task
 from rpms.worlds.registry import find_world
 
@@ -87,7 +87,7 @@ def test_where_asking_again_fails_the_answer_before_stands():
     result = play(Play(WORLD, WORLD.open(TASK, Setting()), TASK, mind, FunctionModel(answer), Decoding(), 1))
     (step,) = result.steps
     assert (step.command, result.reasks, result.usage.prompt_tokens) == ("open drawer 1", 1, 100)
-    assert step.notes == ("a note", "asked again in vain: too long")
+    assert step.notes == ("a note", "asked again without an answer: too long")
     assert result.ending is Ending.OUT_OF_STEPS
 
 

@@ -76,7 +76,7 @@ class Lifted:
 
 
 def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
-    """Read a snippet: `take mug 1 from desk 2` finds mug 1 on desk 2; places named before it were searched in vain.
+    """Read a snippet: `take mug 1 from desk 2` finds mug 1 on desk 2; places named before it were searched.
 
     A thing is found by the first action that names it beside a place, or that names it alone where the goal is about
     such a thing; what was in hand is not found but used.

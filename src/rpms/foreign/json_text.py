@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, ValidationError
@@ -81,16 +81,13 @@ def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:
     """Raise NotJson where lists and objects stand in each other too deeply for the code behind to walk."""
-    level = [value]
+    level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(deepest + 1):
-        level = [inner for outer in level for inner in _inside(outer)]
         if not level:
             return
+        inside = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [inner for values in inside for inner in values if isinstance(inner, (dict, list))]
     raise NotJson("nested too deeply")
-
-
-def _inside(value: object) -> Iterable[object]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _text(value: object) -> str:

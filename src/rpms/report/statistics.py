@@ -1,18 +1,14 @@
-"""Certainty of a result: intervals, paired tests, and the evidence that more certainty would take.
-
-Everything is paired by task and takes plain sequences in one order of tasks. A rate or a difference of rates is a
-fraction, not a percentage.
-"""
+"""Certainty of a result: intervals and tests, paired by task; rates are fractions, sequences in one order of tasks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from rpms.core.proportion import wilson
 
@@ -25,6 +21,7 @@ SEED = 2026
 POWER = 0.8
 """The chance of a significant result that `pairs_for_power` asks for: the usual choice."""
 
+_NORMAL = NormalDist()
 _CHUNK = 2_000_000
 """Cells of resampling held in memory at once."""
 
@@ -73,9 +70,12 @@ def mcnemar(gained: int, lost: int) -> McNemar:
     pairs = gained + lost
     if not pairs:
         return McNemar(0, 0, 1.0, 1.0, 0.0)
-    exact = float(stats.binomtest(gained, pairs, 0.5).pvalue)
+    ways = at_most = 1  # of 2 ** pairs, to get at most as many of one side as the rarer one has
+    for number in range(1, min(gained, lost) + 1):
+        ways = ways * (pairs - number + 1) // number
+        at_most += ways
     chi2 = max(0, abs(gained - lost) - 1) ** 2 / pairs
-    return McNemar(gained, lost, exact, float(stats.chi2.sf(chi2, 1)), chi2)
+    return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)), chi2)
 
 
 def mcnemar_of(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
@@ -90,25 +90,18 @@ def least_discordant(alpha: float = ALPHA) -> int:
 
 
 def pairs_for_power(gained: int, lost: int) -> int | None:
-    """Discordant pairs that a split like this one needs to be significant; None for an even split.
-
-    By the normal approximation to the sign test, within a few pairs of the exact count.
-    """
+    """Discordant pairs that such a split needs to be significant, by the normal approximation; None if even."""
     pairs = gained + lost
     if not pairs or gained == lost:
         return None
     share = max(gained, lost) / pairs
-    alpha_z, power_z = stats.norm.isf(ALPHA / 2), stats.norm.ppf(POWER)
+    alpha_z, power_z = _NORMAL.inv_cdf(1 - ALPHA / 2), _NORMAL.inv_cdf(POWER)
     needed = ((alpha_z / 2 + power_z * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
-    return max(math.ceil(float(needed)), least_discordant())
+    return max(math.ceil(needed), least_discordant())
 
 
 def paired_bootstrap(differences: Sequence[float], *, resamples: int = RESAMPLES) -> Interval:
-    """The mean of differences by task with its bootstrap interval, tasks drawn with replacement.
-
-    BCa (bias-corrected and accelerated); the percentile method where BCa is not defined, which is when all resamples
-    lie on one side of the mean. `method` says which. The same numbers in any order give the same interval.
-    """
+    """The mean of differences by task with its bootstrap interval: BCa, or percentiles where it is undefined."""
     values = np.sort(np.asarray(differences, dtype=float))
     if not values.size:
         return Interval(math.nan, math.nan, math.nan, "none")
@@ -119,21 +112,17 @@ def paired_bootstrap(differences: Sequence[float], *, resamples: int = RESAMPLES
     tails = np.array([ALPHA / 2, 1 - ALPHA / 2])
     below = float(np.mean(means < mean) + np.mean(means == mean) / 2)
     if 0 < below < 1:
-        bias = stats.norm.ppf(below)
+        bias = _NORMAL.inv_cdf(below)
         deviation = mean - values
         acceleration = float(np.sum(deviation**3) / (6 * np.sum(deviation**2) ** 1.5))
-        shifted = bias + stats.norm.ppf(tails)
-        tails = stats.norm.cdf(bias + shifted / (1 + acceleration * shifted))
+        shifted = [bias + _NORMAL.inv_cdf(tail) for tail in tails]
+        tails = np.array([_NORMAL.cdf(bias + each / (1 + acceleration * each)) for each in shifted])
     low, high = np.quantile(means, tails)
     return Interval(mean, float(low), float(high), "BCa bootstrap" if 0 < below < 1 else "percentile bootstrap")
 
 
 def ratio_bootstrap(parts: Sequence[float], wholes: Sequence[float]) -> Interval:
-    """A ratio of sums with its bootstrap interval, pairs of part and whole drawn together; percentile method.
-
-    For rates over steps, whose number differs from episode to episode. The same pairs in any order give the same
-    interval.
-    """
+    """A ratio of sums, such as a rate over steps, with its percentile bootstrap interval, drawn in pairs."""
     pairs, counts = np.unique(np.array([parts, wholes], dtype=float), axis=1, return_counts=True)
     whole = math.fsum(wholes)
     if not whole:
@@ -159,10 +148,7 @@ def _resampled(distinct: NDArray[np.float64], counts: NDArray[np.int64], resampl
 def interaction(
     baseline: Sequence[float], rules: Sequence[float], memory: Sequence[float], full: Sequence[float]
 ) -> Interval:
-    """D - (B + C - A): how far rules and memory together exceed the sum of what each adds alone.
-
-    Above 0 they help each other, below 0 they get in each other's way. The interval is paired by task.
-    """
+    """D - (B + C - A), paired by task: above 0 rules and memory help each other, below 0 they hinder each other."""
     by_task = zip(baseline, rules, memory, full, strict=True)
     return paired_bootstrap([float(d) - (float(b) + float(c) - float(a)) for a, b, c, d in by_task])
 

@@ -22,7 +22,7 @@ LOCK = "lock"
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 """Errors of a system or a file system without locks, such as NFS without its lock service."""
 _POLL = 0.005
-"""Seconds between attempts: whoever is waited for holds a lock for less."""
+"""Seconds between attempts: holders keep a lock for less."""
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def take(handle: int) -> bool | None:
 
 @contextmanager
 def waiting_lock(folder: Path) -> Iterator[None]:
-    """Hold a folder for a moment, after whoever else does. Leaves no file behind; nothing where there are no locks."""
+    """Hold a folder for a moment, after any other holder. Leaves no file; does nothing without locks."""
     handle = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     try:
         _lock(handle, wait=True)
@@ -96,27 +96,32 @@ def _take_folder(handle: int, folder: Path) -> None:
 
 def _take_by_name(handle: int, folder: Path) -> None:
     holder = _read(handle)
-    here = holder.get("host") == socket.gethostname()
-    if holder and not (here and _is_gone(holder.get("pid"))):
+    elsewhere = holder.get("host") != socket.gethostname()
+    if holder and (elsewhere or (holder.get("pid") != os.getpid() and is_held(holder))):
         raise InputError(f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}")
+
+
+def is_held(holder: Any) -> bool:
+    """True if the process that a lock's file names is there; one on another machine is taken at its word."""
+    if not isinstance(holder, dict) or not {"pid", "host"} <= holder.keys():
+        return False
+    if holder["host"] != socket.gethostname():
+        return True
+    if not isinstance(holder["pid"], int) or holder["pid"] <= 0:
+        return False
+    try:
+        os.kill(holder["pid"], 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def _taken(folder: Path, holder: dict[str, Any]) -> str:
     known = {"pid", "host"} <= holder.keys()
     who = f"process {excerpt(holder['pid'], 20)} on {excerpt(holder['host'], 80)}" if known else "another process"
     return f"{folder}: a run is already under way here ({who}); wait for it, or choose another folder"
-
-
-def _is_gone(pid: object) -> bool:
-    if not isinstance(pid, int) or pid <= 0 or pid == os.getpid():
-        return True
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def _read(handle: int) -> dict[str, Any]:

@@ -9,8 +9,11 @@ import datetime as dt
 import hashlib
 import json
 import lzma
+from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,10 +22,6 @@ from rpms.foreign.files import text_lines
 from rpms.foreign.json_text import BOUNDS, Count, NotJson, Text, loads, question_key
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.files import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 ENDING = ".answers.xz"
 _KEPT = 32
@@ -130,6 +129,7 @@ def shipped_records() -> dict[str, Heading]:
     return {name: store.heading for name, store in found.items() if store is not None}
 
 
+@cache
 def _shipped(name: str) -> PackedAnswers | None:
     shipped = _SHIPPED / f"{name}{ENDING}"
     if not shipped.is_file():

@@ -179,12 +179,12 @@ class Achievers:
 
     @cached_property
     def lasting(self) -> frozenset[str]:
-        """The predicates of which the manual itself says for ever what holds."""
+        """Predicates whose facts the manual itself lists."""
         return frozenset((*self.rules.lore.facts, *self.rules.lore.kinds))
 
     @cached_property
     def lasting_names(self) -> Mapping[str, Sequence[str]]:
-        """The names in the facts that hold for ever, by what their predicate calls them."""
+        """Names in permanent facts, by parameter."""
         found: dict[str, dict[str, None]] = {}
         for name, table in self.rules.lore.facts.items():
             found.setdefault(self.rules.predicates[name].args[0], {}).update(dict.fromkeys(table))

@@ -27,7 +27,7 @@ GRANTED = 0.5
 UNTRIED = 5.0
 """Steps that it costs to try a kind that a table does not list: what is known to work is offered before that."""
 SEARCH = 2.0
-"""Steps that a look costs beyond the way there: it may well be in vain."""
+"""Steps that a look costs beyond the way there, since it may find nothing."""
 UNLIKELY = 2.0
 """Steps that one place further down in the order of likely places counts."""
 UNLISTED = 3
@@ -186,7 +186,7 @@ class Ground:
         price: float,
         filled: list[tuple[dict[str, str], tuple[Fact, ...], float]],
     ) -> None:
-        """Fill in names one by one; what can be judged already is, so that few are tried in vain."""
+        """Fill in names one by one, judging needs as soon as they are bound."""
         if place == len(levels):
             if len(found) > 1:
                 found = sorted(found, key=itemgetter(0))
