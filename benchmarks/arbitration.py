@@ -38,12 +38,10 @@ from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
-from rpms.play.answering import NamedModel
 from rpms.play.episode import Play
-from rpms.play.plan import lend, plan_run
+from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
-from rpms.play.sources import Sources
+from rpms.play.sources import Sources, knowledge_of
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world

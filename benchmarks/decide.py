@@ -39,13 +39,13 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Player
 from rpms.store.episodes import episode_text
+from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 

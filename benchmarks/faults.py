@@ -31,7 +31,7 @@ from rpms.core.rules import ActionSchema, Purpose, RuleManual
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 

@@ -50,8 +50,7 @@ from rpms.learn.rules.verify import table, verify
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of, manual_of
-from rpms.play.sources import choose_manual
+from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.store.evidence import Label
 from rpms.store.files import write_folder
 from rpms.worlds.base import Setting, Task, World, by_verb

@@ -31,12 +31,12 @@ from rpms.core.errors import RPMSError
 from rpms.core.memory import Kind
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
-from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
-from rpms.play.answering import NamedModel
 from rpms.play.episode import Play, play
+from rpms.play.plan import NamedModel
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
+from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 

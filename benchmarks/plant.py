@@ -41,8 +41,7 @@ from rpms.learn.audit import Audit, AuditFinding, Worth, audit
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
-from rpms.play.answering import NamedModel
-from rpms.play.plan import lend, plan_run
+from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.run import run
 from rpms.play.sources import Recalling, Sources
 from rpms.store.memories import read_memory

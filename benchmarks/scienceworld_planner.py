@@ -24,7 +24,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.scienceworld.tasks import ELECTRICAL_TASKS, PAPER_TASKS, kind_named, list_tasks, task_at
 from rpms.worlds.scienceworld.world import world

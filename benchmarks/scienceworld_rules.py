@@ -33,7 +33,7 @@ from rpms.core.decide import decide
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import PARAMETER, ActiveRules
 from rpms.models.policy import follow_plan
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.observations import Thing, room_sight

@@ -27,8 +27,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.parsing import parse_answer
-from rpms.play.answering import NamedModel
-from rpms.play.plan import plan_run
+from rpms.play.plan import NamedModel, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.registry import find_world

@@ -19,7 +19,7 @@ from rpms.core.rules import Tier
 from rpms.models.base import Decoding
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

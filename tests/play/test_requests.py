@@ -20,7 +20,7 @@ from rpms.models.recorded import question, question_key
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.reading import Reads, understand
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.episodes import episode_text
 from rpms.store.memories import parse_memory, write_memory
 from rpms.worlds.base import REQUEST, Setting, Task

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rpms.core.acting.enforcement import PAPER, GuardMode
-from rpms.play.setup import idle_parts
+from rpms.play.sources import idle_parts
 from tests.play.corridor import MANUAL, Corridor, world
 
 GUARDED = replace(PAPER, guard=GuardMode.BLOCK)

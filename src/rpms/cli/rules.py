@@ -16,8 +16,7 @@ from rpms.core.goal import Goal
 from rpms.core.rules import ActionSchema, Lore, Purpose, Rule, RuleManual, Tier, overlapping
 from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
-from rpms.play.setup import manual_of, weakness_of_guard
-from rpms.play.sources import choose_manual, universal_tier
+from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world, world_names
 

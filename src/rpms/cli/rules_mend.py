@@ -11,8 +11,7 @@ from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.learn.mend import moments_of, propose, write_edit
 from rpms.learn.rules.write import yaml_text
-from rpms.play.setup import manual_of
-from rpms.play.sources import choose_manual, universal_tier
+from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.store.files import write_whole
 from rpms.store.manuals import MANUAL, ManualText, manual_text, read_manual
 from rpms.store.runs import RunFolder

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import OnUnknown
-from rpms.store.sections import Strict, listed
+from rpms.store.yaml_files import Strict, listed
 
 
 def _word(value: object) -> object:

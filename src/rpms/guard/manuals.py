@@ -23,8 +23,7 @@ from rpms.guard.readings import Path, Reading, Take, Which
 from rpms.store.clauses import LiteralReader, read_each
 from rpms.store.files import read_text
 from rpms.store.manuals import ID, NAME
-from rpms.store.sections import validate
-from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
+from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml, validate
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")

@@ -57,6 +57,13 @@ class Reads:
     """Knowledge that is not used for reading, for measurements: `rules`, `belief`, `memory`."""
     _kept: dict[int, Reader] = field(init=False, repr=False, compare=False, default_factory=dict)
 
+    @classmethod
+    def by(cls, reader: str, open_reader: Callable[[], Model], model: Model, ask: Ask | None = None) -> Reads:
+        """The reader of a setting: a control, a model that is opened here, or without one the model that plays."""
+        if reader in CONTROLS:
+            return cls(control=reader, ask=ask)
+        return cls(open_reader() if reader else model, ask=ask)
+
     @property
     def source(self) -> Source:
         """Reader by name, else the model if it is a language model, else the words alone."""
@@ -82,10 +89,7 @@ class Reads:
 
 
 def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: str) -> Understood:
-    """The goal of an opening observation: as the world knows it, else as it is read.
-
-    A model that fails leaves the words to read by, and a note; ModelUnavailable passes through.
-    """
+    """The goal of an opening observation: as the world knows it, else read, by the words if the model fails."""
     goal = world.goal(opening)
     if goal.type != UNKNOWN_GOAL or not goal.text or not forms_of(mind.schemas):
         return Understood(goal)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
-from rpms.store.sections import Strict, listed
+from rpms.store.yaml_files import Strict, listed
 
 
 class ForbidsForm(Strict):

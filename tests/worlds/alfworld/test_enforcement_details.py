@@ -13,7 +13,7 @@ from rpms.core.decide import decide
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")

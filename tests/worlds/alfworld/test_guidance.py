@@ -12,9 +12,9 @@ from rpms.core.decide import Decision, decide
 from rpms.core.episode import Ending
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.models.controls import menu_best, menu_random
+from rpms.models.policy import menu_best, menu_random
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
