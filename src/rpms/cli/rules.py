@@ -143,7 +143,7 @@ def _notes(item: Rule | ActionSchema) -> str:
         notes_of_rule.append(f"for {', '.join(sorted(item.goals))}")
     if item.when:
         notes_of_rule.append(f"when {' and '.join(map(str, item.when))}")
-    notes_of_rule.extend(f"forbids {ban.action} when {' and '.join(map(str, ban.when))}" for ban in item.forbids)
+    notes_of_rule.extend(f"forbids {ban}" for ban in item.forbids)
     return f"  ({'; '.join(notes_of_rule)})" if notes_of_rule else ""
 
 

@@ -1,4 +1,4 @@
-"""What a memory could do without: near-duplicates, what is never recalled, always below others, against the manual."""
+"""Entries that a memory could do without: near-duplicates, never recalled, always below others, against the manual."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision, Mind
@@ -141,21 +140,12 @@ def goal_in_words(world: World, told: str, types: Sequence[str], request: str) -
     return world.goal_of(type_, dict(zip(("object", "destination"), kinds, strict=False)), request)
 
 
-def doubt_in(decision: Decision) -> str:
-    """Reason why a reading seems wrong at a step; empty while it may be right."""
-    if decision.progress.sub_goal == "done":
-        return "all that it wants holds, and the game goes on"
-    if decision.plan.cost == inf or decision.plan.opened:
-        return "nothing known leads to it any more"
-    return ""
-
-
 def reconsidered(readings: Readings | None, decision: Decision, mind: Mind) -> Readings | None:
     """Readings with another one taken, where a step speaks against the present one; None where it stays."""
     if readings is None:
         return None
     belief, plans = decision.belief, mind.manual if mind.manual.actions else mind.schemas.bare()
-    if why := doubt_in(decision):
+    if decision.plan and (why := decision.noticed.against_goal):  # planning notices where nothing is left
 
         def price(goal: Goal) -> float:
             rules = plans.active(goal.type, goal.object, goal.destination)

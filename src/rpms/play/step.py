@@ -213,8 +213,8 @@ class Player:
             breach = None if refusal else review_rules(command.text, decision.schemas, situation)
             if breach is not None:
                 forbidden.append((command.text, breach.rule))
-            against = refusal or breach
-            objection = against if self._blocks(decision) and not decision.ventures(command.text) else None
+            against = None if decision.ventures(command.text) else refusal or breach
+            objection = against if self._blocks(decision) else None
             objection = _AGAIN if decision.bars(command.text) else objection
             if objection is None and command.text not in dict(refused):
                 objection = self._caution(command.text, decision)
