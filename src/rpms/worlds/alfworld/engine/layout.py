@@ -18,10 +18,7 @@ from rpms.worlds.alfworld.engine.problem import Problem
 
 
 class State(NamedTuple):
-    """One moment of a game: immutable, hashable, comparable, and a few hundred bytes.
-
-    Things are the indices of the game's `Layout`; a set of them is a bit mask.
-    """
+    """One moment of a game: immutable, hashable; things are indices of the `Layout`, sets are bit masks."""
 
     location: int
     held: int
@@ -55,10 +52,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:
-    """The engine's names of ids: the part before `_bar_` and a number; the first id in order gets the highest.
-
-    An id without `_bar_` is called by itself and a trailing space, as the real engine does.
-    """
+    """The engine's names of ids: the part before `_bar_`, or the id and a space, and a number, highest first."""
     stems: dict[str, str] = {}
     counts: defaultdict[str, int] = defaultdict(int)
     ordered = sorted(ids)

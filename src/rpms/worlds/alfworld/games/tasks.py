@@ -98,10 +98,7 @@ def builtin_tasks(split: str = BUILTIN) -> list[Task]:
 
 
 def reworded(data: Mapping[str, Any], dialect: str, path: str | Path) -> Mapping[str, Any]:
-    """Content of a game file in a dialect: the same problem and goal under the other release's domain and grammar.
-
-    Unchanged if it has that dialect already, or none is asked for. A walkthrough is left out.
-    """
+    """Content of a game file in a dialect, without a walkthrough; unchanged if it has that one already."""
     known = known_dialect(dialect)
     if known is None:
         return data
