@@ -7,13 +7,12 @@ import json
 import weakref
 from pathlib import Path
 
-from rpms.play.sources import knowledge_of
-
 from rpms.core.belief import Situation
 from rpms.core.goal import Goal
 from rpms.core.planning.doubts import wanted_facts
 from rpms.core.planning.reason import reasoner_of
 from rpms.core.planning.trust import atoms_over
+from rpms.play.sources import knowledge_of
 from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.games import load_game, task_data
 from rpms.worlds.base import Setting

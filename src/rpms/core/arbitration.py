@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from rpms.core.anywhere import Anywhere
-from rpms.core.belief import Situation
-from rpms.core.facts import Clause, Facts, Truth
+from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
+from rpms.core.facts import Atom, Clause, Facts, Truth, kind_of
+from rpms.core.goal import Goal, GoalSignature
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
-from rpms.core.rules import ActiveRules
-from rpms.core.simulated import Simulated
+from rpms.core.rules import ActiveRules, Instance
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 
@@ -68,7 +67,7 @@ def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> 
     key, goal = (id(entry), id(situation.goal)), situation.goal
     learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
     learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
-    anywhere = Anywhere(situation, rules, learned_for, *learned_in)
+    anywhere = TransferableFacts(situation, rules, learned_for, *learned_in)
     judged: dict[tuple[int, int], Any] = rules.kept.setdefault("judged", {})
     kept = judged.get(key)
     if (
@@ -288,3 +287,85 @@ def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
     literal = next((each for each in clause.literals if each.truth(facts) is value), clause.literals[0])
     said = literal.truth(facts)
     return rules.say(literal.atom, ~said if literal.negated else said)
+
+
+_NO_STATE = StateSignature()
+
+
+@dataclass(frozen=True, slots=True)
+class TransferableFacts:
+    """Facts of a situation that do not depend on the present room, place or hand; all others are unknown.
+
+    The hard filter judges by them: the state the entry was learned in, the kinds of things, the goal, and the effects
+    of the entry's own steps.
+    """
+
+    situation: Situation
+    rules: ActiveRules
+    learned_for: GoalSignature
+    """The goal of the entry that is judged: its tomato stands for the apple that is asked for now."""
+    learned_in: StateSignature = _NO_STATE
+    """The state in which the entry that is judged was learned."""
+    deeds: dict[Atom, Truth] = field(default_factory=dict)
+    """Answers that depend on what was done in this episode; all others stay the same all through it."""
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom.predicate in GOAL_PREDICATES:
+            return self.situation.truth(atom) | Situation(self.situation.belief, self._own_goal).truth(atom)
+        then = self.situation.belief.recalled(self.learned_in).truth(atom)
+        if then is not Truth.UNKNOWN:
+            return then
+        predicate = self.rules.predicates.get(atom.predicate)
+        if predicate is not None and predicate.lasting:
+            return self.situation.truth(atom)
+        return self._done(atom) if atom.predicate in self.rules.deeds else Truth.UNKNOWN
+
+    @property
+    def _own_goal(self) -> Goal:
+        own = self.learned_for
+        return Goal(own.type, own.object, own.state, own.destination)
+
+    def _done(self, atom: Atom) -> Truth:
+        """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
+        values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
+        self.deeds[atom] = next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
+        return self.deeds[atom]
+
+    def _stand_ins(self, atom: Atom) -> Iterator[Atom]:
+        for held in self.situation.belief.holding:
+            args = tuple(held if kind_of(held) == kind_of(arg) else arg for arg in atom.args)
+            if args != atom.args:
+                yield Atom(atom.predicate, args)
+
+
+class Simulated:
+    """Facts as they would be after some actions: effects laid over a belief that stays as it is."""
+
+    def __init__(self, base: Facts, rules: ActiveRules) -> None:
+        self._base = base
+        self._rules = rules
+        self._known: dict[Atom, Truth] = {}
+        self._only: dict[str, Atom] = {}
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom in self._known:
+            return self._known[atom]
+        only = self._only.get(atom.predicate)
+        if only is None:
+            return self._base.truth(atom)
+        together = self._rules.predicates[atom.predicate].exclusive
+        if together == "always":
+            return Truth.FALSE
+        return self._base.truth(Atom(together, (only.args[0], atom.args[0])))
+
+    def apply(self, instance: Instance) -> None:
+        """Take over what an action does."""
+        for literal in instance.effects:
+            atom = literal.atom
+            predicate = self._rules.predicates.get(atom.predicate)
+            if predicate is not None and predicate.exclusive and not literal.negated:
+                self._only[atom.predicate] = atom
+                self._known = {
+                    known: value for known, value in self._known.items() if known.predicate != atom.predicate
+                }
+            self._known[atom] = Truth.of(not literal.negated)
