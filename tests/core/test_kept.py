@@ -14,7 +14,7 @@ from rpms.core.planning.reason import reasoner_of
 from rpms.core.planning.trust import atoms_over
 from rpms.play.sources import knowledge_of
 from rpms.worlds.alfworld.engine.gamefile import GameFile
-from rpms.worlds.alfworld.games import load_game, task_data
+from rpms.worlds.alfworld.games.tasks import load_game, task_data
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
