@@ -25,7 +25,7 @@ from rpms.guard.calls import Call, ToolManual
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import Rulebook, judge
-from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, kept
+from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, Word, kept
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.reloading import ManualFiles
 from rpms.guard.repeats import Repeats
@@ -193,7 +193,10 @@ class Guard:
         if self._log is None:
             return ruling
         said: dict[str, Any] = {name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")}
-        said |= {"ruling": ruling.word, "made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None}
+        said |= {
+            "ruling": Word(ruling.word),
+            "made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None,
+        }
         try:
             shadow = self._observe_only
             self._log.add(CheckLine(**self._place(), **_named(call), **said, approved=approved, shadow=shadow))
@@ -297,8 +300,9 @@ class Guard:
                 self._under_way.settle(self._learn(read, value, failed=wrong))
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
-            shown, unread = (None, True) if value is MISSING else kept(value)
-            self._note(ResultLine(**self._place(), **_named(read), failed=wrong, result=shown, unread=unread))
+            if self._log is not None:
+                shown, unread = (None, True) if value is MISSING else kept(value)
+                self._note(ResultLine(**self._place(), **_named(read), failed=wrong, result=shown, unread=unread))
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
             said = (news, "" if value is MISSING else text_of(value))

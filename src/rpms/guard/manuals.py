@@ -13,16 +13,15 @@ from typing import Any
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Literal, parse_literal
 from rpms.core.rules import Predicate, Rule, Tier
+from rpms.foreign.files import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import GIVEN, RESULT, Policy, RecordKind, ToolEffect, ToolFact, ToolManual, ToolSchema
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
 from rpms.guard.manual_doubts import doubts_of
-from rpms.guard.manual_forms import ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
-from rpms.guard.readings import Path, Reading, Take, Which
-from rpms.store.clauses import LiteralReader, read_each
-from rpms.store.files import read_text
-from rpms.store.manuals import ID, NAME
+from rpms.guard.manual_forms import OnError, ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
+from rpms.guard.readings import Path, Reading, Take
+from rpms.store.clauses import ID, NAME, LiteralReader, read_each
 from rpms.store.sections import validate
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 
@@ -85,7 +84,7 @@ class _Reader(LiteralReader):
             tuple(self.drafts),
             now,
             self.fails,
-            closed=chosen.errors == "closed",
+            closed=chosen.errors is OnError.CLOSED,
             others=chosen.others,
             repeats=chosen.repeats,
             circles=chosen.circles,
@@ -99,8 +98,8 @@ class _Reader(LiteralReader):
         given = {name: yaml.tree[name] for name in _SETTINGS if name in yaml.tree}
         if isinstance(given.get("now"), date):
             given["now"] = given["now"].isoformat()
-        mine = validate(yaml, ToolSettingsForm, given, ("settings",))
-        self.settings = self.settings.model_copy(update={name: getattr(mine, name) for name in given})
+        mine = validate(yaml, ToolSettingsForm, given, ())
+        self.settings = replace(self.settings, **{name: getattr(mine, name) for name in given})
         if "fails" in given:
             self.fails = tuple(self._failure(yaml, place, each) for place, each in enumerate(mine.fails))
         now = moment_of(mine.now)
@@ -136,7 +135,7 @@ class _Reader(LiteralReader):
         at = self._from(yaml, (*path, "at"), read.at, heads) if read.at else None
         asked = self._from(yaml, (*path, "asked"), read.asked, frozenset({"arguments"})) if read.asked else None
         ask = read.ask or f"look up the {name}"
-        self.records[name] = RecordKind(name, tuple(read.tools), key, each, at, ask, asked)
+        self.records[name] = RecordKind(name, read.from_, key, each, at, ask, asked)
 
     def _from(self, yaml: YamlFile, path: tuple[object, ...], text: str, heads: frozenset[str]) -> Path:
         """A path whose first word is one of a few."""
@@ -154,7 +153,7 @@ class _Reader(LiteralReader):
         if not NAME.fullmatch(name) or name == GIVEN:
             raise yaml.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
         self.claim(yaml, path, name)
-        predicate = Predicate(name, tuple(read.args), read.yes, read.no)
+        predicate = Predicate(name, read.args, read.yes, read.no)
         if read.of and read.of not in self.records:
             if read.of in self.broken:
                 return
@@ -164,7 +163,7 @@ class _Reader(LiteralReader):
         reading = self._reading(yaml, path, read, compared)
         if read.python and (reading or read.initially is not None):
             raise yaml.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
-        alike = ALIKE[read.alike] if read.alike else None
+        alike = ALIKE[read.as_] if read.as_ else None
         if read.shared and (reading or read.python):
             raise yaml.error(path, f"{name}: only what effects tell is shared")
         self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially, alike, read.shared)
@@ -176,7 +175,10 @@ class _Reader(LiteralReader):
         if not isinstance(value, Mapping):
             return validate(yaml, ToolFactForm, value, path), {}
         compared = {key: plain(value[key]) for key in COMPARISONS if key in value}
-        return validate(yaml, ToolFactForm, {key: value[key] for key in value if key not in compared}, path), compared
+        read = validate(yaml, ToolFactForm, {key: value[key] for key in value if key not in compared}, path)
+        if read.as_ and read.as_ not in ALIKE:
+            raise yaml.error((*path, "as"), f"{path[-1]}: as: should be one of {', '.join(ALIKE)}")
+        return read, compared
 
     def _reading(
         self, yaml: YamlFile, path: tuple[object, ...], read: ToolFactForm, compared: Mapping[str, Any]
@@ -195,15 +197,11 @@ class _Reader(LiteralReader):
         way = self._path(yaml, (*path, "path"), text)
         if not way.head and not read.of:
             raise yaml.error(path, "say of which record: `of: NAME`; or begin the path with an argument: `<items>.*`")
-        try:
-            which = Which(read.which)
-        except ValueError:
-            raise yaml.error((*path, "which"), f"{read.which!r} is none of {', '.join(Which)}") from None
         other = self._other(yaml, (*path, compare), compare, other)
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
             raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
-        return Reading(way, compare, other, which, take, read.of, ALIKE[read.alike] if read.alike else None)
+        return Reading(way, compare, other, read.which, take, read.of, ALIKE[read.as_] if read.as_ else None)
 
     def _other(self, yaml: YamlFile, path: tuple[object, ...], compare: str, other: Any) -> Any:
         """Value of a comparison, checked for what the comparison can use."""
@@ -242,7 +240,7 @@ class _Reader(LiteralReader):
         names = frozenset(read.args)
         needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
         effects = read_each(self._effect, yaml, (*path, "effects"), read.effects, names)
-        failing = read_each(self._effect, yaml, (*path, "on_failure"), read.failing, names)
+        failing = read_each(self._effect, yaml, (*path, "on_failure"), read.on_failure, names)
         forgets = read_each(self._forgotten, yaml, (*path, "forgets"), read.forgets, names)
         unknown = read.unknown or self.settings.unknown
         self.tools[name] = ToolSchema(name, names, needs, effects, failing, forgets, unknown, read.reads)
@@ -298,7 +296,7 @@ class _Reader(LiteralReader):
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         unknown = read.unknown or self.settings.unknown
         sets = self._sets(yaml, path, read, shared)
-        policy = Policy(rule, tuple(read.tools), when, requires, each, unknown, read.instead)
+        policy = Policy(rule, read.tools, when, requires, each, unknown, read.instead)
         rules = self.drafts if read.draft else self.policies
         rules.append(replace(policy, warns=read.warns, asks=read.asks, sets=sets))
 

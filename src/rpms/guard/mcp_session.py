@@ -120,8 +120,7 @@ class McpSession:
         if _key(id_) in self._waiting:  # also one that the client gave up, whose answer may still come
             self._answer(mcp.error(id_, mcp.INVALID, "another call with this id is under way"))
             return
-        modern = mcp.is_modern(params)
-        approved = True if self._approved and mcp.as_call(message).key in self._approved else None
+        modern, approved = mcp.is_modern(params), None
         if modern and (asked := self._asked.pop(str(params.get("requestState")), None)):
             message, approved = self._resumed(message, asked)
         self._judge(message, modern=modern, approved=approved)
@@ -129,15 +128,16 @@ class McpSession:
     def _judge(self, message: dict[str, Any], *, modern: bool, approved: bool | None) -> None:
         id_ = message["id"]
         self._guard.refresh()
-        can_ask = self._elicits or mcp.can_elicit(mcp.params_of(message))
-        ruling = self._guard.check(mcp.call_of(message), can_modify=True, can_ask=can_ask, approved=approved)
+        call, can_ask = mcp.call_of(message), self._elicits or mcp.can_elicit(mcp.params_of(message))
+        if approved is None and self._approved and isinstance(call.arguments, dict) and call.key in self._approved:
+            approved = True
+        ruling = self._guard.check(call, can_modify=True, can_ask=can_ask, approved=approved)
         if isinstance(ruling, Ask):
             self._ask(message, ruling, modern=modern)
             return
         if isinstance(ruling, Refuse):
             self._answer(mcp.answer(id_, mcp.tool_error(f"Not done. {ruling.text}", modern=modern)))
             return
-        call = mcp.as_call(message)
         if isinstance(ruling, Modify):
             call = ruling.call
             message = {**message, "params": {**message["params"], "arguments": dict(call.arguments)}}
@@ -166,7 +166,7 @@ class McpSession:
     def _ask(self, message: dict[str, Any], ruling: Ruling, *, modern: bool) -> None:
         """Have the client ask its user: by a request of its own, or since 2026-07-28 in the answer to the call."""
         token, until = f"{_MINE}-{uuid4().hex}", time.monotonic() + self._patience
-        asking = mcp.question(f"{ruling.text}\nThe call: {excerpt(mcp.as_call(message).text)}\nShall it be made?")
+        asking = mcp.question(f"{ruling.text}\nThe call: {excerpt(mcp.call_of(message).text)}\nShall it be made?")
         if modern:
             wanted = {_MINE: {"method": mcp.ELICIT, "params": asking}}
             result = {"resultType": "input_required", "inputRequests": wanted, "requestState": token}
@@ -184,7 +184,9 @@ class McpSession:
         """The call without what was added for the guard, and the decision, which holds for that very call."""
         params = {name: value for name, value in message["params"].items() if name != "requestState"}
         replies = params.pop("inputResponses", None)
-        same = mcp.as_call(message).text == mcp.as_call(asked.message).text
+        same = params.get("arguments") == mcp.params_of(asked.message).get("arguments") and params.get(
+            "name"
+        ) == mcp.params_of(asked.message).get("name")
         decided = same and _accepts(replies.get(_MINE) if isinstance(replies, dict) else None)
         return {**message, "params": params}, decided
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,7 @@ class _Tally:
             remedy=event.remedy,
         )
         if row is not None:
-            made = event if event.made is None else event.model_copy(update={"arguments": event.made})
+            made = event if event.made is None else replace(event, arguments=event.made)
             self.open[_key(made)] = row
 
     def _result(self, event: ResultLine) -> None:

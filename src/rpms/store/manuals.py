@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -29,7 +28,7 @@ from rpms.core.rules import (
 )
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ClauseReader, bare_words, read_each
+from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ID, NAME, ClauseReader, bare_words, read_each
 from rpms.store.commands import unknown_command
 from rpms.store.files import read_text
 from rpms.store.manual_forms import (
@@ -49,8 +48,6 @@ _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")
 _KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS)
 MANUAL = YamlKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
-ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
-NAME = re.compile(r"[a-z][a-z_]*")
 _GOAL_FIELDS = ("object", "state", "destination")
 
 

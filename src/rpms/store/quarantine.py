@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from rpms.core.errors import FileError
 from rpms.core.memory import Entry
 from rpms.foreign.files import is_there
-from rpms.foreign.json_text import first_mistake
+from rpms.foreign.forms import first_mistake
 from rpms.foreign.limits import LONGEST_FIELD
 from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text, write_whole

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 from rpms.core.errors import FileError
+from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
+from rpms.foreign.typed import from_json
 from rpms.store.yaml_files import YamlFile, plain
 
-
-class Strict(BaseModel):
-    """A form with no other fields than its own."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def listed(value: object) -> object:
-    """A text stands for a list of one."""
-    return [value] if isinstance(value, str) else value
-
-
-_Model = TypeVar("_Model", bound=Strict)
+_Form = TypeVar("_Form")
 
 
 def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -43,19 +32,32 @@ def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any
         yield key, node[key]
 
 
-def validate(yaml: YamlFile, model: type[_Model], value: object, path: tuple[object, ...]) -> _Model:
-    """An entry in its form; what does not fit is an error at its line."""
+def validate(yaml: YamlFile, form: type[_Form], value: object, path: tuple[object, ...]) -> _Form:
+    """An entry in its form, a dataclass; what does not fit is an error at its line. A text stands for a list of one."""
+    given, lists = plain(value), _lists(form)
+    if isinstance(given, dict):
+        given = {name: [each] if name in lists and isinstance(each, str) else each for name, each in given.items()}
     try:
-        return model.model_validate(plain(value))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        problem = (
-            "is not a known field"
-            if first["type"] == "extra_forbidden"
-            else first["msg"][:1].lower() + first["msg"][1:]
-        )
-        raise yaml.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
+        read = from_json(form, given)
+    except NotJson as error:
+        entry = f"{path[-1]}: {'' if error.place else 'entry '}" if path else ""
+        raise yaml.error((*path, *error.place), f"{entry}{error}") from None
+    for name in _needed(form):
+        if getattr(read, name) in ("", ()):
+            raise yaml.error((*path, name), f"{path[-1]}: {name.rstrip('_')}: should not be empty")
+    return read
+
+
+@cache
+def _needed(form: Any) -> tuple[str, ...]:
+    """Fields of a form without a default."""
+    return tuple(each.name for each in fields(form) if each.default is MISSING and each.default_factory is MISSING)
+
+
+@cache
+def _lists(form: Any) -> frozenset[str]:
+    """Fields of a form that are lists."""
+    return frozenset(name.rstrip("_") for name, kind in get_type_hints(form).items() if get_origin(kind) is tuple)
 
 
 @dataclass

@@ -134,4 +134,7 @@ def plain(value: object, key: Callable[[object], object] = str) -> object:
         return {key(name): plain(item, key) for name, item in value.items()}
     if isinstance(value, list):
         return [plain(item, key) for item in value]
-    return str(value) if isinstance(value, str) else value
+    for kind in (str, bool, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return value
