@@ -21,7 +21,7 @@ from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import Absent, CallFacts, PythonFact, ToolBelief
-from rpms.guard.calls import Call, ToolManual
+from rpms.guard.calls import Call, ToolManual, unquoted
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import Rulebook, judge
@@ -31,7 +31,6 @@ from rpms.guard.reloading import ManualFiles
 from rpms.guard.repeats import Repeats
 from rpms.guard.rulings import ERROR, FORM, Allow, Ask, Modify, Refuse, Ruling, Warn
 from rpms.guard.shared import SharedFacts
-from rpms.guard.telling import check_tellable, unquoted
 from rpms.guard.under_way import Changes, UnderWay
 
 USER: Final = "user_says"
@@ -320,7 +319,7 @@ class Guard:
         with self._lock:
             told = [unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
             for literal in told:
-                check_tellable(literal.atom, self.manual)
+                self.manual.check_tellable(literal.atom)
             before, self.belief = self.belief, self.belief.learn(*told)
             self._under_way.settle({literal.atom for literal in told})
             self._share(told)

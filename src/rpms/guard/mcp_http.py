@@ -77,8 +77,7 @@ class Gateway:
     async def _lifespan(self, _server: Server[Any]) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             for each in self._servers:
-                where = each if isinstance(each, str) else StdioServerParameters(command=each[0], args=list(each[1:]))
-                client = Client(where, elicitation_callback=_declined, cache=None)  # type: ignore[arg-type]
+                client = Client(_place(each), elicitation_callback=_declined, cache=None)  # type: ignore[arg-type]
                 self._clients.append(await stack.enter_async_context(client))
                 await self._learn_tools(self._clients[-1])
             missing = sorted(set(self._guard.manual.tools) - {USER} - set(self._tools))
@@ -87,19 +86,14 @@ class Gateway:
             yield
 
     async def _learn_tools(self, client: Client) -> None:
-        cursor = None
-        while True:
-            page = await client.list_tools(cursor=cursor)
-            for tool in page.tools:
-                if tool.name in self._tools:
-                    raise InputError(f"two servers have a tool {excerpt(tool.name)!r}: serve them apart")
-                self._tools[tool.name] = (client, tool)
-            listed = [{"name": tool.name, "inputSchema": tool.input_schema} for tool in page.tools]
-            for difference in mcp.differences(self._guard.manual, listed):
-                self._complain(difference)
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        tools = await _tools_of(client)
+        for tool in tools:
+            if tool.name in self._tools:
+                raise InputError(f"two servers have a tool {excerpt(tool.name)!r}: serve them apart")
+            self._tools[tool.name] = (client, tool)
+        listed = [{"name": tool.name, "inputSchema": tool.input_schema} for tool in tools]
+        for difference in mcp.differences(self._guard.manual, listed):
+            self._complain(difference)
 
     async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool for _, tool in self._tools.values()])
@@ -165,7 +159,7 @@ class Gateway:
             self._asked[token] = call.key
             while len(self._asked) > _MOST_SESSIONS:
                 del self._asked[next(iter(self._asked))]
-            request = types.ElicitRequest(params=types.ElicitRequestFormParams(**_snake(asking)))
+            request = types.ElicitRequest(params=types.ElicitRequestFormParams.model_validate(asking))
             return types.InputRequiredResult(input_requests={_MINE: request}, request_state=token)
         said = await context.session.elicit_form(asking["message"], asking["requestedSchema"], context.request_id)
         return await asyncio.to_thread(guard.check, call, can_modify=True, approved=said.action == "accept")
@@ -230,21 +224,27 @@ def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:
     uvicorn.run(_Bearer(app, token) if token else app, host=host, port=port, log_level="warning")
 
 
+def _place(server: str | Sequence[str]) -> str | StdioServerParameters:
+    return server if isinstance(server, str) else StdioServerParameters(command=server[0], args=list(server[1:]))
+
+
+async def _tools_of(client: Client) -> list[types.Tool]:
+    """All tools that a server lists."""
+    page = await client.list_tools()
+    found = list(page.tools)
+    while page.next_cursor:
+        page = await client.list_tools(cursor=page.next_cursor)
+        found += page.tools
+    return found
+
+
 def list_tools(server: str | Sequence[str]) -> list[dict[str, Any]]:
     """The tools that a server lists, as JSON."""
 
     async def listed() -> list[dict[str, Any]]:
-        where = server if isinstance(server, str) else StdioServerParameters(command=server[0], args=list(server[1:]))
-        found: list[dict[str, Any]] = []
-        cursor = None
-        async with Client(where) as client:
-            while cursor is not None or not found:
-                page = await client.list_tools(cursor=cursor)
-                found += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
-                cursor = page.next_cursor
-                if not page.tools:
-                    break
-        return found
+        async with Client(_place(server)) as client:
+            tools = await _tools_of(client)
+            return [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
 
     try:
         return asyncio.run(listed())
@@ -289,7 +289,3 @@ async def _ask_all(context: Any, result: types.InputRequiredResult) -> dict[str,
 
 def _accepts(reply: Any) -> bool:
     return getattr(reply, "action", None) == "accept" or (isinstance(reply, dict) and reply.get("action") == "accept")
-
-
-def _snake(asking: dict[str, Any]) -> dict[str, Any]:
-    return {"message": asking["message"], "requested_schema": asking["requestedSchema"]}
