@@ -129,6 +129,15 @@ def test_a_draft_needs_what_is_required_and_asks_before_destroying():
     assert manual.tools["read: file"].reads
 
 
+def test_a_draft_can_be_read_whatever_tools_are_called():
+    destroys = {"annotations": {"destructiveHint": True}}
+    names = ["删除", "delete.file", "delete_file", 'a\nb: c "{}', "yes"]
+    text = draft_manual([{"name": name, "description": "one\n  two: 3", **destroys} for name in names])
+    manual = read_tool_manual(("draft", text))
+    assert list(manual.tools) == names
+    assert [policy.tools for policy in manual.policies] == [(name,) for name in names]
+
+
 def test_a_draft_is_written_from_a_real_server(tmp_path, rpms):
     pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'rpms[mcp]'")
     server = Path(__file__).parent / "sdk_server.py"

@@ -42,7 +42,8 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
         entries.append(f"  {json.dumps(tool['name'])}: {json.dumps(entry)}")
         if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
             rule = {"text": f"A person approves {tool['name']}.", "tools": tool["name"], "asks": True}
-            policies.append(f"  P-{re.sub('[^A-Z0-9]+', '-', tool['name'].upper()).strip('-')}-001: {json.dumps(rule)}")
+            words = re.sub("[^A-Z0-9]+", "-", tool["name"].upper()).strip("-") or "TOOL"
+            policies.append(f"  P-{words}-{len(policies) + 1:03}: {json.dumps(rule)}")
     blocks = [_HEAD, "tools:", *(entries or ["  {}"]), *(["policies:", *policies] if policies else [])]
     return "\n".join(blocks) + "\n"
 

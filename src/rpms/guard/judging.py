@@ -321,7 +321,7 @@ def _undeclared(facts: CallFacts) -> Ruling | None:
     words = _SEPARATED.sub("_", loosened(name)).strip("_")
     for declared in manual.tools:
         known = _SEPARATED.sub("_", loosened(declared)).strip("_")
-        if words == known or words.endswith(f"_{known}"):
+        if words.replace("_", "") == known.replace("_", "") or words.endswith(f"_{known}"):
             reason = f"the manual declares {declared}, not {name}: no rule would be asked"
             return Refuse(reason, OTHER, "", f"call {declared}; or declare {name} in the manual")
     if manual.others is OnUnknown.PASS:

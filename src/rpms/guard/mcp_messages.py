@@ -70,7 +70,12 @@ def answered_by(line: bytes) -> int | str | None:
         known = json.loads(line)
     except (ValueError, RecursionError):
         return id_within(line[:1_000], line[-1_000:])
-    id_ = known.get("id") if isinstance(known, dict) else None
+    return id_of(known) if isinstance(known, dict) else None
+
+
+def id_of(message: Mapping[str, Any]) -> int | str | None:
+    """The id of a message; None if it has none that is a whole number or a text."""
+    id_ = message.get("id")
     return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
 
 

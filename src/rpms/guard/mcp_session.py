@@ -13,6 +13,7 @@ from rpms.foreign.limits import LARGEST_MESSAGE
 from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.calls import Call
+from rpms.guard.comparisons import loosened
 from rpms.guard.guard import USER, Guard
 from rpms.guard.rulings import Ask, Modify, Refuse, Ruling
 
@@ -104,6 +105,9 @@ class McpSession:
         if method is None and key in self._asked:
             self._decided(key, message)
             return
+        if "method" in message and (not isinstance(method, str) or loosened(method) == mcp.CALL):
+            self._answer(mcp.error(mcp.id_of(message), mcp.INVALID, f"{excerpt(method)!r} is no method"))
+            return
         if method == "initialize":
             self._elicits = mcp.can_elicit(params)
         if method == mcp.LIST or (isinstance(method, str) and method.startswith("tasks/")):
@@ -114,8 +118,10 @@ class McpSession:
 
     def _call(self, message: dict[str, Any]) -> None:
         id_, params = message.get("id"), mcp.params_of(message)
-        if not isinstance(id_, int | str) or isinstance(id_, bool):
+        if mcp.id_of(message) is None:
             self._complain("a tool call without an id was not passed on")
+            if id_ is not None:
+                self._answer(mcp.error(None, mcp.INVALID, "the id of a call is a text or a whole number"))
             return
         if _key(id_) in self._waiting:  # also one that the client gave up, whose answer may still come
             self._answer(mcp.error(id_, mcp.INVALID, "another call with this id is under way"))
