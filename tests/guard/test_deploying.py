@@ -117,6 +117,12 @@ TOOLS = [
 ]
 
 
+def test_a_file_without_cases_is_no_test(once, rpms, tmp_path):
+    for text in ("cases: {}\n", "cases:\n", "case: {a: []}\n"):
+        (tmp_path / "cases.yaml").write_text(text)
+        assert "under the key `cases`" in rpms("guard", "test", once / "once.yaml", tmp_path / "cases.yaml").line
+
+
 def test_a_draft_needs_what_is_required_and_asks_before_destroying():
     text = draft_manual(TOOLS)
     manual = read_tool_manual(("draft.yaml", text))

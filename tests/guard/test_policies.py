@@ -271,10 +271,7 @@ def test_no_result_and_no_argument_breaks_the_guard_or_gets_a_change_through(nam
     [
         *((text, True) for text in ("Yes", "Yes, cancel it.", "yes cancel it", "Sure, go ahead.", "OK", "Absolutely")),
         *((text, True) for text in ("Go ahead and cancel it.", "I confirm.", "Please proceed with the exchange.")),
-        *(
-            (text, True)
-            for text in ("Yes, that's correct. Please proceed.", "Of course.", "Yes, cancel the one of 3.5 kg.")
-        ),
+        *((text, True) for text in ("Yes, that's correct. Please proceed.", "Of course.", "Yes, cancel the 3.5 kg.")),
         *((text, False) for text in ("No", "Please do not cancel it.", "Please do nothing yet", "Yes, wait, no")),
         *(
             (text, False)

@@ -76,7 +76,7 @@ class CasesRun:
 def run_cases(guard: Guard, file: Path) -> CasesRun:
     """Play every case of a file with a guard of its own."""
     yaml = read_yaml(str(file), read_text(file, LARGEST_MANUAL), _CASES)
-    if not isinstance(yaml.tree, dict) or "cases" not in yaml.tree:
+    if not yaml.tree.get("cases"):
         raise FileError(file, 1, "cases are written under the key `cases`, each a name with a list of steps")
     done = CasesRun()
     for name, steps in entries_at(yaml, ("cases",)):

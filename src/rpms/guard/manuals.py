@@ -26,8 +26,7 @@ from rpms.store.sections import validate
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
-_SECTIONS = ("records", "facts", "tools", "policies")
-_KEYS = (*_SETTINGS, *_SECTIONS)
+_KEYS = (*_SETTINGS, "records", "facts", "tools", "policies")
 TOOL_MANUAL = YamlKind("a guard's manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 AS_MANY = "argument of this tool, or part of one"
 """The role of arguments that may stand for many: `items.*`."""
@@ -69,11 +68,9 @@ class _Reader(LiteralReader):
             ("policies", self._policy),
         ):
             for yaml, name, value in self.entries(yamls, section):
+                self._places[section, name] = yaml
                 with self.noting(name):
                     read(yaml, name, value)
-        self._places = {
-            (section, name): yaml for section in _SECTIONS for yaml, name, _ in self.entries(yamls, section)
-        }
         chosen = self.settings
         return ToolManual(
             chosen.guard,

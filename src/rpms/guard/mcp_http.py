@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
@@ -60,7 +60,6 @@ class Gateway:
         """The calls that a person is asked about, by what the client sends back."""
         self.server: Server[Any] = Server(
             "rpms-guard",
-            lifespan=self._lifespan,
             get_tool_input_schema=lambda name: self._tools[name][1].input_schema if name in self._tools else None,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -74,11 +73,16 @@ class Gateway:
         )
 
     @asynccontextmanager
-    async def _lifespan(self, _server: Server[Any]) -> AsyncIterator[None]:
+    async def connected(self) -> AsyncIterator[None]:
+        """Start or connect to the servers, and keep them until the end."""
         async with AsyncExitStack() as stack:
             for each in self._servers:
                 client = Client(_place(each), elicitation_callback=_declined, cache=None)  # type: ignore[arg-type]
-                self._clients.append(await stack.enter_async_context(client))
+                try:
+                    self._clients.append(await stack.enter_async_context(client))
+                except (OSError, MCPError, ExceptionGroup) as error:
+                    name = each if isinstance(each, str) else each[0]
+                    raise InputError(f"no connection to the server {excerpt(name)!r}: {_cause(error)}") from None
                 await self._learn_tools(self._clients[-1])
             missing = sorted(set(self._guard.manual.tools) - {USER} - set(self._tools))
             if missing:
@@ -131,6 +135,8 @@ class Gateway:
         guard.refresh()
         call = Call(params.name, params.arguments or {}, f"{uuid4().hex[:8]}")
         client = self._tools.get(params.name, (None, None))[0]
+        if client is None:
+            return _failed(f"no server has a tool {excerpt(call.tool)!r}")
         approved: bool | None = None
         replies: Any = params.input_responses or {}
         if params.request_state in self._asked:
@@ -140,9 +146,8 @@ class Gateway:
         ruling = await self._ruling(guard, call, context, approved)
         if isinstance(ruling, types.InputRequiredResult):
             return ruling
-        if not ruling.goes_on or client is None:
-            text = f"Not done. {ruling.text}" if not ruling.goes_on else f"no server has a tool {excerpt(call.tool)!r}"
-            return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+        if not ruling.goes_on:
+            return _failed(f"Not done. {ruling.text}")
         call = ruling.call if isinstance(ruling, Modify) else call
         return await self._made(guard, call, client, params, ruling, context)
 
@@ -221,7 +226,21 @@ def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:
     app: Any = gateway.server.streamable_http_app(
         host=host, max_request_body_size=LARGEST_MESSAGE, transport_security=security
     )
-    uvicorn.run(_Bearer(app, token) if token else app, host=host, port=port, log_level="warning")
+    config = uvicorn.Config(_Bearer(app, token) if token else app, host=host, port=port, log_level="warning")
+
+    async def serving() -> None:
+        async with gateway.connected():
+            with suppress(KeyboardInterrupt):
+                await uvicorn.Server(config).serve()
+
+    asyncio.run(serving())
+
+
+def _cause(error: BaseException) -> str:
+    """The first error of a group, in one line."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return excerpt(error) or type(error).__name__
 
 
 def _place(server: str | Sequence[str]) -> str | StdioServerParameters:
@@ -249,7 +268,7 @@ def list_tools(server: str | Sequence[str]) -> list[dict[str, Any]]:
     try:
         return asyncio.run(listed())
     except (OSError, MCPError, ExceptionGroup) as error:
-        raise InputError(f"the server's tools cannot be listed: {excerpt(error)}") from None
+        raise InputError(f"the server's tools cannot be listed: {_cause(error)}") from None
 
 
 class _Bearer:
@@ -285,6 +304,10 @@ async def _ask_all(context: Any, result: types.InputRequiredResult) -> dict[str,
         if isinstance(form, types.ElicitRequestFormParams):
             said[name] = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
     return said
+
+
+def _failed(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
 def _accepts(reply: Any) -> bool:

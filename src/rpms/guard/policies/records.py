@@ -25,7 +25,7 @@ _DOING = (
 )
 _WHAT = r"(?:it|this|that|them|these|those|the|my|me|both|all|everything|to|please|now)"
 _MY_WISH = r"(?:(?:you (?:can|may)|i (?:want|would like|wish)(?: you)? to|let us) )?"
-_PIECES = re.compile(r"\s*(?:[,.!;:]|\s[-–]\s|—|\band\b)\s*")
+_PIECES = re.compile(r"\s*(?:[,.!;:]+(?=\s|$)|\s[-–]\s|—|\band\b)\s*")
 _FIRST = re.compile(rf"(?:(?:{_YES})(?: (?:{_THANKS}))*|{_MY_WISH}(?:please )?(?:{_GO}))(?: |$)")
 _PLAIN = re.compile(
     rf"(?:(?:{_YES}|{_THANKS})(?: |$))*"
