@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.errors import FileError
+from rpms.foreign import files
 from rpms.guard import Call, Guard, open_tool_manual
 from rpms.guard.log import is_guard_log, read_guard_log
 from rpms.guard.replay import LeftOut, replay
+from rpms.report import guard_pages
 from rpms.report.guard_pages import write_guard_report
 from tests.guard.test_guard import CANCEL, ORDER, SHOP, USER, returning
 from tests.report.hostile import ATTACK
@@ -97,6 +99,19 @@ def test_what_calls_and_results_say_is_no_markup(tmp_path):
     text = write_guard_report([file], tmp_path / "report", title=ATTACK).page.read_text(encoding="utf-8")
     assert "<script>window" not in text
     assert "<img" not in text
+
+
+def test_a_long_log_is_read_to_its_end_and_its_page_shows_what_was_refused_late(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_TRANSCRIPT_LINES", 10)  # a bound of other files
+    monkeypatch.setattr(guard_pages, "_MOST_ALLOWED", 5)
+    file = tmp_path / "long.jsonl"
+    guard = Guard(SHOP, log=file)
+    for number in range(20):
+        assert guard.check(Call("get_user", {"user_id": f"u{number}"})).goes_on
+    assert not guard.check(CANCEL).goes_on
+    text = write_guard_report([file], tmp_path / "report").page.read_text()
+    assert ("user_id=u4" in text, "user_id=u5" in text, f"{CANCEL.tool}(" in text) == (True, False, True)
+    assert "15 more calls are in the log" in text
 
 
 def test_a_cut_off_end_is_left_out_and_a_wrong_line_is_named(log, tmp_path):

@@ -178,7 +178,7 @@ class _Case:
         return self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
 
     def broken(self, checked: _Checked) -> tuple[Truth, _Any | None]:
-        """Whether a rule is broken, and which of its requirements decides that; none where it only forbids."""
+        """Truth of a rule being broken, and the requirement that decides it; none where the rule only forbids."""
         scope = Truth.TRUE
         here, shared = self._clauses, self._whole._clauses  # noqa: SLF001  its own kind
         for clause in checked.when:
@@ -202,7 +202,7 @@ class _Case:
         return _KEPT if doubtful is None else (Truth.UNKNOWN, doubtful)
 
     def any(self, clause: _Any) -> Truth:
-        """Whether one of a clause's facts holds."""
+        """Truth of a clause: one of its facts holds."""
         clauses = self._clauses if clause.varies else self._whole._clauses  # noqa: SLF001
         value = clauses.get(clause)
         if value is None:

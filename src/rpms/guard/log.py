@@ -49,7 +49,7 @@ class HeadLine:
 @dataclass(frozen=True, kw_only=True)
 class _Happened:
     at: str = ""
-    """When, in UTC."""
+    """Moment, in UTC."""
     session: str = ""
     """Conversation it belongs to."""
 
