@@ -15,6 +15,8 @@ from rpms.core.errors import InputError
 from rpms.foreign.files import is_there
 from rpms.guard.guard import Guard
 from rpms.guard.mcp_proxy import Proxy
+from rpms.guard.python_facts import load_python
+from rpms.guard.replay import resumed
 
 _LONGEST = 86_400.0
 """Seconds of a --timeout."""
@@ -69,11 +71,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _guard(options: Any) -> tuple[Guard, dict[str, Guard]]:
     """The guard, and those of earlier sessions in the log."""
-    functions: Any = None
-    if options.python:
-        from rpms.guard.python_facts import load_python  # noqa: PLC0415  loaded where it is used, as all below
-
-        functions = load_python(options.python)
+    functions = load_python(options.python) if options.python else None
     watch: Any = None
     if any(name.startswith("OTEL_") for name in os.environ):
         from rpms.guard.telemetry import telemetry  # noqa: PLC0415  an extra
@@ -81,8 +79,6 @@ def _guard(options: Any) -> tuple[Guard, dict[str, Guard]]:
         watch = telemetry()
     log, known = options.log, {}
     if log is not None and is_there(log) and (options.session or options.listen):
-        from rpms.guard.replay import resumed  # noqa: PLC0415
-
         known = resumed(Guard(options.manual, python=functions), log)
     guard = Guard(
         options.manual,

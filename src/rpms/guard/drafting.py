@@ -27,7 +27,8 @@ unknown: warn
 
 def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
     """A manual of the tools in an answer to `tools/list`: required arguments are needed, destroying needs a person."""
-    entries, policies = [], []
+    entries: list[str] = []
+    policies: list[str] = []
     for tool in tools:
         schema, hints = _object(tool.get("inputSchema")), _object(tool.get("annotations"))
         names = [name for name in _object(schema.get("properties")) if _sayable(name)]

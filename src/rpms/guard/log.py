@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import mmap
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,13 +13,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from rpms.core.errors import FileError
-from rpms.foreign.files import file_lines, is_there, open_regular
+from rpms.foreign.files import is_there, open_regular, text_lines
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.typed import from_json
 from rpms.guard.comparisons import text_of
 
 VERSION: Final = 1
-_BLOCK = 1 << 16
 _LONGEST_RESULT = 200_000
 """Characters of a result that are kept; what is longer is left out, and tells nothing when the log is replayed."""
 
@@ -132,18 +132,11 @@ class GuardLog:
 
     def _drop_cut_off_end(self) -> None:
         """Drop what a process wrote that was killed amid a line, which no reader takes, lest the next line join it."""
-        handle = open_regular(self.file, os.O_RDWR)
-        try:
-            place = size = os.fstat(handle).st_size
-            while place and (block := os.pread(handle, min(place, _BLOCK), max(0, place - _BLOCK))):
-                if (end := block.rfind(b"\n")) >= 0:
-                    keep = max(0, place - _BLOCK) + end + 1
-                    if keep < size:
-                        os.ftruncate(handle, keep)
-                    return
-                place = max(0, place - _BLOCK)
-        finally:
-            os.close(handle)
+        with os.fdopen(open_regular(self.file, os.O_RDWR), "r+b") as stream:
+            with mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
+                keep, size = data.rfind(b"\n") + 1, len(data)
+            if 0 < keep < size:
+                stream.truncate(keep)
 
 
 def kept(result: object) -> tuple[object, bool]:
@@ -153,12 +146,10 @@ def kept(result: object) -> tuple[object, bool]:
 
 def read_guard_log(file: Path) -> Iterator[Event]:
     """The lines of a log, read as they are asked for. A wrong line is a FileError; a cut-off end is left out."""
-    lines = file_lines(file)
-    line, number = next(lines, ""), 1
-    first = _parsed(file, number, line)
-    if not isinstance(first, HeadLine):
+    lines = text_lines(file, bounded=False)
+    if not isinstance(_parsed(file, 1, next(lines, "")), HeadLine):
         raise FileError(file, 1, "is not a guard's log: its first line says nothing of a guard")
-    line = next(lines, "")
+    line, number = next(lines, ""), 1
     while line:
         number, after = number + 1, next(lines, "")
         try:

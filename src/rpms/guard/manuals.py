@@ -359,7 +359,7 @@ def find_tool_doubts(*sources: tuple[str, str]) -> list[FileError]:
     reader = _Reader()
     manual = reader.read(sources)
     found = [] if reader.mistakes else doubts_of(manual)
-    return _in_order((reader.error_at(each.section, each.name, each.problem) for each in found), sources)
+    return _in_order((reader.error_at(*each) for each in found), sources)
 
 
 def _in_order(found: Iterable[FileError], sources: Iterable[tuple[str, str]]) -> list[FileError]:

@@ -34,7 +34,7 @@ def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any
 
 def validate(yaml: YamlFile, form: type[_Form], value: object, path: tuple[object, ...]) -> _Form:
     """An entry in its form, a dataclass; what does not fit is an error at its line. A text stands for a list of one."""
-    given, lists = plain(value), _lists(form)
+    given, lists = plain(value), _lists(form)  # type: ignore[arg-type]
     if isinstance(given, dict):
         given = {name: [each] if name in lists and isinstance(each, str) else each for name, each in given.items()}
     try:
@@ -42,7 +42,7 @@ def validate(yaml: YamlFile, form: type[_Form], value: object, path: tuple[objec
     except NotJson as error:
         entry = f"{path[-1]}: {'' if error.place else 'entry '}" if path else ""
         raise yaml.error((*path, *error.place), f"{entry}{error}") from None
-    for name in _needed(form):
+    for name in _needed(form):  # type: ignore[arg-type]
         if getattr(read, name) in ("", ()):
             raise yaml.error((*path, name), f"{path[-1]}: {name.rstrip('_')}: should not be empty")
     return read
