@@ -6,6 +6,7 @@ import importlib
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,31 @@ def test_two_guards_with_one_store_do_once_what_is_done_once(once):
     assert one.check(Call("look", {"bill": "B1"})).goes_on
     one.tell('not paid("B1")')
     assert two.check(PAY).goes_on
+
+
+def test_a_fact_with_words_for_yes_alone_is_denied_when_it_is_false(once):
+    refused = Guard(once / "once.yaml").check(Call("look", {"bill": "B1"}))
+    assert refused.text.startswith("P-LOOK-1: Only paid bills (it is not so that B1 was paid).")
+
+
+def test_many_guards_of_one_process_share_one_store(once):
+    first = Guard(once / "once.yaml", store=once / "facts.db")
+    guards = [first.fresh(f"s{number}") for number in range(200)]
+    pay = Call("pay", {"bill": "B1"})
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda guard: guard.check(pay).goes_on, guards))
+    assert made.count(True) == 1
+    guards[made.index(True)].observe(pay, "paid")
+    assert not first.check(pay).goes_on
+
+
+def test_a_changed_manual_that_wants_a_function_nobody_gave_is_not_used(once, caplog):
+    file = once / "once.yaml"
+    guard = Guard(file)
+    file.write_text(ONCE.replace("facts:", "facts:\n  asked: {python: asked}", 1))
+    guard.refresh()
+    assert "the changed manual is not used" in caplog.text
+    assert guard.check(PAY).goes_on
 
 
 def test_a_changed_manual_is_read_again_and_a_broken_one_is_not_used(once, caplog):

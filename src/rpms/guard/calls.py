@@ -211,7 +211,10 @@ class ToolManual:
         if atom.predicate == GIVEN:
             return f"{atom.args[0].strip('<>')} is {'' if value is Truth.TRUE else 'not '}given"
         fact = self.facts.get(atom.predicate)
-        return (fact.predicate if fact else Predicate(atom.predicate)).say(atom, value)
+        predicate = fact.predicate if fact else Predicate(atom.predicate)
+        if value is Truth.FALSE and predicate.yes and not predicate.no:
+            return f"it is not so that {predicate.say(atom, Truth.TRUE)}"
+        return predicate.say(atom, value)
 
     def check_tellable(self, atom: Atom) -> None:
         """Raise InputError for a fact that no rule would ask for as it is told; a manual without facts asks none."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from rpms.core.belief import FactBelief
-from rpms.core.errors import FileError
+from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
@@ -84,8 +84,8 @@ class Guard:
         self._lock = RLock()
         self._log = GuardLog(Path(log)) if log is not None else None
         self.session = session or uuid4().hex[:8]
-        self._store_file, self._observe_only, self._watch = store, observe_only, watch
-        self._shared = SharedFacts(Path(store), uuid4().hex) if store is not None else None
+        self._observe_only, self._watch = observe_only, watch
+        self._shared = SharedFacts(Path(store)) if store is not None else None
         if self._log is not None:
             self._log.begin(self.manual.name)
 
@@ -100,16 +100,19 @@ class Guard:
     def join(self, other: Guard) -> None:
         """Write to the log of another guard, share its facts, and observe or judge as it does."""
         self._log, self._watch, self._observe_only = other._log, other._watch, other._observe_only
-        if other._store_file is not None:
-            self._shared = SharedFacts(Path(other._store_file), uuid4().hex)
+        self._shared = other._shared.again() if other._shared is not None else None
 
     def refresh(self) -> None:
         """Judge by the manual as its files are now, if they have changed; what is known stays."""
         changed = self._files.changed() if self._files is not None else None
         if changed is not None:
+            try:
+                python = PythonFacts(changed, self.python.given)
+            except InputError as error:
+                _LOUD.error("the changed manual is not used: %s", excerpt(error))
+                return
             with self._lock:
-                self.python = PythonFacts(changed, self.python.given)
-                self.manual, self._rules = changed, Rulebook(changed)
+                self.python, self.manual, self._rules = python, changed, Rulebook(changed)
 
     def at(self, moment: str) -> None:
         """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
@@ -265,14 +268,14 @@ class Guard:
 
     def withdraw(self, call: Call) -> None:
         """Forget a call that was let through and then not made."""
-        with self._lock:
+        with self._lock, self._transaction():
             self._under_way.end(call)
             if self._shared is not None:
                 self._shared.withdraw(call.id or call.key)
 
     def abandon(self, call: Call) -> None:
         """Note that nobody waits for a call any more: what it changes is unknown until it is found out, or told."""
-        with self._lock:
+        with self._lock, self._transaction():
             self._under_way.lose(call)
             if self._shared is not None:
                 self._shared.lose(call.id or call.key)
@@ -282,7 +285,7 @@ class Guard:
 
         What cannot be read tells nothing: its facts stay unknown. Never raises for what a result holds.
         """
-        with self._lock:
+        with self._lock, self._transaction():
             try:
                 read = as_call(call)
             except NotJson:
@@ -316,7 +319,7 @@ class Guard:
 
         Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
         """
-        with self._lock:
+        with self._lock, self._transaction():
             told = [unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
             for literal in told:
                 self.manual.check_tellable(literal.atom)
