@@ -21,14 +21,15 @@ help:
 $(VENV)/.python: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "RPMS needs Python 3.11 or later")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install 'pip>=25.1'
 	touch $@
 
+# Few of the modules are ever imported: each is compiled when it is.
 $(VENV)/.base: $(VENV)/.python
-	$(PIP) install -e '.[report]'
+	$(PIP) install --no-compile -e '.[report]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.python
+	$(PIP) install 'pip>=25.1'  # knows dependency groups
 	$(PIP) install --no-compile -e '.[$(EXTRAS)]' --group test
 	-$(BIN)/python -m compileall -qq -j 0 -x '/tests/|/rllib/' $(VENV)/lib  # pip uses one processor, and compiles all
 	touch $@
@@ -36,7 +37,7 @@ $(VENV)/.test: $(VENV)/.python
 install: $(VENV)/.test
 
 quickstart: $(VENV)/.base
-	$(BIN)/rpms study run studies/quickstart.yaml --out runs/quickstart
+	$(BIN)/rpms study run studies/quickstart.yaml --out runs/quickstart --no-report  # the next one writes the page of both
 	$(BIN)/rpms study run studies/quickstart_model.yaml --out runs/quickstart
 	test ! -f src/rpms/store/records/requests-qwen2.5-coder-1.5b.answers.xz || \
 	  $(BIN)/rpms study run studies/quickstart_requests.yaml --out runs/quickstart-requests

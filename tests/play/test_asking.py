@@ -87,7 +87,7 @@ def test_where_asking_again_fails_the_answer_before_stands():
     result = play(Play(WORLD, WORLD.open(TASK, Setting()), TASK, mind, FunctionModel(answer), Decoding(), 1))
     (step,) = result.steps
     assert (step.command, result.reasks, result.usage.prompt_tokens) == ("open drawer 1", 1, 100)
-    assert step.notes == ("a note", "asked again in vain: too long")
+    assert step.notes == ("a note", "asked again without an answer: too long")
     assert result.ending is Ending.OUT_OF_STEPS
 
 

@@ -93,6 +93,12 @@ COMMANDS = {
     "models": Known("models", _KNOW, "List the models that can be used, or check that one answers."),
     "rules": Known("rules", _KNOW, "Show, check, learn, test and compare rule manuals."),
     "memory": Known("memory", _KNOW, "Show, count, merge, compare and clean memories."),
+    "docs": Known(
+        "docs",
+        _LOOK,
+        "List the sections of the documentation that have all the words; without words, the pages by task.",
+        "search_docs",
+    ),
     "guard": Known("guard", _MORE, "Check the tool calls of agents against a manual."),
     "envs": Known("envs", _MORE, "Use the worlds from other programs: Gymnasium ids, an OpenEnv server."),
     "games": Known("alfworld", _KNOW, "Make ALFWorld games, so that you need not download any."),

@@ -72,7 +72,7 @@ class HumanModel:
         self._console, self._world = console, world
         self._last: Decision | None = None
         self.observation: Callable[[], str] = lambda: ""
-        """The world's last text; whoever plays sets it."""
+        """The world's last text; the player's loop sets it."""
 
     def answer(self, request: Request) -> Answer:
         decision = request.decision

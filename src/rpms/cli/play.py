@@ -122,7 +122,7 @@ def play_one(
 
 
 def _reads(settings: Settings, person: HumanModel | None, answering: Model, reached: ModelOptions) -> Reads:
-    """Who reads a goal in somebody's words; where nobody can, a person who plays is asked."""
+    """Readers of a goal in somebody's words; a person who plays is asked if no reader can."""
     ask = person.ask_goal if person is not None else None
     if settings.reader in CONTROLS:
         return Reads(control=settings.reader or "", ask=ask)

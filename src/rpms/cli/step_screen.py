@@ -67,7 +67,7 @@ def said(observation: str) -> Text:
 
 
 def infeasible_line(step: Step) -> Text | None:
-    """That an action could not be done, and why as far as the manual tells."""
+    """A line for an infeasible action, with the reason if the manual gives one."""
     if not step.infeasible:
         return None
     return Text(f"infeasible{': ' + step.objection if step.objection else ''}", style="red")

@@ -54,7 +54,7 @@ def games(subject: Subject) -> str:
 
 
 def refusals(subject: Subject) -> str:
-    """What cannot be done is refused, recognised as refused, and changes nothing."""
+    """Infeasible commands are refused, recognised as refused, and change nothing."""
     world, count = subject.world, 0
     for task in subject.tasks:
         game = world.open(task, subject.setting)
@@ -85,10 +85,7 @@ def refusals(subject: Subject) -> str:
 
 
 def _asks(before: Moment, after: Moment) -> bool:
-    """True if a command is answered with a question: only answers are possible now, which its text lists.
-
-    That is no refusal, though nothing was done, and whatever is said next may end it.
-    """
+    """True if a command is answered with a question: only the answers that its text lists are possible now."""
     new = bool(after.admissible) and not {*after.admissible} & {*before.admissible}
     return new and all(answer in after.outcome.observation for answer in after.admissible)
 

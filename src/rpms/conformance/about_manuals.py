@@ -57,7 +57,7 @@ def schemas(subject: Subject) -> str:
 
 
 def effects(subject: Subject) -> str:
-    """What the manual says an action does, the belief does not deny."""
+    """The belief never denies an effect that the manual states."""
     count = 0
     for walk in subject.walks:
         rules = subject.rules(walk.goal)
@@ -86,7 +86,7 @@ def progress(subject: Subject) -> str:
 
 
 def plans(subject: Subject) -> str:
-    """What the manual plans in a state is the same each time, and can be done as far as is known."""
+    """Plans are the same each time, and feasible as far as is known."""
     states = [(walk.goal, moment.belief) for walk, moment in subject.moments()]
     states += [(goal, belief) for goal, belief, _ in subject.strange_beliefs]
     options = 0

@@ -48,10 +48,7 @@ def check_world(
     seed: int = 0,
     only: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """Check one property after the other, or `only` some; one that fails does not keep the rest from being tried.
-
-    Of what is no World there is nothing to try but that.
-    """
+    """Check one property after the other, or `only` some; a failure does not stop the rest."""
     unknown = sorted(set(only) - {check.__name__ for check in PROPERTIES})
     if unknown:
         names = ", ".join(check.__name__ for check in PROPERTIES)

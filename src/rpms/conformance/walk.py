@@ -123,10 +123,7 @@ class Subject:
 
     @property
     def walks(self) -> tuple[Walk, ...]:
-        """A walk through each task: commands that the game lists, guesses, nonsense.
-
-        Two walks in three let the planner choose now and then, and so get to where chance alone would not.
-        """
+        """A walk through each task with listed commands, guesses, nonsense, and in two of three walks the planner's."""
         if isinstance(self._walked, Broken):
             raise self._walked
         return self._walked

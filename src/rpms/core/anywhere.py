@@ -1,8 +1,7 @@
-"""Facts that hold in whatever room and state a memory is used: the hard filter judges by them.
+"""Facts that hold in any room and state a memory is used in: the hard filter judges by them.
 
-An entry was learned in another room, with other numbers on the doors. That its place is not in this room, its object
-not in this hand or its drawer not closed now is no fault of the advice. What is left is the state it was learned in, as
-its signature tells it, what follows from the kinds of things and the goal, and what the entry's own steps bring about.
+They are the state the entry was learned in, the kinds of things, the goal, and the effects of the entry's own steps;
+this room's places, hand and containers do not count.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class Anywhere:
         return Goal(own.type, own.object, own.state, own.destination)
 
     def _done(self, atom: Atom) -> Truth:
-        """Whether a deed was done in this episode, to what the entry names or to what is held in its stead."""
+        """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
         values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
         return next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
 

@@ -1,9 +1,8 @@
-"""Rules-first arbitration, φ of Algorithm 1: where memory and rules disagree, rules win.
+"""Rules-first arbitration, φ of Algorithm 1.
 
-What an entry claims about actions is held against the active rules and the known facts. A claim that a rule refutes on
-known facts is a conflict; one that cannot be decided is a doubt. The hard layer drops what conflicts in whatever room
-and state the entry is used; the soft layer tags what conflicts only here and now, and doubts. Finer judgements, past
-the paper, also drop what conflicts here.
+An entry's claims about actions are checked against the active rules and the known facts. A claim refuted on known facts
+is a conflict; an undecided one is a doubt. The hard layer drops conflicts in any room and state; the soft layer tags
+conflicts here and now, and doubts.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Arbitration(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What speaks against an entry."""
+    """A reason against an entry."""
 
     conflict: bool
     """A rule is broken on known facts; otherwise it is only a doubt."""
@@ -158,9 +157,9 @@ def _cut_plan(
 
 
 def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = True) -> Objection | None:
-    """The gravest objection to an entry on some facts: the first conflict if there is one, else the first doubt.
+    """The gravest objection to an entry: the first conflict, else the first doubt.
 
-    Unless `strict`, an action whose effects hold already is none: going where one stands is merely not needed.
+    Unless `strict`, an action whose effects hold already is no objection.
     """
     match entry:
         case SuccessSnippet(actions=actions):
@@ -211,7 +210,7 @@ def _object_to_template(template: str, rules: ActiveRules, facts: Facts) -> Obje
 
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    """What speaks against doing one action now: that it cannot be done, or that a rule forbids it."""
+    """The reason against an action now: it is infeasible, or a rule forbids it."""
     known = [infeasibility(command, rules, facts), prohibition(command, rules, facts)]
     objections = [objection for objection in known if objection is not None]
     return next((objection for objection in objections if objection.conflict), objections[0] if objections else None)

@@ -13,7 +13,7 @@ from rpms.core.goal import Goal, GoalStep, escape
 from rpms.core.rules import ANYTHING
 
 _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
-"""How the paper writes that a field is known to be empty."""
+"""The paper's words for a field known to be empty."""
 
 _UNANSWERED = (-1, None)
 
@@ -52,7 +52,7 @@ class StateSignature:
 
     @property
     def coarse(self) -> StateSignature:
-        """What decides whether two experiences are the same: occupancy instead of names, no open containers."""
+        """Signature by which experiences are merged: occupancy instead of names, no open containers."""
         kept = [
             (name, ("something",) if values and name in _EMPTY_WORDS else values)
             for name, values in self.fields
@@ -120,11 +120,11 @@ class Belief:
 
     @property
     def names(self) -> Mapping[str, Sequence[str]]:
-        """What is known to be there, by the parameters it may stand for in a command: `place` → all places."""
+        """Names of known things, by the parameters they can fill in a command: `place` → all places."""
         return {}
 
     def called(self, word: str) -> Sequence[str]:
-        """What is known to be there that a goal may mean by a word: every `apple N` for `apple`."""
+        """Names of known things that a goal's word can mean: every `apple N` for `apple`."""
         known = dict.fromkeys(name for names in self.names.values() for name in names)
         return [name for name in known if kind_of(name) == word]
 
@@ -151,7 +151,7 @@ class Belief:
 
     @property
     def moment(self) -> str:
-        """What tells this moment from others of the same signature, where a signature leaves much out."""
+        """Text that tells apart moments with the same signature, for worlds whose signature leaves much out."""
         return ""
 
     def lines(self) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class FactBelief(Belief):
     known: dict[Atom, bool] = field(default_factory=dict)
     """Facts, and what is known of all others: `in(_, cellar)` stands for every thing that is not named otherwise."""
     things: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What is known to be there, by the parameters it may stand for."""
+    """Names of known things, by the parameters they can fill."""
     at: str = "at"
     """The predicate that says where the agent is."""
     hand: str = "holding"
@@ -197,12 +197,11 @@ class FactBelief(Belief):
 
     @cached_property
     def _certain(self) -> list[Atom]:
-        """What is known to hold."""
         return [atom for atom, holds in self.known.items() if holds]
 
     @cached_property
     def _sweeping(self) -> list[tuple[Atom, bool]]:
-        """What is known of many things at once, told last first."""
+        """Known facts about many things at once, latest first."""
         return [(atom, holds) for atom, holds in reversed(self.known.items()) if ANYTHING in atom.args]
 
     @property
@@ -210,7 +209,7 @@ class FactBelief(Belief):
         return str(sorted((str(atom), holds) for atom, holds in self.known.items()))
 
     def lines(self) -> tuple[str, ...]:
-        """Where the agent is, what it carries, and all else that is known to hold, as the manual writes it."""
+        """Location, inventory, and every other fact known to hold, as the manual writes it."""
         shown = [str(atom) for atom in self._certain if atom.predicate not in (self.at, self.hand)]
         return (*super().lines(), *([f"Known: {'; '.join(sorted(shown))}"] if shown else []))
 
@@ -230,7 +229,7 @@ class FactBelief(Belief):
         return replace(self, known=known, things={**self.things, **seen})
 
     def contradicted_by(self, facts: Iterable[str]) -> tuple[str, ...]:
-        """What the belief holds for known that is not so, given every fact that holds in the simulator."""
+        """Beliefs the simulator contradicts, given every fact that holds there."""
         true = {parse_literal(fact).atom for fact in facts}
         denied = [f"{atom} holds" for atom in sorted(true, key=str) if self.truth(atom) is Truth.FALSE]
         false = [atom for atom in self._certain if ANYTHING not in atom.args and atom not in true]
@@ -265,9 +264,9 @@ class Situation:
     belief: Belief
     goal: Goal
     stage: int | None = None
-    """How many stages of the goal's procedure are behind, where it has one."""
+    """Number of the goal's stages already passed, if its manual has a procedure."""
     past: tuple[Done, ...] = ()
-    """What was done in this episode, for what counts only once."""
+    """Actions done in this episode, for those that count only once."""
 
     def truth(self, atom: Atom, /) -> Truth:
         check = _GOAL_FACTS.get(atom.predicate)

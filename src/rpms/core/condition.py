@@ -24,10 +24,10 @@ from rpms.core.wording import PromptStyle, Wording
 
 
 class BeliefShown(StrEnum):
-    """How much of the belief a prompt shows."""
+    """The part of the belief that a prompt shows."""
 
     PAPER = "paper"
-    """What the paper's listings show: place, hand and open containers; room, inventory and progress."""
+    """As in the paper's listings: place, hand and open containers; room, inventory and progress."""
     EXTENDED = "extended"
     """Also what was seen where, what was not searched yet, and what objects are known to be."""
 
@@ -37,7 +37,7 @@ ALL_TIERS = tuple(Tier)
 
 @dataclass(frozen=True)
 class Condition:
-    """What of RPMS is switched on. The defaults are the paper's."""
+    """The parts of RPMS that are switched on. The defaults are the paper's."""
 
     rules: bool = True
     memory: bool = True
@@ -51,7 +51,7 @@ class Condition:
     tiers: tuple[Tier, ...] = ALL_TIERS
     """The tiers of the manual that the prompt and arbitration have, in the manual's order."""
     enforcement: Enforcement = PAPER
-    """What goes past the paper."""
+    """Settings beyond the paper."""
 
     @property
     def informed(self) -> bool:
@@ -85,7 +85,7 @@ def named_condition(name: str) -> Condition:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What a world knows, before a condition decides how much of it is used."""
+    """A world's knowledge, before a condition selects from it."""
 
     update: Update
     wording: Wording
@@ -96,9 +96,9 @@ class Knowledge:
     seams: Seams = field(default_factory=Seams)
     """Parts of one's own in place of the paper's."""
     spell: Spell = as_written
-    """How a command is written in the game at hand."""
+    """Writes a command as the game at hand spells it."""
     plans: RuleManual | None = None
-    """What a planner plans with, where that is more than the manual; nothing of it reaches a prompt."""
+    """The manual to plan with, if it says more than `manual`; never shown in a prompt."""
 
 
 _JUDGEMENTS = {

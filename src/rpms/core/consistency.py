@@ -33,7 +33,7 @@ def same_occupancy(belief: Belief, entry: Entry) -> str:
 
 
 LARGEST_LEAD = 1
-"""How many stages ahead of the present one an experience may have been made."""
+"""Most stages an experience may lie ahead of the present one."""
 
 
 def stage_of(entry: Entry) -> int | None:

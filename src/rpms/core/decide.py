@@ -46,17 +46,17 @@ class Mind:
     style: PromptStyle
     manual: RuleManual = field(default_factory=RuleManual)
     schemas: RuleManual = field(default_factory=RuleManual)
-    """What progress and mistakes are measured by, the same in every condition: the world's whole manual."""
+    """The world's whole manual, by which every condition's progress and mistakes are measured."""
     experience: Recollection = field(default_factory=Recollection)
     consistent: Consistent = _SAME_OCCUPANCY
     arbitrate: Arbitrate = _HARD_SOFT
     adviser: Adviser = field(default_factory=Adviser)
     enforcement: Enforcement = PAPER
-    """What the caller is to do with the model's answer: guard, re-asks, replacement."""
+    """Checks of the model's answer: guard, re-asks, replacement."""
     mask: Mask = NO_MASK
-    """Which memories are hidden by chance in the episode at hand."""
+    """Memories hidden at random in this episode."""
     carried: tuple[str, ...] = ()
-    """What a method brings along from earlier attempts, for the episode at hand."""
+    """Text a method carries over from earlier attempts."""
 
     def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> StepContext:
         """The step at hand, with its progress by the goal's facts. This is the one place that measures progress."""
@@ -80,7 +80,7 @@ class Decision:
     candidates: tuple[Candidate, ...]
     """Every memory that was considered, by kind and rank, each with its verdict."""
     unlisted: int
-    """How many more were considered and rejected than are listed."""
+    """Number of rejected candidates that are not listed."""
     gave_up: tuple[Kind, ...]
     """The kinds of which `Retrieval.examined` candidates were judged without finding enough; more may be sound."""
     prompt: Prompt
@@ -91,7 +91,7 @@ class Decision:
 
     @property
     def noticed(self) -> Noticed:
-        """Where the answer to the last command differs from what was foretold, and how far the manual is trusted."""
+        """Differences between the last answer and its prediction, and the trust left in the manual."""
         return self.advice.noticed
 
     def bars(self, command: str) -> bool:
@@ -108,7 +108,7 @@ class Decision:
 
     @property
     def plan(self) -> Plan:
-        """What is to be done as far as the condition knows; made here where nothing needed it before."""
+        """The plan under this condition's knowledge, computed on first use."""
         return self.advice.plan
 
     @property

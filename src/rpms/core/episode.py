@@ -1,4 +1,4 @@
-"""What happened: steps, and the episode they make up."""
+"""Steps, and the episode they make up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rpms.core.usage import Usage
 
 
 class Ending(StrEnum):
-    """How an episode ended. There are no other ways."""
+    """All ways in which an episode can end."""
 
     WON = "won"
     LOST = "lost"
@@ -28,23 +28,23 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
-    """What happened at a step, as every record of it tells: the one place where these fields are named."""
+    """The recorded fields of a step; no other place names them."""
 
     number: int
     """From 1, as the paper counts."""
     observation: str
     """o_t: what the decision was made on."""
     answer: str
-    """What the model wrote, to the letter."""
+    """The model's text, verbatim."""
     thought: str
     action: str | None
     """The action in the answer; None if there was none, which costs a step like any other mistake."""
     command: str
-    """What the world was given."""
+    """The command sent to the world."""
     repairs: tuple[str, ...]
-    """What was forgiven in reading the answer and writing the command."""
+    """Corrections made while reading the answer and writing the command."""
     result: str
-    """What the world answered."""
+    """The world's answer."""
     score: float
     infeasible: bool
     """P1: the world could not do it."""
@@ -53,7 +53,7 @@ class Happening:
     contradictions: tuple[str, ...]
     """P2: what the belief held for known that was not so."""
     surprises: tuple[Surprise, ...] = ()
-    """Where the observation differs from what the manual foretold of the command before, or no plan is left."""
+    """Differences between the observation and the last command's prediction, or that no plan is left."""
     usage: Usage
     """Of all requests of this step, those asked again included."""
 
@@ -64,19 +64,19 @@ class Step(Happening):
 
     decision: Decision
     refusals: tuple[tuple[str, str], ...] = ()
-    """What the guard refused before, each command with the reason it was told: one re-ask each."""
+    """Commands the guard refused, each with the reason given; one re-ask each."""
     forbidden: tuple[tuple[str, str], ...] = ()
     """Each command of the model's that a rule certainly forbids, with that rule's id; refused or not."""
     replaced: str = ""
     """Why the command is not the model's own, if it is not."""
     readings: Readings | None = None
-    """What the goal in a person's words was read as, at the first step and wherever another reading is taken."""
+    """Readings of a goal in a person's words, at the first step and whenever another reading is taken."""
     notes: tuple[str, ...] = ()
-    """What the model's side had to do to get an answer, such as shorten the history."""
+    """Steps the client took to get an answer, such as shortening the history."""
 
     @property
     def advice(self) -> str:
-        """What can be told of why it failed; nothing where it worked, or where an action was missing altogether."""
+        """The reason for a failure; empty if the action worked or no action was given."""
         return self.objection if self.infeasible and self.command else ""
 
     @property
@@ -90,7 +90,7 @@ class Step(Happening):
 
     @property
     def extras(self) -> dict[str, object]:
-        """What goes past the paper, as far as it was used."""
+        """Fields beyond the paper, those in use."""
         decision = self.decision
         found: dict[str, object] = {
             "plan": list(self.plan),
@@ -121,10 +121,10 @@ class Episode:
     score: float
     steps: tuple[Step, ...]
     error: str = ""
-    """What went wrong, if a model or a world failed."""
+    """The error, if a model or a world failed."""
     usage: Usage = field(default_factory=Usage)
     trial: int = 0
-    """Which attempt at the task it is, where a method makes several."""
+    """Number of the attempt, for methods that make several."""
 
     @property
     def won(self) -> bool:
@@ -147,7 +147,7 @@ class Episode:
 
     @property
     def reasks(self) -> int:
-        """How often the model was asked again because the guard had refused its action."""
+        """Number of times the model was asked again after a refusal."""
         return sum(len(step.refusals) for step in self.steps)
 
     @property
@@ -186,5 +186,5 @@ class Episode:
 
     @property
     def surprises(self) -> int:
-        """Where what happened differs from what the manual foretold."""
+        """Number of observations the manual did not predict."""
         return sum(len(step.surprises) for step in self.steps)

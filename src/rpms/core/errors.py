@@ -19,7 +19,7 @@ class RPMSError(Exception):
     """Base of every error this package raises on purpose; its text is one line for a person."""
 
     exit_code = 1
-    """What a command that it ends exits with."""
+    """Exit code of a command that ends with this error."""
 
 
 class InputError(RPMSError):

@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class Truth(Enum):
-    """What a belief can say of a fact. Kleene's strong logic: unknown stays unknown unless it cannot matter."""
+    """Truth of a fact in a belief, in Kleene's strong logic: unknown stays unknown unless it cannot matter."""
 
     TRUE = "true"
     FALSE = "false"
@@ -65,13 +65,13 @@ class Facts(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kinds:
-    """What a manual says of kinds, with three values: `apple` with `microwave` worked, with `desk` it was refused."""
+    """A manual's three-valued facts about kinds: `apple` with `microwave` worked, with `desk` it was refused."""
 
     yes: frozenset[tuple[str, ...]] = frozenset()
     no: frozenset[tuple[str, ...]] = frozenset()
 
     def truth(self, names: tuple[str, ...]) -> Truth:
-        """What holds for things of such names, by their kinds. What was never tried is unknown, not impossible."""
+        """Truth for things of these names, by their kinds. An untried combination is unknown, not false."""
         kinds = tuple(map(kind_of, names))
         return Truth.of(True if kinds in self.yes else False if kinds in self.no else None)
 
@@ -83,7 +83,7 @@ class Literal:
     atom: Atom
     negated: bool = False
     kinds: Kinds | None = field(default=None, compare=False, repr=False)
-    """Where the manual itself tells the fact from kinds, so that no belief is asked."""
+    """Set if the manual decides the fact from kinds; beliefs are then not asked."""
 
     def truth(self, facts: Facts) -> Truth:
         value = facts.truth(self.atom) if self.kinds is None else self.kinds.truth(self.atom.args)

@@ -52,7 +52,7 @@ class GoalSignature:
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be done. A world with more to say of a goal extends this class."""
+    """A goal. Worlds whose goals have more fields extend this class."""
 
     type: str
     object: str = ""
@@ -66,7 +66,7 @@ class Goal:
         return {"object": self.object, "state": self.state, "destination": self.destination}.get(field_name, "")
 
     def places(self) -> Mapping[str, Sequence[str]]:
-        """Where the goal itself says that things are: thing → places, likeliest first."""
+        """Places that the goal itself names: thing → places, likeliest first."""
         return {}
 
     @cached_property
@@ -87,12 +87,12 @@ class GoalStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where an agent stands on the way to its goal, as far as its belief tells."""
+    """The current sub-goal, as far as the belief tells."""
 
     sub_goal: str
     """The kind of the current sub-goal: `find_object`."""
     target: str
-    """What it is about: `apple`."""
+    """Its object: `apple`."""
     done: int
     total: int
 

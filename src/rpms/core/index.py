@@ -1,7 +1,4 @@
-"""The index behind recall: the best entries of a million without looking at the rest.
-
-What it gives is Eq. 4, which `rpms.core.recall.candidates` spells out; a property test compares the two.
-"""
+"""Index behind recall: Eq. 4 (`rpms.core.recall.candidates`) without looking at every entry."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ class _Branch:
 
 _CAME_TO_MIND = Verdict(Fate.KEPT)
 _MISSED_KEPT = 256
-"""How many branches that θ keeps out a walk remembers."""
+"""Number of branches below θ that a walk remembers."""
 _NO_GOAL = GoalSignature("")
 
 
@@ -80,8 +77,8 @@ def _place(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
 
 
 _Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
-"""What a walk has yet to look at: minus the rank it can reach, 1 for an entry, its id, an order among equals, the
-branch with the score of the type, or the entry's group with its whole score, and the entry's index in its group."""
+"""An item of the walk's queue: minus the best possible rank, 1 for an entry, its id, a tie-breaker, the branch with
+its type's score or the group with its whole score, and the entry's index in its group."""
 
 
 class _Fields(dict[str, Field]):
@@ -127,11 +124,7 @@ class Ranking(Iterator[Candidate]):
 
 
 class _Walk:
-    """A walk down the branches of an index.
-
-    A branch is opened only when nothing better can be elsewhere, so that the first few entries cost the same however
-    many there are.
-    """
+    """A best-first walk down an index: the first few entries cost the same however many there are."""
 
     def __init__(self, root: _Branch, goal: GoalSignature, similarity: Similarity, threshold: float) -> None:
         self._similarity = similarity
@@ -143,7 +136,7 @@ class _Walk:
         self._order = count()
         self.found: list[Candidate] = []
         self._marks: list[int] = []
-        """How many branches θ had kept out when so many entries were found."""
+        """For each number of entries found, the number of branches θ had excluded by then."""
         self._told: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
         self._schemas: set[str] = set()
         """Schemas that came already: one may stand under several goals."""
@@ -189,7 +182,7 @@ class _Walk:
         return False
 
     def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch | _Group, float, float]]:
-        """What is one level below, with the score so far and the best that is still possible."""
+        """The next level, with each place's score so far and the best score still possible."""
         if score == 1.0:  # bound to no goal, and so alike to all
             places: list[_Branch | _Group] = [*branch.below.values(), *branch.groups.values()]
             return [(place, 1.0, 1.0) for place in places]

@@ -15,7 +15,7 @@ from rpms.core.memory import SuccessSnippet
 from rpms.core.rules import ActiveRules, Instance
 
 _FINDING = "find_"
-"""How the sub-goals begin that are reached by seeing a thing; where they end an episode, it is named in no action."""
+"""Prefix of the sub-goals reached by seeing a thing; no action names the thing if one ends the episode."""
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 
 
@@ -24,7 +24,7 @@ class ReadAction(NamedTuple):
 
     command: str
     names: tuple[str, ...]
-    """What it names, in the order of its words: by its syntax, or where no syntax covers it, by their numbers."""
+    """The names in it, in order: by its syntax, or by their numbers if no syntax covers it."""
     instance: Instance | None
 
 
@@ -47,16 +47,16 @@ def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class Role(StrEnum):
-    """What a name was for."""
+    """The role of a name in an episode."""
 
     OBJECT = "object"
-    """What the goal was about."""
+    """The goal's object."""
     DESTINATION = "destination"
-    """Where the goal wanted it, or what it wanted beside it."""
+    """The place or the second thing that the goal names."""
     SOURCE = "source"
-    """Where something was found that was not in hand."""
+    """The place at which a thing was found."""
     VAIN = "vain"
-    """Where it was looked for before, and was not."""
+    """A place searched before without success."""
     KIND = "kind"
     """A thing of its kind, such as a tool."""
 
@@ -68,15 +68,15 @@ class Lifted:
     deeds: tuple[ReadAction, ...]
     roles: Mapping[str, Role]
     held: frozenset[str]
-    """What was in hand at its beginning."""
+    """Things in hand at its beginning."""
     sought: str = ""
-    """What it found, by its name; with a question mark where it was only seen."""
+    """Name of the thing it found; with a question mark if it was only seen."""
     source: str = ""
-    """Where."""
+    """The place of the find."""
 
 
 def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
-    """Read a snippet: `take mug 1 from desk 2` finds mug 1 on desk 2; places named before it were searched in vain.
+    """Read a snippet: `take mug 1 from desk 2` finds mug 1 on desk 2; places named before it were searched.
 
     A thing is found by the first action that names it beside a place, or that names it alone where the goal is about
     such a thing; what was in hand is not found but used.
@@ -107,7 +107,7 @@ def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
 
 
 def _finding(deeds: Sequence[ReadAction], held: frozenset[str], goal: GoalSignature) -> tuple[int, str, str]:
-    """Which action found something, what, and where; nothing where all that was used was in hand."""
+    """Index of the action that found something, the thing and the place; empty if all things used were in hand."""
     visited: list[str] = []
     for place, deed in enumerate(deeds):
         new = [name for name in deed.names if name not in visited]

@@ -1,8 +1,7 @@
-"""Hiding memories by chance, to learn what showing them does.
+"""Hides memories at random, to measure the effect of showing them.
 
-An entry is shown or hidden for a whole episode: what it does early cannot decide whether it is shown later. The draw
-follows from seed, episode and entry alone, so that no order of playing changes it. It matters only once an entry's turn
-has come: until then an episode is the same whichever way it falls, which makes the two groups comparable.
+An entry is hidden for a whole episode, drawn from seed, episode and entry alone. The draw matters only once an entry's
+turn has come, which makes the two groups comparable.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ _DRAWS = 2**64
 
 @dataclass(frozen=True)
 class Mask:
-    """Which entries are hidden in one episode. The default hides nothing."""
+    """Entries hidden in one episode. The default hides none."""
 
     rate: float = 0.0
-    """How likely each entry is to be hidden."""
+    """Probability that an entry is hidden."""
     seed: int = 0
     episode: str = ""
 

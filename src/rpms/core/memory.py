@@ -25,11 +25,11 @@ class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it
     """A kind of entry by its name in files: the paper's four, and those that are registered. `Kind(name)` finds one."""
 
     top: int
-    """How many of it a prompt shows, unless a retrieval says otherwise."""
+    """Number of entries a prompt shows, unless a retrieval says otherwise."""
     weight: float
-    """What the strength of its entries is multiplied by."""
+    """Factor on the strength of its entries."""
     wording: Callable[[OwnEntry], str] | None
-    """How the prompt words an entry of a kind of one's own."""
+    """Words an entry of a custom kind for the prompt."""
     told: bool
     """True if a prompt's memory block may show it."""
 
@@ -82,7 +82,7 @@ def told_kinds() -> tuple[Kind, ...]:
 
 
 class Origin(NamedTuple):
-    """Where an entry was learned. The same origin twice is one piece of evidence."""
+    """The source of an entry. The same origin twice is one piece of evidence."""
 
     episode: str
     step: int

@@ -14,7 +14,7 @@ def is_near(name: str, known: Iterable[str]) -> bool:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What to say to a name that is not known: the nearest one, or all of them where none is near.
+    """The hint for an unknown name: the nearest known one, or all of them if none is near.
 
     >>> nearest("tempature", ("temperature", "theta"))
     'did you mean temperature?'

@@ -1,8 +1,4 @@
-"""Sub-goal pointer from the goal alone: what its sentence asks for, in its order, moved by what the belief shows.
-
-For manuals without facts or procedures of a goal, such as the paper's for ScienceWorld: nothing but the goal's own
-words and what was seen decides what is shown as the current objective.
-"""
+"""Sub-goal pointer from the goal's sentence and the belief, for manuals without facts or procedures of a goal."""
 
 from __future__ import annotations
 

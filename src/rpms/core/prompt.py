@@ -33,7 +33,7 @@ class Part(StrEnum):
 
 
 SHARED = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.HISTORY, Part.OBSERVATION})
-"""What the baseline prompt consists of; every other block is injected knowledge."""
+"""Blocks of the baseline prompt; every other block is injected knowledge."""
 
 
 def _parts(names: str) -> tuple[Part, ...]:
@@ -52,16 +52,16 @@ class Layout(Enum):
         "instruction example carried universal environment domain history observation situation goal belief memory "
         "notice menu"
     )
-    """What never changes, then what only grows, then what changes at each step: a server can reuse the prefix."""
+    """Fixed text, then growing text, then text that changes at each step: a server can reuse the prefix."""
 
     @property
     def system(self) -> frozenset[Part]:
-        """What the system says."""
+        """Blocks of the system message."""
         return frozenset(self.value[: self.value.index(Part.EXAMPLE)])
 
 
 class Form(StrEnum):
-    """How a prompt is sent, after the system's message."""
+    """The form of a prompt after the system message."""
 
     CHAT = "chat"
     """As a conversation: one message for each thing the world said, one for each thing the model did."""
@@ -91,10 +91,7 @@ class Block:
         return make_block(self.part, self.heading, [self.items[place] for place in kept], count, spoken)
 
     def opening_alone(self, count: TokenCounter = estimate_tokens) -> Block:
-        """A history that turns after the first are left out of: nor does it tell what was done in the first one.
-
-        No action is to stand beside an observation that did not follow it.
-        """
+        """The history with only its opening observation, without the first action, whose result is missing."""
         if not any(self.spoken[:1]):
             return self
         items = (self.items[0][: self.spoken[0] - 1], *self.items[1:])
@@ -139,8 +136,8 @@ class Budget:
     prompt: int = 0
     """The whole prompt, as `prompt_limit` finds it for a model's context window; 0 for no limit."""
     knowledge: int = 1_600
-    """What of it history never takes, in any condition: with the same room, all of them show the same turns. The
-    paper's blocks have 800 to 1200 tokens; more than a quarter of the prompt is never kept."""
+    """Tokens that history may not take, in any condition, so that all show the same turns. The paper's blocks have
+    800 to 1200 tokens; at most a quarter of the prompt is reserved."""
     memory: int = 280
     """The memory block alone, which keeps the injected blocks within the paper's 800 to 1200 tokens. Warnings tagged to
     memories do not count: with and without them, a prompt shows the same memories."""
@@ -152,13 +149,13 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What the model is asked, as blocks in the order of a layout. Empty blocks are left out."""
+    """A prompt: its blocks in the order of a layout, without empty ones."""
 
     blocks: tuple[Block, ...]
     cut: tuple[tuple[Part, str], ...] = ()
     """The items that the budget removed, so that a page can show them."""
     no_room: tuple[tuple[Part, int], ...] = ()
-    """What lost items because the model's context window has no room for all, and how many: history first."""
+    """Number of items each block lost to the model's context window, history first."""
     layout: Layout = Layout.CACHED
     form: Form = Form.SINGLE
     speak: Speak | None = field(default=None, compare=False)
@@ -272,9 +269,9 @@ def _heard(history: Sequence[Turn], observation: str) -> str:
 
 
 def prompt_limit(window: int, answer: int) -> int:
-    """How long a prompt may be for a context window that also holds the answer; 0, for no limit, where it is 0.
+    """Longest prompt for a context window that also holds the answer; 0, for no limit, if the window is 0.
 
-    A tenth is left free, for what the estimate of tokens misses and for what a server puts around each message.
+    A tenth is left free for errors of the token estimate and for what a server puts around each message.
     """
     return max(1, (window - answer) * 9 // 10) if window else 0
 
@@ -290,11 +287,9 @@ def build(
 ) -> Prompt:
     """BUILD of Algorithm 1: order the blocks, leave out the empty ones, and cut to the budget.
 
-    Of the memories, those that do not fit their own limit are left out one by one, in order; `untagged` gives items
-    without what does not count towards it. Where the whole does not
-    fit, the oldest turns after the opening one go first. Only if all of them are gone and it still does not fit do
-    memories go, then rules, last item first, and the prompt says so. A prompt that is too long even then is the model's
-    to refuse.
+    Memories over their own limit are left out (`untagged` gives items without what does not count). If the whole does
+    not fit, the oldest turns after the opening go first, then memories, then rules, last item first, and the prompt
+    says so.
     """
     parts = {block.part: block for block in blocks if block.items}
     cut: list[tuple[Part, str]] = []
@@ -356,10 +351,7 @@ def _keep_last(block: Block, turns: int, cut: list[tuple[Part, str]], count: Tok
 
 
 def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part, str]], count: TokenCounter) -> int:
-    """Drop items of one block while room is missing, and say how many: the last ones, of a history the oldest turns.
-
-    A history keeps its first item, which states the task. What is left without items is gone, heading and all.
-    """
+    """Drop items of one block while room is missing, and count them: the last ones, or a history's oldest turns."""
     block = parts.get(part)
     if block is None or spare >= 0:
         return 0

@@ -14,7 +14,7 @@ from rpms.core.verdict import Candidate, Fate, Verdict
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Which entries come to mind, and how many of them."""
+    """Settings of retrieval: similarity, θ, and the number of entries."""
 
     similarity: Similarity = field(default_factory=Similarity)
     threshold: float = 0.6
@@ -23,18 +23,18 @@ class Retrieval:
     top: Mapping[Kind, int] = field(
         default_factory=lambda: {Kind.CRITICAL_FAILURE: 2, Kind.SUCCESS: 3, Kind.FAILURE: 3, Kind.SCHEMA: 2}
     )
-    """How many of each kind enter a prompt: together they fit the memory budget."""
+    """Entries of each kind in a prompt; together they fit the memory budget."""
     schemas_by_goal: bool = False
     """True if schemas are recalled by the goals they were tried for, like all other entries; otherwise for any goal."""
     warnings: int = 3
-    """How many critical failures and lessons enter a prompt together. The highest in rank do: a critical failure's
-    weight of 2 puts it before lessons with as much evidence."""
+    """Critical failures and lessons in a prompt together, the highest in rank: a critical failure's weight of 2 puts
+    it before lessons with as much evidence."""
     examined: int = 100
-    """How many candidates of each kind are judged at most before giving up on finding enough."""
+    """Most candidates of each kind that are judged."""
     listed: int = 12
-    """How many rejected candidates of each kind a decision lists by name; the rest are counted."""
+    """Rejected candidates of each kind that a decision lists by name; the rest are counted."""
     mask: float = 0.0
-    """How likely an entry is to be hidden for a whole episode, to measure what showing it does."""
+    """Probability that an entry is hidden for a whole episode, to measure the effect of showing it."""
 
 
 def candidates(memory: Iterable[Entry], kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> list[Candidate]:
@@ -67,7 +67,7 @@ class EpisodicMemory:
         return len(self.entries)
 
     def recall(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Ranking:
-        """What `candidates` gives, from the index: worked out as far as the caller asks for it."""
+        """The result of `candidates`, computed from the index as far as the caller iterates."""
         if kind is Kind.SCHEMA and retrieval.schemas_by_goal:
             return self._index.schemas_by_goal(goal, retrieval.similarity, retrieval.threshold)
         return self._index.ranking(kind, goal, retrieval.similarity, retrieval.threshold)

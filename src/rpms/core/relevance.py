@@ -1,7 +1,7 @@
-"""Which verified schemas matter now: those of the deeds by which memory reached the sub-goals of goals like this one.
+"""Ranks verified schemas by the deeds with which memory reached the sub-goals of goals like this one.
 
-A schema belongs to no goal, so that by evidence alone every prompt would show `go` and `take`, which every episode is
-full of. The snippets that came to mind say what matters: each ends with the deed that reached its sub-goal.
+A schema belongs to no goal: by evidence alone, every prompt would show `go` and `take`. The retrieved snippets say
+which ones matter, since each ends with the deed that reached its sub-goal.
 """
 
 from __future__ import annotations
@@ -45,10 +45,7 @@ def for_the_moment(
 
 
 def in_turn(candidates: Iterable[Candidate], sub_goal: str, window: int = 50) -> Iterator[Candidate]:
-    """Of the first candidates, put snippets that reached the present sub-goal first; the rejected go ahead of them.
-
-    Where no sub-goal is known, what came earlier in the episodes that it was learned in comes first.
-    """
+    """Puts snippets of the present sub-goal first, or without one, those from earlier in their episodes."""
     stream = iter(candidates)
     passed: list[Candidate] = []
     for candidate in stream:

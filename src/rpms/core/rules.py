@@ -26,7 +26,7 @@ class Predicate:
     name: str
     args: tuple[str, ...] = ()
     yes: str = ""
-    """What it means when true, with the arguments in angle brackets: `<place> is open`."""
+    """Its meaning when true, with the arguments in angle brackets: `<place> is open`."""
     no: str = ""
     exclusive: str = ""
     """At most one such fact holds at a time (one place, one hand). `always`, or the name of a two-place predicate
@@ -55,7 +55,7 @@ class Prohibition:
 
 @dataclass(frozen=True, slots=True)
 class Locality:
-    """Where objects of a category are usually found, likeliest first."""
+    """Places at which objects of a category are usually found, likeliest first."""
 
     category: str
     objects: tuple[str, ...]
@@ -110,7 +110,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Purpose:
-    """What goals of a type want: facts over variables, each bound to a thing that a field of the goal names.
+    """Facts that goals of a type need, over variables bound to things that the goal's fields name.
 
     Variables of one field are different things. Of a goal's facts all must hold in the end, and they are worked on in
     their order; a procedure's steps are stages: one is passed when its facts hold, or those of a later one.
@@ -153,10 +153,10 @@ class Purpose:
 _LONGEST_COMMAND = 300
 """No world has a longer command; what a model writes beyond it is not worth matching."""
 _INSTANCES_KEPT = 50_000
-"""How many commands an episode's rules remember having read."""
+"""Number of commands whose reading an episode's rules remember."""
 
 PARAMETER = re.compile(r"<([a-z_]+)>")
-"""How a syntax writes a parameter."""
+"""A parameter in a syntax."""
 
 
 def _pattern(syntax: str) -> re.Pattern[str]:
@@ -183,13 +183,13 @@ class ActionSchema:
     warnings: tuple[str, ...] = ()
     id: str = ""
     observes: tuple[Revelation, ...] = ()
-    """What it makes known."""
+    """Facts it reveals."""
     plan: tuple[Clause, ...] = ()
-    """What a plan sees to before it, beyond what it strictly needs: that the pot is carried before it is moved."""
+    """Preconditions for plans only: the pot is carried before it is moved."""
     steps: float = 1.0
-    """What it costs, in steps: a process takes its time."""
+    """Its cost in steps, for processes that take time."""
     others: tuple[str, ...] = ()
-    """What its facts are about beyond what its command names: waiting heats what is in the pot on the stove."""
+    """Parameters of its facts that its command does not name: waiting heats the content of the pot on the stove."""
     told: bool = True
     """True if prompts list it: what no instruction names is checked and planned with, and not told."""
     once: tuple[str, ...] = ()
@@ -237,7 +237,7 @@ class Instance:
         return tuple(literal.bind(self.binding) for literal in self.schema.effects)
 
     def feasible(self, facts: Facts) -> Truth:
-        """Whether every precondition holds, as far as the facts tell."""
+        """Truth of all preconditions together."""
         value = Truth.TRUE
         for clause in self.preconditions:
             value = value & clause.truth(facts)
@@ -246,20 +246,20 @@ class Instance:
 
 @dataclass(frozen=True)
 class Lore:
-    """What plans know beyond the actions: how things go on, what never changes, what comes before all else."""
+    """Knowledge for plans beyond the actions: processes, permanent facts, things that come first."""
 
     processes: tuple[ActionSchema, ...] = ()
-    """What time does, and what commands are good for in particular: `wait` where a pot stands on a hot stove melts
-    what is in it. Plans use them; commands are not checked against them."""
+    """Changes that time brings, and particular uses of commands: `wait` melts the content of a pot on a hot stove.
+    Plans use them; commands are not checked against them."""
     facts: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
-    """What holds for ever, by predicate and first name: `adjoins` → `hallway` → every room next to it. Of a predicate
-    that stands here, nothing else is true."""
+    """Permanent facts, by predicate and first name: `adjoins` → `hallway` → every room next to it. Of a predicate
+    listed here, nothing else is true."""
     always: tuple[Clause, ...] = ()
-    """What has to hold before anything else can be done: `not asked`."""
+    """Facts that must hold before anything else can be done: `not asked`."""
     localities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Where things are usually found, likeliest first."""
+    """Usual places of things, likeliest first."""
     kinds: Mapping[str, Kinds] = field(default_factory=dict)
-    """What is told of kinds of things, by predicate: what was never tried is unknown."""
+    """Facts about kinds of things, by predicate; untried ones are unknown."""
     doubts: tuple[ActionSchema, ...] = ()
     """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
 
@@ -291,12 +291,12 @@ class ActiveRules:
     environment: tuple[ActionSchema, ...] = ()
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     purpose: Purpose | None = None
-    """What the goal wants, as facts: its procedure if the manual has one, else the facts that must hold."""
+    """The goal as facts: its procedure if the manual has one, else the facts that must hold."""
     lore: Lore = field(default_factory=Lore)
     goals: tuple[Purpose, ...] = ()
-    """What other goals want."""
+    """Purposes of other goals."""
     purposes: tuple[tuple[Purpose, float], ...] = ()
-    """What the goal may want in place of its purpose, where that held without a win; each with a price."""
+    """Alternatives to the purpose, for when it held without a win; each with a price."""
     barred: frozenset[str] = frozenset()
     """Commands that were refused, nothing about them having changed since: plans do not begin with them."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
@@ -319,7 +319,7 @@ class ActiveRules:
 
     @cached_property
     def prohibitions(self) -> Mapping[str, tuple[tuple[Rule, Prohibition], ...]]:
-        """What is forbidden, by the action it is about."""
+        """Prohibitions, by the action they are about."""
         bans: dict[str, tuple[tuple[Rule, Prohibition], ...]] = {}
         for rule in self.rules:
             for ban in rule.forbids:
@@ -328,9 +328,9 @@ class ActiveRules:
 
     @cached_property
     def deeds(self) -> frozenset[str]:
-        """What actions bring about and none needs, such as that an object was heated, by its predicate.
+        """Predicates of facts that actions cause and none needs, such as that an object was heated.
 
-        That it was not done yet, an action may need: no file is signed twice.
+        An action may need that it was not done yet: no file is signed twice.
         """
         made = {effect.atom.predicate for schema in self.environment for effect in schema.effects if not effect.negated}
         needed = {
@@ -380,7 +380,7 @@ class RuleManual:
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     world: str = ""
     purposes: tuple[Purpose, ...] = ()
-    """What goals want, procedures first."""
+    """Purposes of goals, procedures first."""
     lore: Lore = field(default_factory=Lore)
     _active: dict[tuple[str, ...], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -410,6 +410,6 @@ class RuleManual:
         return self._active[key]
 
     def bare(self) -> RuleManual:
-        """What anybody knows who has read how commands are written: no rules, no procedures."""
+        """The manual without rules, procedures and lore: only the syntax of commands and the goals."""
         goals = tuple(each for each in self.purposes if not each.staged)
         return replace(self, rules=(), purposes=goals, lore=Lore())

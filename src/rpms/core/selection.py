@@ -1,4 +1,4 @@
-"""Which of the candidates that are left enter a prompt: the best of each kind, as many as there is room for."""
+"""Selects the best candidates of each kind, as many as the prompt has room for."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.wording import memory_line
 
 _MISSED_LISTED = 2
-"""How many entries below θ a decision lists for each kind."""
+"""Entries below θ that a decision lists for each kind."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Selection:
     candidates: tuple[Candidate, ...]
     """Every memory that was considered, by kind and rank, each with its verdict."""
     unlisted: int
-    """How many more were considered and rejected than are listed."""
+    """Number of rejected candidates that are not listed."""
     gave_up: tuple[Kind, ...]
     """The kinds of which `Retrieval.examined` candidates were judged without finding enough; more may be sound."""
 
@@ -46,10 +46,7 @@ def select(
     mask: Mask,
     progress: Progress,
 ) -> Selection:
-    """The first k sound candidates of each kind, with those that were rejected or hidden before them.
-
-    What gave way to a like one is sound too, and its turn has come: the draw is noted, for the audit to count it by.
-    """
+    """The first k sound candidates of each kind, with those rejected or hidden before them."""
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0

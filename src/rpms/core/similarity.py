@@ -37,7 +37,7 @@ class Similarity:
     """The state follows from the type in ALFWorld; ScienceWorld keeps its substance here."""
     destination: float = 0.2
     same_category: float = 0.6
-    """What another object of the same category counts, such as a mug for a cup."""
+    """Similarity of two objects of one category, such as a mug and a cup."""
     fuzzy: float = 0.85
     """Names that are spelled nearly alike count as much as they are alike; below this, not at all."""
     category: Callable[[str], str] = field(default=lambda name: name)
@@ -49,7 +49,7 @@ class Similarity:
             raise InputError("the weights of a similarity must add up to 1")
 
     def alike(self, one: str, other: str) -> float:
-        """How alike two names are: the same, of one category, or spelled alike."""
+        """Similarity of two names: equal, of one category, or spelled alike."""
         if one == other:
             return 1.0
         known = self._known.get((one, other))
@@ -74,10 +74,10 @@ class Similarity:
         )
 
     def field(self, weight: float, one: str, other: str) -> Field:
-        """What one field adds, and how much it weighs."""
+        """The contribution of one field, and its weight."""
         return Field(weight * self.alike(one, other), weight) if weight and (one or other) else _NO_FIELD
 
     def below_type(self, *fields: Field) -> float:
-        """What the fields below the type add up to; where there are none, all that they could."""
+        """Sum of the fields below the type; its maximum if there are none."""
         most, weights = 1.0 - self.type, sum(field.weight for field in fields)
         return most * sum(field.part for field in fields) / weights if weights else most

@@ -1,4 +1,4 @@
-"""How long a text is, in tokens, without a tokenizer."""
+"""Estimates the tokens of a text without a tokenizer."""
 
 from __future__ import annotations
 

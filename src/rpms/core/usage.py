@@ -1,4 +1,4 @@
-"""What asking a model costs."""
+"""The cost of asking a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one request cost. Adding two gives the cost of both."""
+    """Cost of one request. Adding two gives the cost of both."""
 
     prompt_tokens: int = 0
     cached_tokens: int = 0

@@ -1,4 +1,4 @@
-"""What became of a memory that came to mind, and why."""
+"""Verdicts on retrieved memories, with their reasons."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Adaptation:
-    """How an entry was bound to the present room."""
+    """Binding of an entry to the present room."""
 
     note: str
-    """What of it is left to do, in words, or what it says of kinds: `steps 3 to 5 of 5`."""
+    """The steps left, or a remark on kinds: `steps 3 to 5 of 5`."""
     seeks: str = ""
     """The kind of thing that has to be found before more of it can be bound."""
     followed: bool = False
@@ -70,11 +70,10 @@ class Candidate:
     score: float
     """d_γ; 1 for an entry that is bound to no goal."""
     rank: float
-    """What candidates are ordered by: score times strength (retrieval weight and evidence); for schemas, how much they
-    matter now."""
+    """Order of candidates: score times strength (retrieval weight and evidence); for schemas, their relevance now."""
     verdict: Verdict
     adapted: Adaptation | None = None
-    """What of the entry was bound to the present room; nothing for one as it is stored."""
+    """The entry's binding to the present room; None for an entry used as stored."""
 
     def judged(self, verdict: Verdict) -> Candidate:
         """The same candidate with another verdict."""

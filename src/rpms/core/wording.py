@@ -1,4 +1,4 @@
-"""How a world words the blocks of its prompt, in the shape of the listings of Appendix D."""
+"""A world's wording of its prompt's blocks, in the shape of the listings of Appendix D."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Wording:
 
 @dataclass(frozen=True)
 class PromptStyle:
-    """How a prompt is worded, ordered, sent and cut."""
+    """Wording, order, form and budget of a prompt."""
 
     wording: Wording
     layout: Layout = Layout.CACHED

@@ -1,4 +1,4 @@
-"""Who may speak to the OpenEnv server, and what: checked before any code behind sees it."""
+"""Admission to the OpenEnv server, checked before any code behind it sees a request."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True)
 class Admission:
-    """Who may speak to a server: pages of other sites and names of other hosts that lead here may not."""
+    """Callers admitted to a server: not pages of other sites, nor names of other hosts that lead here."""
 
     hosts: frozenset[str] = _LOOPBACK
     """The names by which the server is addressed, and of the pages that may ask it."""

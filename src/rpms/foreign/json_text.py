@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
 from typing import Any
 
 from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER
@@ -81,13 +80,10 @@ def loads_once(text: str | bytes) -> Any:
 
 def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:
     """Raise NotJson where lists and objects stand in each other too deeply for the code behind to walk."""
-    level = [value]
+    level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(deepest + 1):
-        level = [inner for outer in level for inner in _inside(outer)]
         if not level:
             return
+        inside = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [inner for values in inside for inner in values if isinstance(inner, (dict, list))]
     raise NotJson("nested too deeply")
-
-
-def _inside(value: object) -> Iterable[object]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

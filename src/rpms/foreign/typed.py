@@ -178,7 +178,7 @@ _NAMES = {
 }
 _PLAIN: Mapping[Any, Reader] = {
     Any: lambda value: value,
-    str: lambda value: _as(str, value),
+    str: lambda value: value if type(value) is str else _as(str, value),
     bool: lambda value: _as(bool, value),
     int: _count,
     float: _number,

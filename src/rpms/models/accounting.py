@@ -55,8 +55,8 @@ PRICES: dict[str, Price] = {
     "openrouter/meta-llama/llama-3.1-8b-instruct": Price(0.02, 0.03),
     "together/meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo": Price(0.18, 0.18),
 }
-"""By `provider/name`, from public pages in 2026-10, standard tier. Of open models only the paper's smallest is listed:
-hosts change their prices often, and `--price` goes before."""
+"""By `provider/name`, from public pages in 2026-10, standard tier. Of open models only the paper's smallest is listed,
+compared with others' lists in 2026-11 (docs/models.md, Costs). `--price` goes before."""
 
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 

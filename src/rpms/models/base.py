@@ -117,7 +117,7 @@ def can_read(model: Model) -> bool:
 
 
 class WrappedModel:
-    """Another model under its own name and with all that it can do, for whoever changes one thing about it."""
+    """Wraps a model under its own name and abilities, to change one thing about it."""
 
     def __init__(self, model: Model) -> None:
         self._model = model

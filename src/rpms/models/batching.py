@@ -24,7 +24,7 @@ class OutOfMemoryError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BatchLimits:
-    """When a batch is full, and how long to wait for more."""
+    """Size of a full batch, and the wait for more."""
 
     prompts: int = 256
     """Prompts in a batch at most."""
@@ -66,10 +66,9 @@ class _Asked(Generic[Q, A]):
 class Batcher(Generic[Q, A]):
     """Collects questions and answers them together on a thread of its own.
 
-    Whoever was answered in the last round is expected back, and waited for within limits: otherwise two halves of
-    the episodes could take turns for ever, each computed while the other moves. All that is waiting when a round is
-    closed is computed before anything that comes later, shortest first, so no question waits for ever. A batch that
-    does not fit the memory is halved, and the smaller size is kept from then on.
+    Callers of the last round are waited for within limits, so that two halves of the episodes do not take turns. All
+    waiting questions are computed before later ones, shortest first. A batch that does not fit the memory is halved,
+    and the smaller size is kept.
     """
 
     def __init__(

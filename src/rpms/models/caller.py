@@ -38,11 +38,9 @@ class Reply(Generic[T]):
 class Caller:
     """Asks one endpoint, from any number of threads.
 
-    Some models refuse parameters that others need (`max_tokens` became `max_completion_tokens`; reasoning models take
-    neither a temperature nor stop sequences). Which ones is learned from the first refusal rather than from a table of
-    names: the request is sent again without the parameter, later requests leave it out from the start, and every
-    answer's notes say so. A refusal of what differs from question to question, such as the actions to choose from,
-    tells nothing of the next one and is not kept.
+    Parameters that a model refuses (`max_tokens`, a temperature) are found out from its first refusal: the request is
+    sent again without them, later ones leave them out, and the answers' notes say so. Refusals of a question's own
+    parameters are not kept.
     """
 
     def __init__(
@@ -102,11 +100,7 @@ class Caller:
         return without_secrets(text, self.endpoint.secrets)
 
     def _tell(self, what: str, wait: float, left: float) -> None:
-        """Say that this endpoint is waited for: the first time, and each time that it has not answered since the last.
-
-        One that answers in between is merely busy. Of many that wait at once, one says so. Without a handler, Python
-        shows warnings on stderr.
-        """
+        """Say that this endpoint is waited for: once, and again if it has not answered since."""
         now = (self._clock or Clock()).now()
         with self._lock:
             worth_saying = self._at_last_wait in (None, self._answers) and now >= self._quiet_until

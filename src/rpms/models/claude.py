@@ -113,11 +113,10 @@ class ClaudeModel:
 
 
 def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
-    """The system's text as content blocks, and the messages, marked where the provider should keep its work.
+    """The system's text as content blocks, and the messages, marked where the provider should cache.
 
-    Joined, the blocks are the texts of `Prompt.messages()` to the letter. A mark stands at the end of what never
-    changes and, where nothing that changes comes before it (the `cached` layout), after the latest turn: each turn is
-    a block of its own, because a provider finds kept work at the ends of blocks only.
+    Joined, the blocks are the texts of `Prompt.messages()`. A mark stands after the fixed part and, in the `cached`
+    layout, after the latest turn; each turn is a block, since a provider caches at the ends of blocks only.
     """
     spoken = prompt.messages()
     system = spoken[0].content if spoken[0].role == "system" else ""

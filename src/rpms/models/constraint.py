@@ -1,7 +1,6 @@
-"""An answer held to some actions while it is written: a free thought, then one of the actions.
+"""Answers held to a menu or to a manual's templates: a free thought, then an action.
 
-The actions are a menu's, or whatever the templates of a manual's actions allow. Both are a stranger's text: each form
-escapes them, so that none can end a string, open a group or add a rule.
+Actions are foreign text: each form escapes them, so that none can end a string, open a group or add a rule.
 """
 
 from __future__ import annotations
@@ -114,11 +113,7 @@ def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
 
 
 def schema(shapes: tuple[Shape, ...]) -> Fields:
-    """An answer as a JSON object; the thought comes first, so that it is written before the action.
-
-    For choices alone: not every server that takes an enum takes a pattern, and some refuse a schema that has one in
-    words that do not say so.
-    """
+    """An answer as a JSON object, the thought first. For choices only: some servers take an enum but no pattern."""
     choices = [choice for (choice,) in shapes]
     return {
         "type": "object",

@@ -54,11 +54,7 @@ def menu_best(name: str) -> MenuModel:
 
 
 def menu_random(name: str, seed: str = "0") -> MenuModel:
-    """A uniform choice that follows from seed, episode and prompt alone, so that no scheduling changes a result.
-
-    The prompt stands for the step: it holds the history, what was cut of it included, and an answer that was refused
-    is asked for anew in other words, which draws anew.
-    """
+    """A uniform choice drawn from seed, episode and prompt alone, so that no scheduling changes a result."""
     if not seed.isdecimal():
         raise InputError(f"--model {name}: the seed must be a whole number, such as menu-random/1")
 

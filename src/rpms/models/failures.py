@@ -70,7 +70,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Who was asked, for the texts of errors."""
+    """The server asked, for the texts of errors."""
 
     url: str
     model: str

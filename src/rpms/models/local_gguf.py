@@ -25,13 +25,10 @@ if TYPE_CHECKING:
 
 
 class GGUFModel:
-    """A GGUF file read by llama.cpp.
+    """A GGUF file read by llama.cpp, one prompt at a time.
 
-    The weights are loaded once and one prompt is computed at a time. What was computed for an episode's last prompt is
-    kept, for a bounded number of episodes (those asked least recently give way), so that a step computes only what is
-    new since the last one. A new episode starts from nothing: through rounding, what is kept can change an answer (with
-    quantised weights a prompt in one piece has other last digits than in two), and an episode's answers are not to
-    depend on which one was played before it.
+    The state of an episode's last prompt is kept, for a bounded number of episodes, so that a step computes only what
+    is new. A new episode starts from nothing, so that its answers do not depend on the ones before it.
     """
 
     def __init__(self, name: str, path: Path, *, context: int = 8_192, contexts: int = 8) -> None:

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
 
 class ShorteningModel(WrappedModel):
-    """Asks a model again with a shorter history where its context window is too small.
+    """Asks a model again with a shorter history if its context window is too small.
 
-    The rule is that of `core.prompt.build`: the opening observation, which states the task, always stays; of the turns
-    after it the oldest are dropped, here half of them at a time, until the model answers or none is left. It is needed
-    only where a window is not known or an estimate was short. The answer's notes say how many were dropped.
+    The opening observation stays; the older half of the turns after it is dropped until the model answers or none is
+    left. The answer's notes say how many were dropped.
     """
 
     reads = True

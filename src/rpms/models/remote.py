@@ -52,11 +52,9 @@ _PROBE = (
 class RemoteModel:
     """A model behind an OpenAI-compatible endpoint.
 
-    Where requests have choices or templates, they are sent in the first of the provider's forms that the server heeds.
-    Which one that is is found out once, before the first of them, by a small question of its own (see `_heeded`): what
-    an episode happens to be told must not decide how another one is asked, nor what is written of it. Each answer's
-    notes name the form if it was not the first. Where none is heeded, answers stand as they are, their notes say that
-    they were not held, and so does, once, a line on stderr.
+    Choices and templates are sent in the first of the provider's forms that the server heeds, found out once by a small
+    question (`_heeded`). The notes name the form if it was not the first; if none is heeded, answers are free and the
+    notes and one line on stderr say so.
     """
 
     def __init__(
@@ -133,9 +131,8 @@ class RemoteModel:
     def _heeded(self, decoding: Decoding) -> frozenset[ConstraintForm]:
         """The forms that the server heeds, from the first one on; asked of it once.
 
-        Many servers overlook a parameter that they do not know instead of refusing it. So each form in turn is sent
-        with a question that wants one action and choices that allow only others: whoever heeds it cannot answer as
-        asked. The first that is heeded is enough, unless it takes no templates.
+        Many servers ignore unknown parameters. So each form is sent with a question that wants one action and choices
+        that allow only others; the first that is heeded is enough, unless it takes no templates.
         """
         with self._finding:
             if self._heeds is None:

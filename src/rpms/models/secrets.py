@@ -104,11 +104,7 @@ def url_secrets(url: str) -> tuple[str, ...]:
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """An answer without the secrets given and those of the environment.
-
-    Only what is known to be secret goes, since the rest of an answer must stay as it is: nothing shorter than any key,
-    and of the environment nothing that is a plain word or number, which an answer may hold by chance.
-    """
+    """An answer without the secrets given and those of the environment; short or plain words stay."""
     given = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
     return _cut(text, {*given, *(secret for secret in known_secrets() if not _WORD.fullmatch(secret))})
 
@@ -147,11 +143,7 @@ def _plain(text: str) -> tuple[str, list[int]]:
 
 
 def excerpt(text: str, secrets: Iterable[str] = ()) -> str:
-    """One short line of a stranger's text, safe to show: no keys, no control characters.
-
-    Servers echo keys in their errors, whole or in part. Keys known from the environment are removed before the text is
-    shortened, so that no half of one is left; what merely looks like a key is removed as well.
-    """
+    """One short line of a stranger's text, safe to show: no keys, whole or in part, and no control characters."""
     text = _cut(text[: 200 * _LONGEST_EXCERPT], {secret for secret in (*secrets, *known_secrets()) if secret})
     text = one_line(text, 20 * _LONGEST_EXCERPT)
     return one_line(_KEY_SHAPE.sub(_REMOVED, text), _LONGEST_EXCERPT)

@@ -1,8 +1,6 @@
-"""The one way in which requests leave this process: to one address, straight there, and bounded in time and bytes.
+"""The HTTP client of both SDKs: bounded in time and bytes, no redirects, no `.netrc`.
 
-Both SDKs are given a client made here. It follows no redirect: what was meant for one address, the prompt and the key,
-goes to no other. It takes the environment's proxy, except to this very machine, and no password out of a `.netrc`.
-A response is read whole, here, and within limits, before anything looks at it.
+It uses the environment's proxy, except to this machine, and reads a response whole before anything looks at it.
 """
 
 from __future__ import annotations
@@ -227,7 +225,7 @@ def _checked(status: int, body: bytes) -> bytes:
             return b""
         if status not in _OK:
             return body.decode("utf-8", "replace").encode()
-        return body  # not JSON at all: whoever asked knows what that means
+        return body  # not JSON: the caller reports it
     return body
 
 

@@ -70,7 +70,7 @@ class Asker:
             except ModelError as error:
                 if not refused or isinstance(error, ModelUnavailable):
                     raise
-                notes[f"asked again in vain: {error}"] = None  # what it answered before stands
+                notes[f"asked again without an answer: {error}"] = None  # what it answered before stands
                 break
             usage = usage + answer.usage
             notes |= dict.fromkeys(answer.notes)

@@ -1,7 +1,6 @@
-"""Controls of a run with a menu: what such menus win with nobody to read them, and with the best entry always taken.
+"""Controls of a run with a menu: a random choice from the same menus, and always the best entry.
 
-They are played beside the run, with the same tasks, memory and condition, and cost no model. Tables show them: where a
-random choice does as well as a model, the menu won and not the model.
+They are played beside the run, with the same tasks, memory and condition, and cost no model.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Play:
     """Seed that draws hidden memories, together with the task."""
     method: Method = METHODS[REACT]
     reads: Reads | None = None
-    """Who reads a goal in a person's words; the model that plays where nobody is named."""
+    """Reader of goals in a person's words; by default the model that plays."""
     brought: Reflection = NOTHING
     """Texts carried from earlier attempts; the cost of asking for them is counted with the first step."""
     repair: Repair = Repair.FORM

@@ -28,10 +28,7 @@ def epoch_folders(run: Path) -> tuple[Path, ...]:
 
 
 def epoch_plan(plan: RunPlan, number: int) -> RunPlan:
-    """The plan of an epoch: the same tasks, another seed for a model that samples, and a record of its own.
-
-    A record gives one prompt the same answer for ever, and so epochs that shared one could not differ.
-    """
+    """The plan of an epoch: the same tasks, another seed for a model that samples, and a record of its own."""
     if number == 1:
         return plan
     decoding, open_model = plan.decoding, plan.open_model

@@ -1,4 +1,4 @@
-"""Limits on what one start of a command may take: money, requests, time. Whoever reaches one stops and can go on."""
+"""Limits on one start of a command: money, requests, time. At a limit it stops and can be resumed."""
 
 from __future__ import annotations
 

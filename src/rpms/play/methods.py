@@ -1,8 +1,6 @@
-"""The methods that people compare with, as values: what each asks of the model, and what it carries between trials.
+"""The methods that people compare with, as values: what each asks of the model and carries between trials.
 
-A method changes the form of an answer, and what a prompt brings along from earlier attempts; nothing else. Tasks,
-budgets, records and statistics are those of every run, and what of RPMS is on is the condition's to say. Where each
-departs from its paper is told in docs/methods.md.
+A method changes only the form of an answer and what a prompt carries over; see docs/methods.md.
 """
 
 from __future__ import annotations

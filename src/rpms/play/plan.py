@@ -66,7 +66,7 @@ class RunPlan:
     """By which rules memories are made of its episodes, where they are."""
     method: Method = METHODS[REACT]
     reader: str = ""
-    """Who reads goals in people's words: a control's name, or a model's; the model that plays by default."""
+    """Name of the reader of goals in people's words, a control or a model; by default the model that plays."""
     open_reader: OpenModel | None = None
     trial: int = 0
     """Number of the attempt at its tasks; see `rpms.play.trials`."""
@@ -92,7 +92,7 @@ class RunPlan:
         return replace(self, memory=memory)
 
     def reads(self, model: Model) -> Reads:
-        """Who reads goals in people's words: the plan's reader, opened here, else the model that plays."""
+        """Opens the plan's reader; by default the model that plays."""
         if self.reader in CONTROLS:
             return Reads(control=self.reader)
         return Reads(self.open_reader() if self.open_reader is not None else model)

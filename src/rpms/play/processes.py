@@ -1,9 +1,8 @@
-"""Many episodes at once on all cores: players in processes that are forks of this one.
+"""Many episodes at once on all cores: players in forks of this process.
 
-A fork has the plan, its memory and its manual already, so nothing is sent but tasks and finished episodes. A model that
-is remote, recorded or no model at all is opened in each process. Weights in this process are asked over the pipe
-instead, so that one batch serves the players of all processes. A process that dies is replaced, and its tasks played
-again.
+A fork has the plan, memory and manual already; only tasks and finished episodes are sent. Remote and recorded models
+are opened in each process; weights in this process are asked over the pipe, in one batch. A dead process is replaced,
+and its tasks played again.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ JSON = (
     'Answer with one JSON object and nothing else, such as {"goal": "NAME", "object": "KIND", "destination": "KIND"}.'
 )
 CONTROLS = (Source.WORDS, Source.NEAREST, Source.RANDOM)
-"""Who reads without a model, by name."""
+"""Readers without a model, by name."""
 
 Ask = Callable[[str, Sequence[str]], str]
 """Asked where a request cannot be read: given the request and the goals there are, returns the goal in other words."""
@@ -48,7 +48,7 @@ class Understood:
 
 @dataclass(frozen=True)
 class Reads:
-    """Who reads requests in an episode: a model, a control by name, and whom to ask where neither can."""
+    """Readers of requests in an episode: a model, a control by name, and a person to ask if neither can."""
 
     model: Model | None = None
     control: str = ""

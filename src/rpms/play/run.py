@@ -68,14 +68,11 @@ def run(
     price: Price | None = None,
     meter: Meter | None = None,
 ) -> RunSummary:
-    """Play what a folder still lacks of a plan, and give the whole run in numbers.
+    """Play what a folder still lacks of a plan, and summarise the run.
 
-    Episodes that lack what the plan keeps beside them are played again. Those in which a model or a world broke down
-    are finished like any other; with `retry_errors` they are played again, and their files replaced when that is done.
-    A price is kept with the run, for reports; it decides nothing, and the same run may be given another one.
-    Raises InputError for a folder that cannot be used, ModelUnavailable if the model cannot answer at all,
-    LimitReached where a limit of the meter is, and Interrupted on Ctrl-C; each time, every episode that was finished
-    is on disk, and the same call goes on from there.
+    Episodes with a model or world error are finished ones, played again with `retry_errors`. The price is kept for
+    reports. Raises InputError for an unusable folder, ModelUnavailable, LimitReached, or Interrupted on Ctrl-C;
+    finished episodes are on disk then, and the same call continues.
     """
     check_workers(workers)
     if meter is not None:

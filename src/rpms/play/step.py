@@ -78,7 +78,7 @@ class Player:
     calls: Calls = Calls.TEXT
     """Form of tool calls."""
     reads: Reads | None = None
-    """Who reads requests; the model that plays where nobody is named."""
+    """Reader of requests; by default the model that plays."""
 
     @cached_property
     def _reads(self) -> Reads:

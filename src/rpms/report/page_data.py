@@ -1,7 +1,6 @@
-"""Data of the pages: small script files that hand over JSON, since a page opened from disk may not fetch.
+"""Data of the pages: script files that hand over JSON, since a page opened from disk may not fetch.
 
-Every file is one call with one string in it, all ASCII and without `<`, so that nothing that a game or a model said can
-end the string, the script or the line; the page reads it with JSON.parse.
+Each is one call with one ASCII string without `<`, so that no foreign text can end the string, the script or the line.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class _Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  as the base has it
-        """Who reads which page is nobody's business."""
+        """Logs nothing."""
 
 
 class _Server(ThreadingHTTPServer):

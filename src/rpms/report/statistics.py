@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from rpms.core.proportion import wilson
 
@@ -25,6 +25,7 @@ SEED = 2026
 POWER = 0.8
 """The chance of a significant result that `pairs_for_power` asks for: the usual choice."""
 
+_NORMAL = NormalDist()
 _CHUNK = 2_000_000
 """Cells of resampling held in memory at once."""
 
@@ -73,9 +74,12 @@ def mcnemar(gained: int, lost: int) -> McNemar:
     pairs = gained + lost
     if not pairs:
         return McNemar(0, 0, 1.0, 1.0, 0.0)
-    exact = float(stats.binomtest(gained, pairs, 0.5).pvalue)
+    ways = at_most = 1  # of 2 ** pairs, to get at most as many of one side as the rarer one has
+    for number in range(1, min(gained, lost) + 1):
+        ways = ways * (pairs - number + 1) // number
+        at_most += ways
     chi2 = max(0, abs(gained - lost) - 1) ** 2 / pairs
-    return McNemar(gained, lost, exact, float(stats.chi2.sf(chi2, 1)), chi2)
+    return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)), chi2)
 
 
 def mcnemar_of(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
@@ -90,18 +94,17 @@ def least_discordant(alpha: float = ALPHA) -> int:
 
 
 def pairs_for_power(gained: int, lost: int) -> int | None:
-    """Discordant pairs that a split like this one would need to be significant; None for an even split.
+    """Discordant pairs that a split like this one needs to be significant; None for an even split.
 
-    By the normal approximation to the sign test, which is within a few pairs of the exact count, and never less than
-    an exact test needs at the least. Pairs, not tasks: at the present rate of discordance.
+    By the normal approximation to the sign test, within a few pairs of the exact count.
     """
     pairs = gained + lost
     if not pairs or gained == lost:
         return None
     share = max(gained, lost) / pairs
-    alpha_z, power_z = stats.norm.isf(ALPHA / 2), stats.norm.ppf(POWER)
+    alpha_z, power_z = _NORMAL.inv_cdf(1 - ALPHA / 2), _NORMAL.inv_cdf(POWER)
     needed = ((alpha_z / 2 + power_z * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
-    return max(math.ceil(float(needed)), least_discordant())
+    return max(math.ceil(needed), least_discordant())
 
 
 def paired_bootstrap(differences: Sequence[float], *, resamples: int = RESAMPLES) -> Interval:
@@ -120,11 +123,11 @@ def paired_bootstrap(differences: Sequence[float], *, resamples: int = RESAMPLES
     tails = np.array([ALPHA / 2, 1 - ALPHA / 2])
     below = float(np.mean(means < mean) + np.mean(means == mean) / 2)
     if 0 < below < 1:
-        bias = stats.norm.ppf(below)
+        bias = _NORMAL.inv_cdf(below)
         deviation = mean - values
         acceleration = float(np.sum(deviation**3) / (6 * np.sum(deviation**2) ** 1.5))
-        shifted = bias + stats.norm.ppf(tails)
-        tails = stats.norm.cdf(bias + shifted / (1 + acceleration * shifted))
+        shifted = [bias + _NORMAL.inv_cdf(tail) for tail in tails]
+        tails = np.array([_NORMAL.cdf(bias + each / (1 + acceleration * each)) for each in shifted])
     low, high = np.quantile(means, tails)
     return Interval(mean, float(low), float(high), "BCa bootstrap" if 0 < below < 1 else "percentile bootstrap")
 

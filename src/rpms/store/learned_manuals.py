@@ -1,8 +1,7 @@
-"""A learned manual and its evidence, which go together: what differs from what was written, a person has changed.
+"""A learned manual and its evidence; a difference from what was written is a person's edit.
 
-They are two files, and whoever writes them may be killed in between. While a manual is being replaced, the evidence
-says which text is: where that text is still there, nobody has edited anything. Afterwards nothing is left of it, so
-that both files depend on what was learned alone, not on how often it was begun.
+Whoever writes the two files may be killed in between: while a manual is being replaced, the evidence names the new
+text. Afterwards both files depend on what was learned alone.
 """
 
 from __future__ import annotations

@@ -22,15 +22,15 @@ LOCK = "lock"
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 """Errors of a system or a file system without locks, such as NFS without its lock service."""
 _POLL = 0.005
-"""Seconds between attempts: whoever is waited for holds a lock for less."""
+"""Seconds between attempts: holders keep a lock for less."""
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder's lock, or raise InputError at once if another process holds it.
 
-    The system itself lets go of the lock when its holder dies, however it dies, so that no lock is ever stale. On file
-    systems without such locks, the file names its holder instead, and one whose process is gone is taken over.
+    The system frees the lock when its holder dies. On file systems without locks the file names its holder, and one
+    whose process is gone is taken over.
     """
     file = folder / LOCK
     try:
@@ -64,7 +64,7 @@ def take(handle: int) -> bool | None:
 
 @contextmanager
 def waiting_lock(folder: Path) -> Iterator[None]:
-    """Hold a folder for a moment, after whoever else does. Leaves no file behind; nothing where there are no locks."""
+    """Hold a folder for a moment, after any other holder. Leaves no file; does nothing without locks."""
     handle = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     try:
         _lock(handle, wait=True)

@@ -1,8 +1,6 @@
-"""A record in one small file: the answers of a folder without their questions, to be shipped and replayed.
+"""A record in one small file: answers under the beginning of their questions' hashes, without the questions.
 
-The first line says whose answers they are; each other line is an answer under the beginning of its question's hash. The
-first line has a checksum of the others. Questions are left out, since whoever replays a run asks them again: a file
-is a hundredth of its folder.
+The first line says whose answers they are and has a checksum of the others.
 """
 
 from __future__ import annotations
@@ -11,6 +9,7 @@ import datetime as dt
 import hashlib
 import json
 import lzma
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,7 +48,7 @@ class Heading(BaseModel):
 
     @property
     def line(self) -> str:
-        """Whose answers these are, for a person."""
+        """One line for people about the recorded answers."""
         about = f"; {self.about}" if self.about else ""
         return f"{self.answers:,} answers of {self.model}, recorded on {self.recorded}{about}"
 
@@ -134,6 +133,7 @@ def shipped_records() -> dict[str, Heading]:
     return {name: store.heading for name, store in found.items() if store is not None}
 
 
+@cache
 def _shipped(name: str) -> PackedAnswers | None:
     shipped = _SHIPPED / f"{name}{ENDING}"
     if not shipped.is_file():

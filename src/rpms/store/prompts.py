@@ -50,7 +50,7 @@ class Prompts:
 
 
 def prompts_hash(wording: Wording) -> str:
-    """The same hash, the same instruction, examples and headings, whoever wrote them."""
+    """Hash of the instruction, examples and headings."""
     headings = {str(part): text for part, text in wording.headings.items()}
     texts = [wording.instruction, wording.printed, wording.example, wording.choosing, headings]
     return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()

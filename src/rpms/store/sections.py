@@ -67,7 +67,7 @@ class SectionReader:
     ids: dict[str, str] = field(default_factory=dict)
     mistakes: list[FileError] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
-    """Names with a mistake of their own: whoever uses them has made none."""
+    """Names with a mistake in their definition; their uses are not reported."""
 
     def entries(self, yamls: Sequence[YamlFile], *path: str) -> Iterator[tuple[YamlFile, str, Any]]:
         """The entries of one section in all files."""

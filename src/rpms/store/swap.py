@@ -43,7 +43,7 @@ def folder_beside(target: Path) -> Iterator[Path]:
 
 
 def _clear(target: Path) -> None:
-    """Remove what killed processes left beside a folder. Whoever calls holds the folder around it."""
+    """Remove leftovers of killed processes beside a folder, whose parent the caller holds."""
     left = [path for path in target.parent.glob(f".{glob.escape(target.name)}.*") if path.suffix in (_NEW, _OLD)]
     for path in left:
         if path.suffix == _OLD and not target.exists():

@@ -1,8 +1,7 @@
-"""Episodes as texts alone, of an exploration: `manual.yaml` has `manual.episodes.jsonl`.
+"""Episodes of an exploration as texts: `manual.yaml` has `manual.episodes.jsonl`.
 
-Since a belief follows from texts alone, all that was learned from an episode can be learned again from these lines. A
-line is written when its episode has ended, so that a killed exploration loses at most the episode it was in. Each has a
-checksum over itself and the line before it: what was changed or left out since is noticed.
+All that was learned follows from these lines. Each is written when its episode has ended, with a checksum over itself
+and the line before it.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ def cases_of(study: Study, model: str) -> tuple[Case, ...]:
 
 
 def learner(study: Study, model: str) -> str:
-    """Who learns what a model remembers; nobody where it would have to choose from a menu and there is none."""
+    """Name of the model that fills another's memory; empty if it would need a menu and there is none."""
     who = (study.learning.model if study.learning else "") or model
     return who if study.learning and can_play(study.learning.condition(1).enforcement, who) else ""
 

@@ -61,7 +61,7 @@ class Learning:
     later: str = "full"
     """The condition of rounds after the first."""
     model: str | None = None
-    """Who learns; the model under test by default."""
+    """Model that learns; by default the model under test."""
     settings: Settings = field(default_factory=Settings)
     """All but those that choose tasks."""
 

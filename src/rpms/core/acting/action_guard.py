@@ -54,6 +54,6 @@ def review_rules(command: str, rules: ActiveRules, situation: Situation) -> Refu
 
 
 def ask_again(command: str, refusal: Refusal) -> str:
-    """What a model is told when its action was not executed."""
+    """The message to a model whose action was not executed."""
     what = f"`{brief(command)}`" if command else "Your answer"
     return f"{what} was not executed: {brief(refusal.text, 400)}. Choose another action."

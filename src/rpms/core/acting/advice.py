@@ -1,8 +1,6 @@
-"""Past the paper: what knowledge says at one step to a model that chooses. The silent adviser is the paper.
+"""Advice at one step to a model that chooses: guidance, a menu, a shorter prompt. The paper has none.
 
-A step has one context, and at most one plan, made when something asks for it: guidance, a menu, a prompt cut to what
-matters now, or a model that follows plans. Without rules there is no plan to advise from, and what is left is
-experience: a menu of recalled actions alone.
+At most one plan is made at a step, on demand. Without rules there is only a menu of recalled actions.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from rpms.core.tokens import brief
 from rpms.core.verdict import Candidate
 
 _FAILED_SHOWN = 4
-"""How many commands that failed are named."""
+"""Failed commands that are named."""
 
 Spell = Callable[[str, Belief], str]
 """A command as this game wants it written."""
@@ -52,21 +50,21 @@ def no_notice(_history: Sequence[Turn], _state: str) -> str:
 
 @dataclass(frozen=True)
 class Adviser:
-    """How much is said at each step, and what plans are made with. By default nothing is said."""
+    """The amount of advice at each step, and the manuals behind it. By default there is none."""
 
     guides: bool = False
     """True if the goal block says what comes next and what already failed."""
     size: int = 0
     """Entries of the menu."""
     slack: int = 0
-    """How many steps longer than the best a plan may be whose beginning the menu holds; 0 for any number."""
+    """Steps a plan may be longer than the best one for the menu to hold its first action; 0 for any number."""
     ranked: bool = True
     notice: Callable[[Sequence[Turn], str], str] = no_notice
     spell: Spell = as_written
     tells: RuleManual = field(default_factory=RuleManual)
-    """What progress is told by: the condition's manual, or what every player has read of it where rules are off."""
+    """Manual that measures progress: the condition's, or without rules the part that every player has read."""
     plans: RuleManual = field(default_factory=RuleManual)
-    """What plans are made with: the same, or for a planner alone what it knows beyond that."""
+    """Manual that plans are made with: the same, or more for a planner."""
     weighs: bool = False
     """True if memories speak for and against the options of a plan."""
     compact: bool = False
@@ -75,12 +73,12 @@ class Adviser:
     """True if plans may go against lines of the rules that were contradicted."""
 
     def active(self, step: StepContext) -> ActiveRules:
-        """What plans are made with for the goal at hand."""
+        """Rules for plans towards the goal at hand."""
         goal = step.situation.goal
         return self.plans.active(goal.type, goal.object, goal.destination)
 
     def plan(self, step: StepContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
-        """What to do as far as rules and memories know, and how far the rules are trusted then."""
+        """Plan from rules and memories, with the trust in the rules afterwards."""
         belief, rules = step.situation.belief, self.active(step)
         if self.doubts:
             plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
@@ -90,7 +88,7 @@ class Adviser:
         return plan, noticed
 
     def _plan(self, step: StepContext, rules: ActiveRules) -> Plan:
-        """What the rules say is to be done; what just failed in this state comes last."""
+        """Plan from the rules; commands that just failed in this state come last."""
         plan = plan_for(rules, step.situation, step.whereabouts)
         failed = {turn.action for turn in step.turns_here if turn.failed}
         plan = plan.respelled(lambda command: self.spell(command, step.situation.belief), failed)
@@ -103,14 +101,14 @@ class Adviser:
 
 @dataclass(frozen=True)
 class Advice:
-    """What is said at one step, from what the condition knows alone. Each part is worked out when it is asked for."""
+    """Advice at one step, from the condition's knowledge alone. Each part is computed on demand."""
 
     adviser: Adviser
     step: StepContext
     rules: ActiveRules
     memories: Sequence[Candidate] = ()
     seen: Noticed = field(default_factory=lambda: Noticed(UNSHAKEN))
-    """What the answer to the last command says of the manual."""
+    """Evidence about the manual from the answer to the last command."""
 
     @cached_property
     def _planned(self) -> tuple[Plan, Noticed]:
@@ -118,7 +116,7 @@ class Advice:
 
     @property
     def plan(self) -> Plan:
-        """What is to be done, for menu and guidance and for a model that is no LLM."""
+        """Plan for menu and guidance, and for a model that is no LLM."""
         return self._planned[0]
 
     @property
@@ -128,7 +126,7 @@ class Advice:
 
     @property
     def noticed(self) -> Noticed:
-        """What surprised, planning included where there was any, and how far the manual is trusted."""
+        """Surprises, including those of planning if there was any, and the trust in the manual."""
         return self._planned[1] if self.has_plan else self.seen
 
     @cached_property
@@ -180,7 +178,7 @@ class Advice:
         )
 
     def _choices(self) -> Iterator[tuple[str, str]]:
-        """What to choose from, best first: what plans begin with, or without rules what experience did."""
+        """Choices, best first: first actions of plans, or without rules the next steps of recalled snippets."""
         adviser, situation = self.adviser, self.step.situation
         if not self.rules.environment:
             for command, why in recalled_steps(self.memories, self.step.adapting, self._tried, adviser.slack or inf):
@@ -218,7 +216,7 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
 
 
 def left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
-    """What a focus took away. Rules with a condition are no part of it: they are shown wherever that holds."""
+    """Rules and actions that a focus removed. Rules with a condition are not counted: they appear whenever it holds."""
     if shown is rules:
         return ()
     kept = {rule.id for rule in shown.rules}
@@ -243,10 +241,7 @@ def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]
 
 
 def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext, state: StateSignature) -> Plan:
-    """A plan with what experience says to it: the evidence for an option; after all else, what failed in a like state.
-
-    Where no plan leads to the goal, what experience did comes first: it is all that is known of the order of things.
-    """
+    """A plan with the evidence of memory for its options; without a plan to the goal, recalled steps come first."""
     if not plan.options or plan.cost == inf:
         steps = recalled_steps(memories, room)
         plan = plan.after([Option(command, 0.0, evidence=why) for command, why in steps])

@@ -1,8 +1,7 @@
-"""Plans over the lines of the manual and the doubts together, where the manual was contradicted or has no plan.
+"""Plans over the manual's lines and doubts together, if the manual was contradicted or has no plan.
 
-With a manual that was not contradicted and has a plan, that plan is taken as it is. Else lines that were contradicted
-may be doubted, then any line, then two of one action; where even that gives no plan, whatever is unknown is looked at,
-and then what was never tried with the goal's things.
+Contradicted lines are doubted first, then any line, then two of one action; then unknown facts are looked at, and then
+actions are tried that were never tried with the goal's things.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from rpms.core.planning.trust import Trust
 from rpms.core.rules import ActiveRules
 
 _CIRCLES = 3
-"""How often at one step a plan is blamed for leading back before the next best one is taken as it is."""
+"""Number of times at one step that a plan is blamed for leading back before the next best is taken as it is."""
 _PLANNED, _TRIED = 3, 3
-"""Where no plan is left that trusts the manual: how many beginnings of other plans come before actions that were never
-tried with the goal's things, and how many of these."""
+"""If no plan trusts the manual: number of first actions of other plans that come before untried actions with the
+goal's things, and number of these."""
 
 Spelling = Callable[[str], str]
 
 
 def plan_doubting(present: StepContext, rules: ActiveRules, spell: Spelling, noticed: Noticed) -> tuple[Plan, Noticed]:
-    """What to do, given what the manual itself says and how far it is trusted by now."""
+    """Plan from the manual and the trust left in it."""
     goal = present.situation.goal
     order = likely_places(rules, present.whereabouts, (goal.object, goal.destination))
     plan = reasoner_of(rules).plan(present.situation, order)

@@ -10,7 +10,7 @@ from rpms.core.names import nearest
 
 
 class GuardMode(StrEnum):
-    """What happens to an action that is known to be infeasible."""
+    """Treatment of an action known to be infeasible."""
 
     OFF = "off"
     ADVISE = "advise"
@@ -20,7 +20,7 @@ class GuardMode(StrEnum):
 
 
 class Consistency(StrEnum):
-    """How an experience is compared with the present state."""
+    """Comparison of an experience with the present state."""
 
     WORLD = "world"
     """The paper's: hand occupancy, or the world's own conditions."""
@@ -29,7 +29,7 @@ class Consistency(StrEnum):
 
 
 class JudgedBy(StrEnum):
-    """How arbitration judges an entry."""
+    """Scope in which arbitration judges an entry."""
 
     ENTRY = "entry"
     """The paper's: dropped for what breaks a rule in whatever room and state it is used."""
@@ -40,7 +40,7 @@ class JudgedBy(StrEnum):
 
 
 class Repair(StrEnum):
-    """What is forgiven in an action before it reaches the world."""
+    """Corrections of an action before it reaches the world."""
 
     OFF = "off"
     """Nothing."""
@@ -51,7 +51,7 @@ class Repair(StrEnum):
 
 
 class Calls(StrEnum):
-    """How a model makes the calls of a world whose actions are calls of tools."""
+    """Form of the calls in a world whose actions are tool calls."""
 
     TEXT = "text"
     """After `Action:`, as every other action."""
@@ -60,11 +60,11 @@ class Calls(StrEnum):
 
 
 class Constrained(StrEnum):
-    """Whether the model's action is held to the menu, or without one to the manual's actions, while it is written."""
+    """Constrained decoding of the action: to the menu, or without one to the manual's actions."""
 
     OFF = "off"
     AUTO = "auto"
-    """Where the model's backend can."""
+    """If the model's backend can."""
     ON = "on"
     """It must: a backend that cannot is an error."""
 
@@ -75,13 +75,13 @@ class Enforcement:
 
     guard: GuardMode = GuardMode.OFF
     reasks: int = 2
-    """How often a model is asked again at one step before its answer is taken as it is; each time is a request."""
+    """Number of re-asks at one step before the answer is taken as it is; each is a request."""
     replace: bool = False
     """True if an answer that still fails is replaced by the menu's best entry; otherwise it is executed."""
     menu: int = 0
     """Entries of the menu; 0 for none."""
     slack: int = 0
-    """How many steps longer than the best a plan may be whose beginning the menu holds; 0 for any number."""
+    """Steps a plan may be longer than the best one for the menu to hold its first action; 0 for any number."""
     ranked: bool = True
     """True if the menu's entries are chosen by the sub-goal; otherwise they are taken as they come."""
     constrained: Constrained = Constrained.OFF

@@ -8,17 +8,13 @@ from rpms.core.prompt import Turn
 from rpms.core.tokens import brief
 
 _WINDOW = 10
-"""How far back a circle may reach: longer ones are searches, not loops."""
+"""Turns a circle may span: longer ones are searches, not loops."""
 _RETURNS = 3
-"""How often the same state must recur in the window to be a circle."""
+"""Number of times a state must recur in the window to be a circle."""
 
 
 def find_loop(history: Sequence[Turn], state: str) -> str:
-    """A sentence on the loop an agent is in; nothing if it is in none.
-
-    `state` is the present one; each turn carries the state it was decided in. Progress is part of a state, so that a
-    circle is one in which nothing was achieved.
-    """
+    """A sentence about the loop an agent is in; empty if none. `state` is the present one, progress included."""
     if len(history) >= 2 and history[-1].failed and history[-2].failed and history[-1].action == history[-2].action:
         action = history[-1].action
         what = f"`{brief(action)}` has failed" if action else "Your answer held no action"

@@ -19,7 +19,7 @@ class MenuItem:
     rank: int
     """Its place by relevance, from 0; the order of the menu itself does not show it."""
     reason: str = ""
-    """What it is for: the rest of the plan that it begins, or the experience it comes from."""
+    """Its purpose: the rest of the plan it begins, or the experience it comes from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +57,7 @@ class Menu:
 
 
 def make_menu(choices: Iterable[tuple[str, str]], tried: Mapping[str, int], size: int, *, ranked: bool) -> Menu:
-    """Choices, each with its reason, cut to a size and grouped by their first word.
-
-    The first stay, of those that were tried least often in this very state. Unranked, those stay that come first by
-    name.
-    """
+    """Choices with reasons, cut to a size and grouped by first word; those tried least in this state stay."""
     left = list(dict(choices).items())
     if ranked:
         least = min((tried.get(command, 0) for command, _ in left), default=0)

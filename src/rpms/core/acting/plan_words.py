@@ -12,7 +12,7 @@ _IMAGINED = re.compile(r" \?+")
 
 
 def purpose_of(option: Option, rules: ActiveRules) -> str:
-    """What a choice is for, in a few words: what it looks for, or the action that it makes possible."""
+    """Purpose of a choice in a few words: the thing it looks for, or the action it makes possible."""
     if not option.chain:
         return ""
     first, *rest = option.chain

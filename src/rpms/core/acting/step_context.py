@@ -16,7 +16,7 @@ from rpms.core.rules import ActiveRules
 
 
 def turn_state(belief: Belief, progress: Progress) -> str:
-    """What a turn remembers of the state it was decided in: where it is the same, nothing was achieved since."""
+    """Key of the state a turn was decided in: if equal, nothing was achieved since."""
     return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.moment}"
 
 
@@ -26,7 +26,7 @@ class StepContext:
 
     situation: Situation
     schemas: ActiveRules
-    """What of the manual bears on the goal."""
+    """The part of the manual that bears on the goal."""
     progress: Progress
     history: Sequence[Turn] = ()
     whereabouts: Whereabouts = field(default_factory=Whereabouts)
@@ -39,7 +39,7 @@ class StepContext:
 
     @cached_property
     def state(self) -> str:
-        """What a turn of the history remembers of the state it was decided in."""
+        """Key of the present state, as turns of the history keep it."""
         return turn_state(self.situation.belief, self.progress)
 
     @cached_property
@@ -49,7 +49,7 @@ class StepContext:
 
     @cached_property
     def adapting(self) -> AdaptContext:
-        """What adapting memories needs of the step."""
+        """The step's data for adapting memories."""
         done = [each.command for each in self.situation.past]
         tried = [turn.action for turn in self.turns_here]
         refused = [turn.action for turn in self.turns_here if turn.failed]

@@ -76,7 +76,7 @@ class Noticed:
 
 
 def notice(trust: Trust, now: StepContext, before: Situation) -> Noticed:
-    """What the answer to the last command says of the manual."""
+    """Evidence about the manual from the answer to the last command."""
     if not now.history:
         return Noticed(trust)
     last, situation = now.history[-1], now.situation
@@ -158,7 +158,7 @@ def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation, *,
 
 
 def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation) -> Noticed:
-    """What was false when an action worked, it does not need."""
+    """Refutes preconditions that were false when the action worked."""
     schema, key = instance.schema, key_of(rules, instance.schema)
     trust = noticed.trust.clearing(key, false_over(rules, instance, before))
     noticed = replace(noticed, trust=trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED))
@@ -173,7 +173,7 @@ def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command:
 def _effects(
     rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
 ) -> Iterator[tuple[ManualLine, Literal, bool]]:
-    """What was foretold to hold, by line; a process may take its time, unless nothing at all has changed."""
+    """Predicted effects, by line, and True if due now: a process may take time, unless nothing at all has changed."""
     for effect in instance.schema.effects:
         yield effect_line(rules, instance.schema, effect), effect.bind(instance.binding), True
     still = _still(before, after)
@@ -247,7 +247,7 @@ def _implied(rules: ActiveRules, literal: Literal) -> bool:
 def _seen(
     rules: ActiveRules, schema: ActionSchema, binding: Mapping[str, str], before: Situation, after: Situation
 ) -> Iterator[Revelation]:
-    """What became known of whatever there may be about a command's things: what is in the place one came to."""
+    """Facts revealed about anything at a command's things, such as the contents of a place just reached."""
     for other in (*rules.environment, *rules.lore.processes):
         for seen in other.observes:
             if ANYTHING not in seen.atom.args:

@@ -1,11 +1,8 @@
-"""Past the paper: experience is adapted, not quoted.
+"""Past the paper: snippets are bound to the present room.
 
-A snippet is read without its instances (`rpms.core.lift`), and things of the present room take their place: of the
-same kind, in the same role of the present goal, or the place where the belief knows the thing to be. What is done is
-left out. Where nothing can be bound, what is left of a snippet is what it found where.
-
-The manual is asked only how commands are written, and by which facts the belief knows that one is done and that a place
-was searched: what an action needs, a snippet knows from the order of its steps, so that it may be used without rules.
+Things of the present room take the place of the snippet's (`rpms.core.lift`): of the same kind, in the same role of the
+goal, or where the belief knows the thing to be. Steps already done are left out. An unbound snippet still says where
+things were found. Of the manual only syntax and effects are used, so that memory works without rules.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ def adapted(candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Can
 
 
 class FirstOfEach:
-    """What bound candidates come to: one that comes to the same as another gives way to it, unless that is hidden."""
+    """Removes bound candidates that equal an earlier one, unless the earlier one is hidden."""
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
@@ -79,18 +76,18 @@ class AdaptContext:
 
     situation: Situation
     syntax: ActiveRules
-    """How commands are written, and what the belief is to be asked to know whether one is done."""
+    """Syntax of commands, and their effects, by which the belief tells if one is done."""
     whereabouts: Whereabouts = field(default_factory=Whereabouts)
     done: Sequence[str] = ()
     """The commands so far that the world took."""
     sub_goal: str = ""
-    """What is to be reached now."""
+    """The present sub-goal."""
     tried: Sequence[str] = ()
     """The commands that were given in this very state, and led back to it."""
     refused: Sequence[str] = ()
     """Those of them that the world refused."""
     mask: Mask = NO_MASK
-    """What is hidden by chance in this episode: an entry that gives way to another does not give way to such a one."""
+    """Entries hidden at random in this episode: another does not give way to these."""
     failed: Sequence[str] = ()
     """All that the world refused in this episode."""
 
@@ -147,7 +144,7 @@ class AdaptContext:
         return sorted(wanted, key=lambda name: kind_of(self.place_of(name)) == self.situation.goal.destination)
 
     def _sources(self, lifted: Lifted, kind: str, binding: dict[str, str]) -> Iterable[str]:
-        """Where a thing is known to be; as long as it is not, places of the kind where it was found."""
+        """The known place of a thing; until known, places of the kind where it was found."""
         if lifted.sought in binding:
             return filter(None, [self.place_of(binding[lifted.sought])])
         thing = self.meant(lifted)
@@ -165,12 +162,12 @@ class AdaptContext:
 
     @cached_property
     def _handled(self) -> frozenset[str]:
-        """What commands so far have named."""
+        """Things named in commands so far."""
         return frozenset(name for command in self.done for name in read(command, self.syntax).names)
 
     @cached_property
     def _gathered(self) -> frozenset[str]:
-        """Where the things are that commands have named."""
+        """Places of the things named in commands so far."""
         return frozenset(map(self.place_of, self._handled))
 
     def _settled(self, thing: str) -> bool:
@@ -184,7 +181,7 @@ class AdaptContext:
         return tuple(dict.fromkeys(atom.predicate for atom in seen if len(atom.args) == 2 and atom.args[0] == "_"))
 
     def place_of(self, thing: str) -> str:
-        """Where a thing is believed to be; nothing where nobody knows."""
+        """Believed place of a thing; empty if unknown."""
         if thing not in self._places:
             known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
             if known is None:
@@ -228,7 +225,7 @@ class AdaptContext:
         return left if left or not complete else None
 
     def _where(self, lifted: Lifted, deed: ReadAction) -> Iterator[str]:
-        """What an action is done at, by the snippet's names: places to get to first."""
+        """Places an action needs, by the snippet's names: to be reached first."""
         found = lifted.sought in deed.names
         if len(deed.names) > 1 or found:
             yield from (name for name in deed.names if name != lifted.sought)
@@ -245,10 +242,7 @@ class AdaptContext:
         return any(name in other.names for other in lifted.deeds if len(other.names) > 1)
 
     def _ways(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Stride]:
-        """What is done at a place before it is of use: as with others of its kind, else as in the snippet itself.
-
-        `number` is that of the step it is for, where the snippet itself had no such step.
-        """
+        """Steps that make a place usable: as with others of its kind, else as in the snippet itself."""
         place = names.get(name)
         if place is None:
             return
@@ -275,7 +269,7 @@ class AdaptContext:
         return tuple(step for step in kept if unique[step.command] is step)
 
     def is_done(self, command: str, *, deed: bool = True) -> bool:
-        """Whether what an action does is known to be so; of one that does nothing, whether it was done."""
+        """True if an action's effects are known to hold; for an action without effects, if it was done."""
         instance = self.syntax.instance(command)
         effects = instance.effects if instance is not None else ()
         if not effects:
@@ -290,10 +284,7 @@ class AdaptContext:
     # Where to look.
 
     def hint(self, lifted: Lifted) -> str:
-        """What a snippet that cannot be followed is worth: how often such a thing was found in such a place.
-
-        What was found of another kind says nothing; then it is where the memory found things of this kind most.
-        """
+        """Finds of such a thing in such a place, in words, if a snippet cannot be followed; else the best place."""
         kind, now, place = kind_of(lifted.sought), self.meant(lifted), kind_of(lifted.source)
         told = self.whereabouts.told(now, place)
         if not told and self.whereabouts.akin(now, kind):
@@ -301,10 +292,10 @@ class AdaptContext:
         return told or self.whereabouts.best(now)
 
     def search(self, kind: str, tried: Container[str] = (), slack: float = inf) -> Iterator[tuple[str, str]]:
-        """What to do to look for a kind, likeliest first, each with what experience says of it.
+        """Commands to look for a kind, likeliest place first, each with the experience behind it.
 
-        A place where only the last step is lacking is searched before another is gone to. Of the others, those that
-        cost at most so many steps more than the likeliest.
+        A place that lacks only its last step is searched before another. Others come if they cost at most `slack` steps
+        more than the likeliest.
         """
         ranks = {**self._new_kinds, **self.whereabouts.order(kind, {})}
         begun, others = list[tuple[str, str]](), list[tuple[float, str, str]]()
@@ -327,11 +318,7 @@ class AdaptContext:
         yield from begun
 
     def ways(self, place: str) -> tuple[str, ...]:
-        """Commands that were given at places of this kind before they were of use.
-
-        Before what was refused for one of the kind in this episode comes what most places needed; at a kind of place
-        that experience does not know, that is all.
-        """
+        """Commands given at places of this kind before use; those most places need come before refused ones."""
         kind, most = kind_of(place), self.whereabouts.ways()
         ways = self.whereabouts.ways(kind)
         if any((kind, way) in self._refused_ways for way in ways):
@@ -362,10 +349,10 @@ class AdaptContext:
 def recalled_steps(
     memories: Iterable[Candidate], room: AdaptContext, tried: Container[str] = (), slack: float = inf
 ) -> Iterator[tuple[str, str]]:
-    """What experience alone would do now, each with where that is from: the next step of each snippet, best first.
+    """Commands from experience alone, each with its source: the next step of each snippet, best first.
 
-    While something has to be found, the places to look in come with it. Only where all that was tried in this very
-    state are later steps of any use.
+    While something has to be found, places to search come too. Later steps are used only if all the others were tried
+    in this state.
     """
     snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
     all_bound = [each if each.adapted else room.adapt(each) for each in snippets]
@@ -392,7 +379,7 @@ def recalled_steps(
 
 
 def _which(steps: Sequence[Stride], total: int) -> str:
-    """Which steps of a snippet are left, in words."""
+    """The remaining steps of a snippet, in words."""
     if not steps:
         return ""
     first, last = steps[0].number, steps[-1].number

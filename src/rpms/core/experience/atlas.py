@@ -17,16 +17,16 @@ from rpms.core.planning.whereabouts import READ, usual
 from rpms.core.rules import ActiveRules
 
 OFTEN = 0.25
-"""What share of an action's uses must come just before another look for it to count as a way to see more."""
+"""Share of an action's uses that must come just before another look for it to count as a way to see more."""
 
 
 class Where(NamedTuple):
-    """How a world tells where one is."""
+    """A world's facts about the agent's place."""
 
     predicate: str
-    """That of the facts of which one holds at a time, and now of the present place: `inside`."""
+    """Predicate that holds of the present place alone: `inside`."""
     field: str
-    """What the state signature calls it: `room`."""
+    """Its name in the state signature: `room`."""
     here: str
 
     @classmethod
@@ -59,7 +59,7 @@ class Stride(NamedTuple):
     names: tuple[str, ...]
     at: str = ""
     to: str = ""
-    """Where it led, or helped to lead: of `open door to hallway` before `go to hallway` too."""
+    """The place it led to, or helped to: `open door to hallway` before `go to hallway` too."""
 
 
 def strides_of(snippet: SuccessSnippet, where: Where, syntax: ActiveRules) -> tuple[Stride, ...]:
@@ -78,15 +78,12 @@ def strides_of(snippet: SuccessSnippet, where: Where, syntax: ActiveRules) -> tu
 
 
 def words_of(goal: GoalSignature) -> tuple[str, ...]:
-    """What a goal names."""
+    """Words of a goal."""
     return tuple(word for word in (goal.object, goal.state, goal.destination) if word)
 
 
 class Atlas:
-    """Places, what was done to get from one to the next, and what was done there to see more.
-
-    Whole once it is made, and the same for the same entries: it may be shared.
-    """
+    """Places, the ways between them, and the commands that showed more there. Immutable once made."""
 
     def __init__(self, entries: Iterable[Entry], where: Where, syntax: ActiveRules) -> None:
         """Read snippets, of each sub-goal as many as are of use."""
@@ -96,7 +93,7 @@ class Atlas:
         self._ways: dict[str, Counter[str]] = {}
         """Place → what was done to get there, `{}` for the place."""
         self._arrived: Counter[str] = Counter()
-        """What names nothing → how often it was done first at a new place."""
+        """Command without names → times it was the first at a new place."""
         self._single: dict[tuple[str, str], dict[str, None]] = {}
         """Place and what was done next → the actions on one thing there that came just before."""
         self._kinds: dict[str, Counter[str]] = {}
@@ -130,10 +127,7 @@ class Atlas:
         return instance.schema.name if instance is not None else command.partition(" ")[0]
 
     def _end(self, snippet: SuccessSnippet, strides: Sequence[Stride]) -> tuple[str, ...]:
-        """Task, sub-goal and last step of a snippet without what that names; then what it names, by kind.
-
-        That is nothing where it was given: it was looked for and found, or the goal named it.
-        """
+        """Task, sub-goal and last step of a snippet without its thing; then the thing's kind, empty if given."""
         goal, (*before, last) = snippet.goal_signature, strides or (Stride(0, "", (), ""),)
         found = bool(before) and len(last.names) == 1 and (bool(before[-1].to) or not before[-1].names)
         words = dict.fromkeys(words_of(goal), "it")
@@ -145,17 +139,17 @@ class Atlas:
     # What was done where.
 
     def ends(self, snippet: SuccessSnippet) -> list[str]:
-        """What snippets of one task and sub-goal did their last action with, this one among them; nothing if given."""
+        """Objects of the last action in snippets of one task and sub-goal, this one's too; empty if given."""
         *task, thing = self._end(snippet, strides_of(snippet, self._where, self._syntax))
         return sorted(self._ends.get(tuple(task), ())) if thing else []
 
     @cached_property
     def look(self) -> str:
-        """What was most often done first at a new place; nothing where that was nothing in particular."""
+        """The most frequent first command at a new place; empty if there is none."""
         return next((command for command, _ in self._arrived.most_common(1)), "")
 
     def lids(self, place: str) -> tuple[str, ...]:
-        """What was done at a place just before another look, to see more of it."""
+        """Commands done at a place just before another look, to see more of it."""
         return tuple(self._single.get((place, self.look), ())) if self.look else ()
 
     def reveals(self, stride: Stride) -> bool:
@@ -197,7 +191,7 @@ class Atlas:
         return sorted(self._doors, key=lambda place: -len(self._doors[place]))
 
     def commands(self, place: str) -> tuple[str, ...]:
-        """What leads to a place from the one before it: as to most places, or where that was never so, as to it."""
+        """Commands to a place from the one before it: as to most places, or if that was never so, as to this one."""
         own = self._ways.get(place, Counter())
         ways = self._usual if own.keys() <= self._usual.keys() else own
         return tuple(way.replace("{}", place) for way in ways)

@@ -1,11 +1,8 @@
-"""Past the paper: experience that belongs to a place is followed there.
+"""Past the paper: follows snippets that are bound to a place from wherever the agent is.
 
-Where the state filter keeps an entry for the place it was learned in, a snippet says nothing elsewhere, and the agent
-starts elsewhere. Every snippet that moved tells a way from one place to another (`atlas`). An entry that only its place
-keeps out is reached by such ways: the steps to that place, then what of the snippet is left to do (`trail`). Where no
-goal like this one had the present sub-goal, what reached it for other goals is followed.
-
-As in `adapt`, the manual is asked only how commands are written and by which facts the belief knows that one is done.
+Every snippet that moved tells a way from one place to another (`atlas`). An entry that only its place excludes is
+reached by such ways, then its remaining steps are done (`trail`). If no similar goal had the present sub-goal, snippets
+of other goals that reached it are followed. Of the manual only syntax and effects are used.
 """
 
 from __future__ import annotations
@@ -43,7 +40,8 @@ class Lead(NamedTuple):
     candidate: Candidate
     trail: Trail
     order: tuple[float, ...]
-    """How little it is to be trusted: gone through in vain, of a later group, for a goal or at a stage less alike."""
+    """Order of trust, best first: not gone through without success, of an earlier group, for a more similar goal and
+    stage."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Following:
     entries: Sequence[Entry]
     syntax: ActiveRules
     slack: float = inf
-    """How many steps farther than the nearest a snippet may be from being done."""
+    """Steps a snippet may be farther from done than the nearest one."""
     _atlases: dict[tuple[str, str], Atlas] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __call__(self, candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
@@ -74,10 +72,7 @@ class Following:
             yield from self._adapted(chain(others, stream), where, room)
 
     def _adapted(self, candidates: Iterable[Candidate], where: Where | None, room: AdaptContext) -> Iterator[Candidate]:
-        """Adapted candidates; where none has a step for the present sub-goal, what reached it for any other goal.
-
-        Nothing is taken from another goal where the state filter minds places.
-        """
+        """Adapted candidates; if none has a step for the present sub-goal, those of other goals that reached it."""
         known, led = set[str](), False
         for each in adapted(candidates, room):
             known.add(each.entry.id)
@@ -105,10 +100,7 @@ class Following:
         return found
 
     def _tied(self, entry: Entry, where: Where, room: AdaptContext) -> bool | None:
-        """True if the state filter would take an entry had it been learned here, and not had it been elsewhere.
-
-        None where nothing like it ever is: it is no snippet, or the filter does not mind places.
-        """
+        """True if only its place makes the state filter reject an entry; None if the filter does not mind places."""
         if not isinstance(entry, SuccessSnippet):
             return None
         belief = room.situation.belief
@@ -117,10 +109,7 @@ class Following:
         return not self.compat(belief, _moved(entry, where, where.here))
 
     def _followed(self, candidates: Sequence[Candidate], where: Where, room: AdaptContext) -> Iterator[Candidate]:
-        """The candidates with what leads on from here, the nearest first; where none does, a hint.
-
-        What is hidden by chance is passed on, to be marked so, and nothing gives way to it.
-        """
+        """The candidates with the way on from here, nearest first; without one, a hint."""
         doubts: dict[str, str] = {}
         leads = self._leads(candidates, Pathfinder.of(room, where, self._atlas(where)), doubts)
         best: Lead | None = None
@@ -149,10 +138,10 @@ class Following:
                 yield bind(candidate, (), Adaptation(reason, followed=True)).judged(_KEPT)
 
     def _leads(self, candidates: Sequence[Candidate], path: Pathfinder, doubts: dict[str, str]) -> list[Lead]:
-        """What leads on, the best first; `doubts` take why all else does not.
+        """Snippets to follow, best first; `doubts` receives the reasons against all others.
 
-        First what reached the present sub-goal for goals like this one, then for any; where none like this one ever
-        had it, what comes next.
+        First those that reached the present sub-goal for similar goals, then for any; if no similar goal ever had it,
+        the next stages.
         """
         room, leads, found = path, list[Lead](), False
         now = [each for each in candidates if snippet_of(each).sub_goal_type == room.sub_goal]
@@ -168,12 +157,12 @@ class Following:
         return sorted(leads, key=lambda each: (each.order, each.trail.price))
 
     def _elsewhere(self, known: Sequence[Candidate], path: Pathfinder) -> Iterator[Candidate]:
-        """What reached the present sub-goal for goals less like this one, the likest first."""
+        """Snippets that reached the present sub-goal for less similar goals, most similar first."""
         others = self._reached({each.entry.id for each in known}, path)
         return islice((each for each in others if self._tied(each.entry, path.where, path)), CONSIDERED)
 
     def _reached(self, known: Container[str], room: AdaptContext) -> Iterator[Candidate]:
-        """What else reached the present sub-goal, that for the likest goals first."""
+        """Other snippets that reached the present sub-goal, most similar goals first."""
         goal = room.situation.goal.signature
         scored = [
             (self.similarity(goal, each.goal_signature), each) for each in self._by_sub_goal.get(room.sub_goal, ())
@@ -183,11 +172,10 @@ class Following:
                 yield Candidate(entry, score, score * entry.strength, _KEPT)
 
     def _doubt(self, snippet: SuccessSnippet, trail: Trail | None, path: Pathfinder) -> str:
-        """Why a snippet is not followed; nothing if it is.
+        """The reason not to follow a snippet; empty if there is none.
 
-        What was done for another task says something only of what the goal names. Experience that ended the same
-        sub-goal of one task with one thing and with another does not say which it is now; what was looked for is no
-        such choice, it was taken for being there.
+        A snippet of another task counts only for things the goal names. If snippets of one task ended the sub-goal with
+        different given things, none says which is meant now.
         """
         own, goal = snippet.goal_signature, path.situation.goal
         if trail is None:

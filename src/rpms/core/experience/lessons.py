@@ -27,7 +27,7 @@ class Likeness(NamedTuple):
 
 
 def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> Likeness:
-    """What two actions, each in its state, must have in common for one to say something of the other."""
+    """Features that two actions, each in its state, must share for one to bear on the other."""
     names = read(command, syntax).names
     stood = tuple(tuple(name in (state.get(field) or ()) for field in _RELATIONS) for name in names)
     at = "".join(map(kind_of, state.get("location") or ()))

@@ -27,7 +27,7 @@ _GOALS_KEPT = 256
 
 @dataclass(frozen=True)
 class Recollection:
-    """What is remembered, how it is recalled, and how it is bound to the present."""
+    """A memory, its retrieval, and its binding to the present."""
 
     memory: EpisodicMemory = field(default_factory=EpisodicMemory)
     retrieval: Retrieval = field(default_factory=Retrieval)
@@ -41,13 +41,10 @@ class Recollection:
     """The state filter of a memory that acts alone: what it keeps for other places is followed there."""
     retriever: Retriever | None = None
     slack: float = inf
-    """How many steps farther than the nearest a snippet may be that is followed."""
+    """Steps a followed snippet may be farther from done than the nearest one."""
 
     def recall(self, kind: Kind, situation: Situation) -> Ranking | Ranked:
-        """M_cand of Eq. 4, best first; by a retriever of one's own if there is one.
-
-        An episode asks for the same goal at each step, and gets what was found before.
-        """
+        """M_cand of Eq. 4, best first, cached by goal; by a custom retriever if there is one."""
         goal = situation.goal
         if self.retriever is None:
             key = (kind, goal.signature)
@@ -75,7 +72,7 @@ class Recollection:
 
     @cached_property
     def whereabouts(self) -> Whereabouts:
-        """Where the memory found things."""
+        """The memory's statistics of where things were found."""
         category = self.retrieval.similarity.category
         ranks = likely_places(self.rules.active("")) if len(self.memory) else {}
         return Whereabouts(self.memory.entries, self.syntax.active(""), category, ranks)

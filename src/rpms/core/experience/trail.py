@@ -14,14 +14,14 @@ from rpms.core.lift import read, renamed
 from rpms.core.memory import SuccessSnippet
 
 _SEARCH, _EXPLORE, _AGAIN = 20.0, 40.0, 60.0
-"""What it costs, in steps, to look where something was found, to look elsewhere, and to do things again: each more than
-any way, so that what can be done comes first."""
+"""Price in steps of searching a known place, searching elsewhere, and repeating actions: each more than any way, so
+that feasible steps come first."""
 PATIENCE = 3
-"""How often a snippet is gone through before others are tried instead."""
+"""Number of times a snippet is gone through before others are tried."""
 
 
 class Trail(NamedTuple):
-    """What a snippet would do from here on."""
+    """Remaining steps of a snippet."""
 
     steps: tuple[Stride, ...]
     price: float
@@ -29,7 +29,7 @@ class Trail(NamedTuple):
     towards: str = ""
     """The place that it leads to first."""
     seeks: str = ""
-    """What it looks for first."""
+    """The thing it looks for first."""
     stale: bool = False
     """True if it has been gone through several times without reaching its sub-goal."""
 
@@ -38,7 +38,7 @@ class Trail(NamedTuple):
         return self.steps[0]
 
     def note(self, total: int) -> str:
-        """Where it leads, what it looks for and which step of the snippet comes first, in words."""
+        """Its destination, the thing sought and the snippet's first step, in words."""
         number = next((step.number for step in self.steps if step.number), 0)
         way = f"on the way to {self.towards}" if self.towards else ""
         sought = f"to find {self.seeks}" if self.seeks else ""
@@ -57,9 +57,9 @@ class Pathfinder(AdaptContext):
         return cls(where=where, atlas=atlas, **{each.name: getattr(room, each.name) for each in fields(room)})
 
     def trail(self, snippet: SuccessSnippet) -> Trail | None:
-        """What is left of a snippet; nothing where all is done or nothing can be.
+        """Remaining steps of a snippet; None if all is done or nothing can be.
 
-        Where all was done with one of several like things and did not reach the sub-goal, it is another's turn.
+        If all was done with one of several similar things without reaching the sub-goal, the next one is used.
         """
         used: set[str] = set()
         while True:
@@ -114,7 +114,7 @@ class Pathfinder(AdaptContext):
                     yield one, other  # an `unknown E plant` grows from an `unknown E seed`
 
     def _called(self, name: str, taken: Container[str]) -> str:
-        """How a thing is called here: by its own name if that is known, or as another of its kind is."""
+        """Name of a thing here: its own if known, or that of another of its kind."""
         kind = kind_of(name)
         if (name in self._names and (name not in taken or kind == name)) or name in self.atlas:
             return name
@@ -124,7 +124,7 @@ class Pathfinder(AdaptContext):
 
     @cached_property
     def _names(self) -> dict[str, None]:
-        """What is known to be there that commands can name; not what only procedures have a word for."""
+        """Known things that commands can name, without words that only procedures have."""
         named = [name for schema in self.syntax.environment for name in sorted(schema.parameters)]
         known = (name for parameter in dict.fromkeys(named) for name in self.belief.names.get(parameter, ()))
         return dict.fromkeys(name for name in known if not name.endswith("?"))
@@ -136,10 +136,7 @@ class Pathfinder(AdaptContext):
     # What is to be done.
 
     def _needed(self, strides: Sequence[Stride]) -> list[int]:
-        """The steps, by their places, that are more than a way, or a search for what a later one names.
-
-        What names nothing is needed at the end, or where it let time pass after something was done.
-        """
+        """Indices of steps that are more than a way or a search; without names, only at the end or as waits."""
         needed, names = list[int](), set[str]()
         for place in range(len(strides) - 1, -1, -1):
             stride = strides[place]
@@ -158,9 +155,9 @@ class Pathfinder(AdaptContext):
         return sorted({*needed, *waits})
 
     def _is_done(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> bool:
-        """Whether what a step did is so, or was used up by a later one that is done.
+        """True if a step's effect holds, or was used up by a later step that is done.
 
-        Of one that left no trace or was done several times, whether it was done as often as in the snippet.
+        A step that leaves no trace or is repeated must have been done as often as in the snippet.
         """
         stride = strides[place]
         if self._repeats(stride, strides):
@@ -184,7 +181,7 @@ class Pathfinder(AdaptContext):
         return self._traceless(stride) or (bool(stride.names) and times > 1)
 
     def _place(self, stride: Stride) -> str:
-        """Where a step is to be done: where what it names is known to be, else where it was done then."""
+        """Place for a step: where its things are known to be, else where it was done then."""
         for name in stride.names:
             seen = self.belief.last_seen.get(name) or self.belief.last_seen.get(kind_of(name))
             if name not in self.belief.holding and seen is not None and seen in self.atlas:
@@ -214,7 +211,7 @@ class Pathfinder(AdaptContext):
         return self.atlas.nearest(self.where.here, barred)
 
     def _again(self, strides: Sequence[Stride]) -> Trail | None:
-        """Where all is done and the sub-goal is not reached, what can be done again is, while that changes anything."""
+        """Repeats steps if all is done and the sub-goal is not reached, while that changes anything."""
         again = [stride for stride in strides if self._repeats(stride, strides) or not stride.names]
         if not again:
             return None
@@ -227,7 +224,7 @@ class Pathfinder(AdaptContext):
     # Where to look.
 
     def _search(self, stride: Stride, looks: Sequence[Stride]) -> Trail | None:
-        """How to find what a step names: where the goal says it is, where it was found then, elsewhere."""
+        """Search for a step's things: where the goal says, where they were found then, elsewhere."""
         told = self.situation.goal.places()
         likely = dict.fromkeys((*(place for name in stride.names for place in told.get(name, ())), stride.at))
         for place in likely:

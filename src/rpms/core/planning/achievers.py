@@ -94,7 +94,7 @@ class Achiever:
 
 @dataclass(frozen=True, eq=False)
 class Achievers:
-    """What rules say of how facts come about. One for all steps of an episode."""
+    """Index of the rules by the facts they bring about. One for all steps of an episode."""
 
     rules: ActiveRules
 
@@ -105,7 +105,7 @@ class Achievers:
 
     @cached_property
     def hoped(self) -> frozenset[tuple[str, bool]]:
-        """What only a doubt brings about, by predicate and sign."""
+        """Facts that only a doubt brings about, by predicate and sign."""
         sides = [
             {(effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects}
             for schemas in (self.rules.lore.doubts, self.schemas)
@@ -159,7 +159,7 @@ class Achievers:
         return {}
 
     def wanted(self, step: Stage) -> list[Need]:
-        """What ends a stage of the goal, as needs that are never taken for granted."""
+        """The facts that end a stage of the goal, as needs that are never taken for granted."""
         found = self._wanted.get(id(step))
         if found is None:
             found = self._wanted[id(step)] = _wanted(step.until)
@@ -167,22 +167,22 @@ class Achievers:
 
     @cached_property
     def always(self) -> tuple[tuple[Clause, Need], ...]:
-        """What has to hold before anything else can be done."""
+        """Facts that must hold before anything else can be done."""
         return tuple(zip(self.rules.lore.always, _wanted(self.rules.lore.always), strict=True))
 
     @cached_property
     def kept(self) -> dict[str, Any]:
-        """What planning keeps from one step to the next. Needs are kept too: answers are known by their identity."""
+        """Cache from one step to the next. It holds the needs too, since answers are keyed by their identity."""
         return {}
 
     @cached_property
     def lasting(self) -> frozenset[str]:
-        """The predicates of which the manual itself says for ever what holds."""
+        """Predicates whose facts the manual itself lists."""
         return frozenset((*self.rules.lore.facts, *self.rules.lore.kinds))
 
     @cached_property
     def lasting_names(self) -> Mapping[str, Sequence[str]]:
-        """The names in the facts that hold for ever, by what their predicate calls them."""
+        """Names in permanent facts, by parameter."""
         found: dict[str, dict[str, None]] = {}
         for name, table in self.rules.lore.facts.items():
             found.setdefault(self.rules.predicates[name].args[0], {}).update(dict.fromkeys(table))
@@ -208,10 +208,10 @@ class Achievers:
         return declared.exclusive if declared is not None and declared.exclusive != "always" else ""
 
     def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
-        """What a plan sees to before an action: what it needs, and that no rule forbids it.
+        """Preconditions for planning: those of the action, and that no rule forbids it.
 
-        A ban that hangs on a fact about no thing, such as an empty hand, is judged when it comes up: planned for, it
-        would have the hand filled with anything at all.
+        A ban on a fact without arguments, such as an empty hand, is judged when it comes up: a plan for it would fill
+        the hand with any object.
         """
         bans = [
             [literal for clause in (*rule.when, *ban.when) for literal in clause.literals]
@@ -234,10 +234,9 @@ class Achievers:
         return Need(literals, names, all(literal.predicate in self.positional for literal in literals))
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
-        """True if some action makes a precondition so without needing first what the precondition is for.
+        """True if some action causes a precondition without needing what the precondition is for.
 
-        To take a mug from a desk it must be there; putting it there would need the mug in hand, which is what taking
-        it is for.
+        Putting a mug on a desk needs the mug in hand, which taking it from there is for.
         """
         if self.companion(needed.predicate) and not needed.negated:
             return True

@@ -109,10 +109,7 @@ class _Doubting:
                     yield replace(_without(supposed, more, need), doubt=f"{doubt}, and {WAIVED} {need}")
 
     def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
-        """Steps by which a need that the manual does not state is tried after others.
-
-        A predicate that no line uses was declared for something; what other actions need is likely needed here too.
-        """
+        """Steps by which an unstated need is tried after others; predicates that other actions need come first."""
         used, predicate = _uses(self.rules), self.rules.predicates[suspect.atom.predicate]
         if predicate.lasting and not any(literal.atom.predicate == predicate.name for _, literal in used):
             return LIKELY
@@ -151,7 +148,7 @@ class _Doubting:
                     yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
 
     def continuations(self) -> tuple[tuple[Purpose, float], ...]:
-        """What the goal may want beside what the manual says, where that held without a win; with their prices."""
+        """Other purposes the goal may have once the manual's held without a win; with their prices."""
         purpose, held = self.rules.purpose, self.trust.held
         if purpose is None or held is None:
             return ()
@@ -181,7 +178,7 @@ def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
 
 @lru_cache(maxsize=64)
 def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
-    """What actions and the goal want, by predicate and sign; what lasting facts and kinds tell cannot be made."""
+    """Facts that actions and the goal need, by predicate and sign, without permanent facts and kinds."""
     wanted = [literal for _, literal in _uses(rules)]
     if rules.purpose is not None:
         wanted += [each for step in rules.purpose.steps for clause in step.until for each in clause.literals]
@@ -193,7 +190,7 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
 
 @lru_cache(maxsize=64)
 def made(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
-    """What the actions bring about, by predicate and sign."""
+    """Effects of the actions, by predicate and sign."""
     schemas = (*rules.environment, *rules.lore.processes)
     return frozenset((effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects)
 

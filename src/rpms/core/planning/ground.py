@@ -18,16 +18,16 @@ GRANTED = 0.5
 UNTRIED = 5.0
 """Steps that it costs to try a kind that a table does not list: what is known to work is offered before that."""
 SEARCH = 2.0
-"""Steps that a look costs beyond the way there: it may well be in vain."""
+"""Steps that a look costs beyond the way there, since it may find nothing."""
 UNLIKELY = 2.0
 """Steps that one place further down in the order of likely places counts."""
 UNLISTED = 3
-"""How many places further down a place counts that is not in that order."""
+"""Rank added to a place that is not in that order."""
 PLACES = 12
-"""How many places are considered at a time for something unseen: more than anybody chooses from."""
+"""Places considered at a time for something unseen: more than a menu holds."""
 
 Order = Mapping[str, Mapping[str, float]]
-"""Where a kind is likely to be found: kind → kind of place → its rank, 0 first."""
+"""Likely places of a kind: kind → kind of place → its rank, 0 first."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,12 +35,11 @@ class Edge:
     """A way with names in place of its parameters: one step of some plan."""
 
     fact: Fact
-    """What it is for."""
     needs: tuple[Fact, ...]
-    """What does not hold yet, in the order in which it is to be seen to."""
+    """Facts that do not hold yet, in the order to achieve them."""
     cost: float
     schema: ActionSchema | None = None
-    """What is done; nothing where a fact only follows from another."""
+    """The action; None if a fact only follows from another."""
     reveals: bool = False
     binding: Mapping[str, str] = field(default_factory=dict)
     waiting: int = 0
@@ -53,13 +52,13 @@ class Edge:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """What its command names: mixing is done to a vessel, not to what comes of it."""
+        """Things its command names: mixing is done to a vessel, not to the result."""
         schema = self.schema
         return tuple(self.binding[name] for name in schema.variables if name not in schema.others) if schema else ()
 
 
 class Ground:
-    """What is known in one situation, and which actions lead to a fact there."""
+    """The facts of one situation, and the actions that lead to a fact there."""
 
     def __init__(self, ways: Achievers, situation: Situation, order: Order) -> None:
         self._manual = ways
@@ -111,9 +110,9 @@ class Ground:
                     yield edge
 
     def _places(self, predicate: str) -> Sequence[str]:
-        """Where the agent is, in the sense of a predicate that says so: where moving would change nothing.
+        """The agent's places in the sense of a predicate: those where moving would change nothing.
 
-        The belief alone is asked, since from where the agent is more follows.
+        Only the belief is asked, since more follows from the agent's place.
         """
         if predicate not in self._here:
             self._here[predicate] = [
@@ -157,10 +156,7 @@ class Ground:
         return any(tuple(binding[name] for name in names) in self._spent[schema.name] for names in every)
 
     def _suits(self, parameter: str, name: str) -> bool:
-        """True if a name can stand for a parameter: what is known to be there in another role alone cannot.
-
-        Nor can an unknown one for what lasting facts list.
-        """
+        """True if a name can fill a parameter: not one known only in another role, nor an unknown permanent one."""
         roles = self._roles.get(name)
         return parameter in roles if roles is not None else parameter not in self._manual.lasting_names
 
@@ -181,7 +177,7 @@ class Ground:
         price: float,
         filled: list[tuple[dict[str, str], tuple[Fact, ...], float]],
     ) -> None:
-        """Fill in names one by one; what can be judged already is, so that few are tried in vain."""
+        """Fill in names one by one, judging needs as soon as they are bound."""
         if place == len(levels):
             if len(found) > 1:
                 found = sorted(found, key=_moving)
@@ -198,7 +194,7 @@ class Ground:
     def _judge_all(
         self, needs: tuple[Need, ...], binding: dict[str, str]
     ) -> tuple[list[tuple[bool, Fact]], float] | None:
-        """What is left to do of some needs, and what is taken for granted; None where one cannot be had."""
+        """The needs left to achieve, and the price of assumptions; None if one is impossible."""
         found: list[tuple[bool, Fact]] = []
         price = 0.0
         for need in needs:
@@ -250,7 +246,7 @@ class Ground:
         return passing
 
     def _lacking(self, needs: Sequence[Need], binding: Mapping[str, str]) -> int:
-        """How much is still to be seen to, at a glance."""
+        """Number of needs that do not hold yet."""
         return sum(self._truth(need.literals[0].bound(binding)) is not True for need in needs)
 
     def _judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
@@ -327,7 +323,7 @@ class Ground:
         return self._known[key]
 
     def _rank(self, args: Sequence[str]) -> float:
-        """How unlikely a place is for a thing, by the order in which places are searched."""
+        """Rank of a place for a thing in the search order; higher is less likely."""
         kinds = tuple([kind_of(arg) for arg in args])
         if kinds not in self._far:
             self._far[kinds] = self._rank_of(kinds)

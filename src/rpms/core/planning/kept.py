@@ -1,4 +1,4 @@
-"""What planning keeps: from step to step what follows from names alone, within a step what the belief answered."""
+"""Caches of planning: from step to step whatever follows from names alone, within a step the belief's answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rpms.core.goal import Goal
 from rpms.core.planning.achievers import Achievers, Fact
 
 Judged = tuple[bool | None, float, Fact | None]
-"""Whether a need can be had at all, what taking it for granted costs, and what is left to do."""
+"""A judged need: False if impossible, the price of assuming it, and the fact left to achieve."""
 
 
 class KnownNames:
@@ -24,16 +24,16 @@ class KnownNames:
             for name in names:
                 self.roles.setdefault(name, set()).add(role)
         self.made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
-        """Whether any action gives a fact."""
+        """True if some action causes the fact."""
         self.judged: dict[tuple[object, ...], Judged] = {}
         """Needs of facts that never change."""
         self.possible: dict[tuple[object, ...], set[str]] = {}
         self.stones: dict[object, Any] = {}
-        """What progress derives of facts and things."""
+        """Facts and things derived for progress."""
 
 
 class Answers(NamedTuple):
-    """What a belief answers about a goal, as far as it was asked."""
+    """A belief's answers about a goal, filled on demand."""
 
     belief: Belief
     goal: Goal
@@ -52,7 +52,7 @@ def known_names(ways: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNam
 
 
 def answers_of(ways: Achievers, situation: Situation) -> Answers:
-    """What was asked of the same belief before, in this step: progress and plan ask much alike."""
+    """The cached answers of this belief in this step; progress and plan ask much alike."""
     kept = ways.kept.get("answers")
     if kept is None or kept.belief is not situation.belief or kept.goal is not situation.goal:
         kept = ways.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {}, {})

@@ -1,4 +1,4 @@
-"""What leads to a goal and what it costs, in three passes, each an algorithm with a name.
+"""Plans and their cost, in three passes, each a named algorithm.
 
 1. Regression from the goal finds the actions that matter: for a fact that does not hold, those that make it so; for one
    that nobody knows, those that reveal it.
@@ -44,7 +44,7 @@ class Option:
 
     command: str
     regret: float
-    """How many steps longer than the cheapest the cheapest plan is that begins with it."""
+    """Steps that the cheapest plan beginning with it takes beyond the cheapest plan."""
     chain: tuple[Link, ...] = ()
     """From it to the goal; none for what experience did, of which no rule says what it is for."""
     evidence: str = ""
@@ -136,7 +136,7 @@ class Priced(Purposeful):
         return Link(edge.command, edge.fact, edge.reveals, edge.schema in self._lore.processes, doubt)
 
     def _first(self, edge: Edge) -> Fact:
-        """What to see to first: in order, but of like facts the one that is nearest."""
+        """The need to achieve first: in order, but of similar facts the nearest."""
         first = edge.needs[0]
         if edge.fact is not GOAL:
             return first

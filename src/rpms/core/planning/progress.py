@@ -16,7 +16,7 @@ from rpms.core.rules import Purpose, Stage
 
 
 class GoalStanding(NamedTuple):
-    """How far along a goal is."""
+    """Progress towards a goal."""
 
     progress: Progress = Progress(EXPLORING, "", 0, 1)
     stage: int | None = None
@@ -33,7 +33,7 @@ class Milestone(NamedTuple):
 
 
 class Purposeful(Ground):
-    """What a goal asks for in one situation, over the things that are known there."""
+    """A goal's demands in one situation, over the things known there."""
 
     def bindings(self, purpose: Purpose, goal: Goal, *, imagined: bool) -> Iterator[dict[str, str]]:
         """Every way to put things in place of a purpose's variables; variables of one field are different things."""
@@ -199,7 +199,7 @@ class Tracker(Purposeful):
         return self._lacking_before[key]
 
     def _before(self, fact: Fact, things: tuple[str, ...]) -> tuple[dict[str, str], list[tuple[Need, Fact]]]:
-        """What the usual way to a fact needs first of the things, as far as actions can bring it about."""
+        """Preconditions of the usual way to a fact that concern the things and that actions can cause."""
         key = (fact, things)
         if key not in self._needed:
             ways = self._manual.makers.get((fact.predicate, fact.negated), ())

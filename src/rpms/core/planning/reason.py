@@ -1,11 +1,8 @@
-"""Plans over the manual: what could be done now, and what each of these things is for.
+"""Plans over the manual: the actions possible now, each with its purpose.
 
-The manual is a planning domain: actions with what they need, do and reveal, and for each goal the facts that must hold.
-`progress` says what a goal asks for, `prices` finds what leads there and what it costs.
-
-Facts have three values. What is known to hold costs nothing. What is unknown costs looking, likeliest places first, or
-is taken for granted at a price where looking is of no use. Only what is known to be false and what no action changes
-makes a plan impossible. No simulator is asked.
+The manual is a planning domain. `progress` says what a goal asks for, `prices` finds the actions that lead there and
+their cost. A known fact costs nothing, an unknown one costs looking or is assumed at a price; only a false fact that no
+action changes makes a plan impossible. No simulator is asked.
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ UNSEEN = "anything ?"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do, best first."""
+    """Options, best first."""
 
     options: tuple[Option, ...] = ()
     cost: float = inf
@@ -54,14 +51,14 @@ class Plan:
 
 
 class Remedy(NamedTuple):
-    """What helps with an action that cannot be done."""
+    """Help for an action that cannot be done."""
 
     command: str = ""
-    """What to do first: `open drawer 3`; nothing where nothing helps."""
+    """The first command: `open drawer 3`; empty if nothing helps."""
     fact: Atom | None = None
-    """What it is for, or where nothing helps, the fact that stands against the action for good."""
+    """Its purpose, or if nothing helps, the fact that rules the action out for good."""
     after: tuple[str, ...] = ()
-    """What the plan goes on with, as far as it can be told before the first step was taken."""
+    """The following commands, as far as they can be predicted before the first step."""
 
 
 def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kinds: Iterable[str] = ()) -> Order:
@@ -86,14 +83,14 @@ class Reasoner(Achievers):
     """The manual, ready to plan with."""
 
     def standing(self, situation: Situation) -> GoalStanding:
-        """How far along the goal is, by its facts, or where the manual has none, by its sentence: no plan is made."""
+        """Progress of the goal: by its facts, or by its sentence if the manual has none. Makes no plan."""
         purpose = self.rules.purpose
         if purpose is None:
             return GoalStanding(*point(situation.belief))
         return Tracker(self, situation).standing(purpose)
 
     def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True) -> Plan:
-        """What to do in a situation; where no plan reaches the goal, and `seek`, what finds out about anything."""
+        """Plan for a situation; if none reaches the goal, and `seek`, one that finds out about anything."""
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
         purposes = self.rules.purposes or (((purpose, 0.0),) if purpose is not None else ())
@@ -104,7 +101,7 @@ class Reasoner(Achievers):
         return plan if plan.options or plan.cost == 0 or not seek else _Graph(self, situation, order).explore()
 
     def search(self, situation: Situation, order: Order, sought: Sequence[str]) -> Plan:
-        """What to do to find things of which nobody has seen one."""
+        """Plan to find things nobody has seen yet."""
         return _Graph(self, situation, order).explore(sought)
 
     def impasse(self, situation: Situation) -> str:
@@ -125,7 +122,7 @@ class Reasoner(Achievers):
 
     @cached_property
     def glances(self) -> tuple[Option, ...]:
-        """What can be done anywhere and shows what there is: for when things are not as they were thought to be."""
+        """Actions possible anywhere that reveal something: for when things are not as believed."""
         schemas = [schema for schema in self.rules.environment if schema.observes and not schema.variables]
         return tuple(
             Option(schema.syntax[0], 0.0, (Link(schema.syntax[0], Fact("known", ()), reveals=True),))
@@ -153,7 +150,7 @@ class _Graph(Priced):
     """The actions that matter in one situation, from the goal down to what can be done now."""
 
     def plan(self, purposes: Sequence[tuple[Purpose, float]]) -> Plan:
-        """What to do for one of some purposes, each at its price."""
+        """Plan for one of several purposes, each with its price."""
         for imagined in (False, True):
             ways = [
                 way
@@ -167,7 +164,7 @@ class _Graph(Priced):
         return Plan()
 
     def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
-        """What to do first so that all of some needs hold in the end. To search elsewhere is no remedy."""
+        """The first step towards making all the needs hold. Searching elsewhere is no remedy."""
         wanted = [self._judge(need, binding) for need in sorted(needs, key=lambda need: need.moving)]
         reached = self._reaches([Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)])
         options = self._options() if reached and all(value is not False for value, _, _ in wanted) else ()
@@ -181,10 +178,7 @@ class _Graph(Priced):
         return Remedy("", self._obstacle(needs, binding, frozenset()))
 
     def _obstacle(self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]) -> Atom | None:
-        """Of what is needed and cannot be had, the fact that stands in the way for good.
-
-        All that is to be done at a place that is not there fails since it is not there.
-        """
+        """The missing fact that blocks an action for good; a missing place comes before things to do there."""
         for need in needs:
             if not need.names.issubset(binding):
                 continue
@@ -216,7 +210,7 @@ class _Graph(Priced):
         return next((fact for fact in need.literals if (fact.predicate, fact.negated) not in makers), None)
 
     def first_things(self) -> tuple[Option, ...]:
-        """What restores the facts without which nothing else can be done; nothing where they hold."""
+        """Actions that restore the facts without which nothing else can be done; empty if they hold."""
         broken = [need for clause, need in self._manual.always if clause.truth(self._facts) is Truth.FALSE]
         edge = self._edge_to((need, {}) for need in broken) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
@@ -273,10 +267,7 @@ _twins: dict[tuple[object, ...], Reasoner] = {}
 
 @lru_cache(maxsize=512)
 def reasoner_of(rules: ActiveRules) -> Reasoner:
-    """The reasoner over some rules, made once for all steps that ask for it.
-
-    Rules for another goal that have the same actions and prohibitions come about in the same ways: these are shared.
-    """
+    """The reasoner over some rules, made once and shared by rules with the same actions and prohibitions."""
     bans = tuple(id(rule) for rule in rules.rules if rule.forbids)
     key = (id(rules.environment), id(rules.lore), id(rules.predicates), rules.barred, bans)
     made, twin = Reasoner(rules), _twins.get(key)
@@ -291,6 +282,6 @@ def reasoner_of(rules: ActiveRules) -> Reasoner:
 
 
 def plan_for(rules: ActiveRules, situation: Situation, experience: Whereabouts | None = None) -> Plan:
-    """What rules and experience say is to be done now."""
+    """Plan from rules and experience."""
     goal = situation.goal
     return reasoner_of(rules).plan(situation, likely_places(rules, experience, (goal.object, goal.destination)))

@@ -1,10 +1,7 @@
 """Trust in the lines of a manual: one number a line, counted from what happens in an episode.
 
-A line that the manual states has the trust FULL. What happened speaks for it (CONFIRMED) or against it (CONTRADICTED);
-a need that was false in a success has none left. A line that the manual does not state begins with none.
-
-Trust is worth steps. To plan against a line costs its trust; to rely on a line costs what its trust lacks. `doubts`
-writes these prices into the rules as further actions, so that one search plans over lines and doubts together.
+A stated line has FULL trust, an unstated one none; evidence adds or takes some (CONFIRMED, CONTRADICTED). Planning
+against a line costs its trust in steps, relying on it what its trust lacks (`doubts`).
 """
 
 from __future__ import annotations
@@ -63,15 +60,15 @@ COMPLETE = "nothing else"
 SUPPOSED, HOPED, WAIVED = "may need", "may do", "may not need"
 
 Window = tuple[object, ...]
-"""What is known of a command's things and of the place."""
+"""The known facts about a command's things and the place."""
 
 
 @dataclass(frozen=True)
 class Trust:
-    """What an episode has shown of the manual's lines so far."""
+    """An episode's evidence about the manual's lines so far."""
 
     evidence: Mapping[ManualLine, float] = field(default_factory=dict)
-    """What happened for and against a line, in units of trust."""
+    """Evidence for and against a line, in units of trust."""
     learned: Mapping[str, tuple[Literal | Revelation, ...]] = field(default_factory=dict)
     """Changes that no line foretold, by the action, over its parameters."""
     lacking: bool = False
@@ -85,7 +82,7 @@ class Trust:
     idle: frozenset[str] = frozenset()
     """Commands that changed nothing when they were done last."""
     walked: frozenset[tuple[str, str]] = frozenset()
-    """What was done in which state since the last news: doing it again would lead where it led before."""
+    """Actions done since the last news, with their states: repeating one would lead to the same state."""
     ventures: Mapping[str, str] = field(default_factory=dict)
     """Commands that the plans at hand begin with against a line, each with its doubt."""
     last: str = ""
@@ -104,11 +101,11 @@ class Trust:
         return 0.0 if evidence == -inf else max(stated + evidence, LEAST if stated else -FULL)
 
     def against(self, line: ManualLine) -> float:
-        """What it costs to plan against a line."""
+        """Cost of planning against a line."""
         return STEPS * self.of(line)
 
     def upon(self, line: ManualLine, stated: float = FULL) -> float:
-        """What it costs to rely on a line."""
+        """Cost of relying on a line."""
         return STEPS * max(FULL - self.of(line, stated), 0.0)
 
     def weighed(self, line: ManualLine, weight: float) -> Trust:
@@ -194,7 +191,7 @@ def false_over(rules: ActiveRules, instance: Instance, facts: Facts, *, unknown:
 
 
 def window(command: str, rules: ActiveRules, situation: Situation) -> Window:
-    """What is known of a command's things and of where the agent is: where it is the same, nothing has changed."""
+    """Known facts about a command's things and the agent's place: if equal, nothing has changed."""
     belief, instance = situation.belief, rules.instance(command)
     if instance is None:
         return (str(belief.signature()), belief.moment)

@@ -1,14 +1,13 @@
-"""Where things are found: what experience counted, with the manual's order of likely places as the prior.
+"""Estimates where things are found, from counts in memory, with the manual's order of likely places as the prior.
 
-The model is a rate of finds a step of looking, for each kind of thing and kind of place. Of `found` finds in `steps`
+The model is a rate of finds per step of looking, for each kind of thing and kind of place. Of `found` finds in `steps`
 steps spent there (going there is one, opening it another), the posterior mean under a Beta prior of mean m and strength
-S is (found + S·m) / (steps + S). What was looked for in vain counts as much as what was found.
+S is (found + S·m) / (steps + S). Searches without a find count too.
 
-The prior mean comes from two sources. The manual's r-th likeliest place is worth RATE · DECAY^r. Experience with other
-things says what places of a kind are worth in general: things of the same category, and before that all things. Where
-both speak, their rates are pooled, manual^α · experience^(1-α), with the trust α in the manual under which what the
-memory counted is likeliest: a manual that foretells it well is followed, a poor one less. The engine searches by rank;
-a posterior mean is turned back into the rank that it is worth.
+The prior mean has two sources. The manual's r-th likeliest place is worth RATE · DECAY^r. Experience with all other
+things, refined by those of the same category, gives the worth of a kind of place in general. Where both speak, their
+rates are pooled, manual^α · experience^(1-α), with the trust α in the manual under which the memory's counts are
+likeliest. The engine searches by rank, so a posterior mean is turned back into the rank it is worth.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ from rpms.core.planning.ground import UNLISTED
 from rpms.core.rules import ActiveRules
 
 RATE, DECAY = 0.6, 0.83
-"""What a step of looking in the likeliest kind of place finds, and how much less the next one does: measured on
-ALFWorld's training games, where its manual's order comes from."""
+"""Finds per step in the likeliest kind of place, and the factor from one place to the next: measured on ALFWorld's
+training games, where its manual's order comes from."""
 STRENGTH_OF_RULES = 10.0
 """Steps of looking for a thing that the manual's word on it is worth."""
 STRENGTH_OF_KIN = 4.0
 """Steps of looking for a thing that experience with other things is worth."""
 TRUST = (1.0, 0.8, 0.6, 0.4, 0.2)
-"""How much the manual may be trusted, most first; never not at all."""
+"""Possible trust in the manual, most first; never zero."""
 DOUBT = 5.0
 """Evidence, in nats, that it takes to give the manual up altogether: a find or two do not."""
 NOWHERE = 0.1
 """The rate of a place of which nothing at all is known."""
 SELDOM = 0.1
-"""What share of the usual a way to use a place needs to count as one."""
+"""Share of the most frequent way that another way to use a place needs to count."""
 READ = 2_000
 """Snippets that are read for one kind: enough for any posterior, so that a memory of a million costs no more."""
 
@@ -79,7 +78,7 @@ _NONE = Tally()
 
 @dataclass(eq=False)
 class Whereabouts:
-    """What a memory knows of where things are. Reads of it only what is asked for, once."""
+    """A memory's knowledge of where things are, read on demand and once."""
 
     entries: Iterable[Entry] = ()
     syntax: ActiveRules = field(default_factory=ActiveRules)
@@ -120,12 +119,12 @@ class Whereabouts:
         return usual(self._ways.get(kind, {}) if kind else summed(self._ways.values()))
 
     def worked(self, action: str) -> int:
-        """How often an action worked, by its words with kinds in place of names; as often as it was read, at least."""
+        """Number of times an action worked, with kinds in place of names; at least the number of times it was read."""
         self._all()
         return self._worked.get(action, 0)
 
     def told(self, kind: str, place: str) -> str:
-        """What experience says of a thing in a place, by their kinds; nothing where it never looked."""
+        """Experience with a thing in a place, by their kinds, in words; empty if it was never looked for there."""
         tally = self.of(kind).get(place)
         return f"{kind} was found at {place} {tally.found} of {tally.looks} times" if tally is not None else ""
 
@@ -145,7 +144,7 @@ class Whereabouts:
         return own.posterior(pooled(known, place, general, self.trust), STRENGTH_OF_RULES)
 
     def _general(self, kind: str) -> Mapping[str, float]:
-        """What a step of looking in each kind of place finds, by experience with other things."""
+        """Finds per step in each kind of place, from experience with other things."""
         if kind not in self._generally:
             own = self.of(kind)
             kin = _sum(map(self.of, (each for each in self._kinds if each != kind and self.akin(each, kind))))
@@ -173,7 +172,7 @@ class Whereabouts:
         return max(TRUST, key=lambda trust: likelihood(trust) + DOUBT * trust)
 
     def best(self, kind: str) -> str:
-        """What experience says of the place where things of a kind were found most often for each step."""
+        """Experience with the best place for a kind, by finds per step, in words."""
         found = {place: tally for place, tally in self.of(kind).items() if tally.found}
         return self.told(kind, max(found, key=lambda place: found[place].posterior(NOWHERE, 1.0))) if found else ""
 
@@ -212,7 +211,7 @@ def summed(parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
 
 
 def usual(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """What was done not seldom, beside what was done most often."""
+    """The most frequent ways, without rare ones."""
     most = max(counts.values(), default=0)
     return tuple(way for way, count in counts.items() if count >= SELDOM * most)
 
@@ -251,7 +250,7 @@ def looks(lifted: Lifted) -> Iterator[tuple[str, Tally]]:
 
 
 def ways(lifted: Lifted) -> Iterator[tuple[str, str]]:
-    """What was done to places alone before something was done there, or in vain: a name, and the action without it."""
+    """Actions on places alone, before using or searching a place: a name, and the action without it."""
     used = {name for deed in lifted.deeds if len(deed.names) > 1 for name in deed.names} | {lifted.source}
     for deed in lifted.deeds:
         if len(deed.names) > 1 or lifted.sought in deed.names:

@@ -76,7 +76,7 @@ def unsearched(ways: Achievers, belief: Belief, kind: str) -> float:
 
 
 class Objected(NamedTuple):
-    """What speaks against a goal or a fact."""
+    """A reason against a goal or a fact."""
 
     reason: str = ""
     """In words; nothing where nothing speaks against it for certain."""
@@ -142,11 +142,11 @@ class Narrowing:
         return tuple(dict.fromkeys(kind_of(name) for role in sorted(roles) for name in names.get(role, ())))
 
     def objection(self, form: RequestForm, named: Mapping[str, str]) -> str:
-        """What speaks against a goal with some of its slots filled, in words; nothing where nothing does."""
+        """Reason against a goal with some of its slots filled, in words; empty if there is none."""
         return self.judge(form, named).reason
 
     def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
-        """What speaks against a goal with some of its slots filled, and whether it is doubtful."""
+        """Judges a goal with some of its slots filled."""
         if self.here:
             for field_, kind in named.items():
                 reason = self._misplaced(self.roles(form, field_), kind)
@@ -221,7 +221,7 @@ class Narrowing:
         return Objected("", doubtful)
 
     def _objected(self, ways: Sequence[Fact], fact: Fact) -> Objected:
-        """What speaks against having one of some lasting facts."""
+        """Judges a choice among permanent facts."""
         values = {self._truth(each) for each in ways}
         if not values or Truth.TRUE in values:
             return _FINE

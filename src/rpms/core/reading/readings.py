@@ -52,10 +52,7 @@ class Readings:
         return self.ranked[self.taken]
 
     def following(self, why: str, belief: Belief, price: Price) -> Readings | None:
-        """The same with the next reading to try, looked at again with what was seen since.
-
-        Next is what promises most for its steps: the order in which a search finds soonest what it looks for.
-        """
+        """The readings with the next one to try, in the order in which a search finds soonest what it looks for."""
         rest = weighed(self.ranked[self.taken + 1 :], belief)
         if not rest:
             return None
@@ -64,10 +61,7 @@ class Readings:
         return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
 
     def instead(self, belief: Belief, unsearched: float) -> Readings | None:
-        """The same with another reading taken whose object was seen, where the present one's is nowhere so far.
-
-        `unsearched`: the share of places where it may still be. The present one may be taken again later.
-        """
+        """The readings with another one taken, whose object was seen; `unsearched` is the share of places left."""
         now, seen = self.now, _kinds_seen(belief)
         if now.goal.object in seen:
             return None

@@ -47,7 +47,7 @@ Make = Callable[[str, Mapping[str, str], str], Goal]
 
 
 class Source(StrEnum):
-    """Who reads. All but a model are controls that need none."""
+    """Readers of requests. All but the model are controls without one."""
 
     MODEL = "model"
     WORDS = "words"
@@ -103,7 +103,7 @@ class Reader:
     rules: bool
     """True if the manual's rules about kinds count."""
     memory: Sequence[Entry]
-    """What is remembered; nothing where memory is off."""
+    """Entries of the memory; empty if memory is off."""
     source: Source = Source.MODEL
     here: bool = True
     """True if the belief counts."""
@@ -273,7 +273,7 @@ class Reader:
     # The question.
 
     def _prompt(self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]) -> Prompt:
-        """What every question about a request begins with: goals, examples as a conversation, the request."""
+        """The common beginning of every question about a request: goals, examples as a conversation, the request."""
         goals = [form.words(possible.active) for form in self.forms]
         asked = [f"{_asked(entry.request)}\n" for _, entry in reversed(examples)]
         shown = [f"{one}{_answer(entry)}" for one, (_, entry) in zip(asked, reversed(examples), strict=True)]

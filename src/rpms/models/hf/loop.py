@@ -1,9 +1,7 @@
-"""Decoding of a batch in transformers, for prompts that begin alike and answers that end at different times.
+"""Decoding of a batch in transformers, for prompts that begin alike and answers of different lengths.
 
-`generate` computes every row to the end of the longest and every prompt from its start. Here the beginning that all
-prompts share is computed once, what earlier prompts began with is not computed again, and rows that are finished leave
-the batch. An action that is held to choices is chosen as a whole: token by token, four choices that begin with `go`
-would win over one that is likelier than each of them. One that is held to templates is written token by token.
+Shared and earlier beginnings are computed once, and finished rows leave the batch. A choice is taken as a whole, since
+token by token four choices that begin with `go` would win over one that is likelier than each.
 """
 
 from __future__ import annotations
@@ -180,10 +178,7 @@ def _padded(width: int) -> int:
 
 
 def _late(new: Sequence[int]) -> tuple[list[int], int]:
-    """The rows to read by themselves first, because the others would be padded to them; and the tokens computed then.
-
-    `new`: the tokens that are new in each row. Read first, a row is known but for its last token.
-    """
+    """The rows to read by themselves first, since the others would be padded to them; and the tokens computed then."""
     order = sorted(range(len(new)), key=lambda place: -new[place])
     first, least = 0, len(new) * new[order[0]]
     for count in range(1, len(new)):
@@ -229,10 +224,7 @@ class _Chooser:
         return int(totals.argmax())
 
     def _drawn(self, scores: Any, live: Sequence[int]) -> Any:
-        """Scores whose best token is a draw from the distribution (the Gumbel trick, in its exponential form).
-
-        The next ones are what would be drawn without it; what may not be drawn comes last, the likeliest first.
-        """
+        """Scores whose best token is a draw from the distribution (the Gumbel trick, in its exponential form)."""
         torch = self._torch
         ordered, order = (scores / self._decoding.temperature).sort(-1, descending=True)
         shares = ordered.softmax(-1)

@@ -58,13 +58,11 @@ def _measure(question: _Question) -> tuple[int, int, Hashable]:
 
 
 class HFModel:
-    """A causal language model of transformers, on a GPU where there is one.
+    """A causal language model of transformers, on a GPU if there is one.
 
-    Weights are loaded once, in bfloat16 on a GPU and float32 elsewhere, and computed by one thread. Decoding is greedy
-    unless a temperature is set. Rows are padded on the left and masked, so that an answer depends on the rest of its
-    batch, and on what is kept of earlier prompts, through rounding alone: in bfloat16 two nearly equal words may still
-    change places between two runs. With a temperature, a `seed` makes each prompt's answer repeatable, whatever else is
-    in its batch.
+    Weights are loaded once, in bfloat16 on a GPU and float32 elsewhere, and computed by one thread; decoding is greedy
+    unless a temperature is set. The rest of a batch changes an answer through rounding alone. With a temperature, a
+    `seed` makes each prompt's answer repeatable.
     """
 
     def __init__(self, name: str, source: str, *, most_prompts: int = 256, limits: BatchLimits | None = None) -> None:

@@ -1,9 +1,4 @@
-"""Computed states of earlier prompts, kept so that a prompt that begins like one computes only what is new.
-
-An agent asks step after step, and its prompts begin alike: instruction, example, rules and a history that grows. Their
-keys and values stay on the device, and each new prompt takes over the longest beginning that it shares with one of
-them.
-"""
+"""Cache of earlier prompts' keys and values: a prompt computes only what follows the longest beginning it shares."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class AlfworldKnown(Belief):
     dialect: str | None = None
     """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""
     inert: frozenset[str] = frozenset()
-    """Basins that something was held under in vain: they clean nothing."""
+    """Basins that failed to clean something."""
     refused: frozenset[str] = frozenset()
     """Commands that did nothing since the last one that changed something."""
 

@@ -1,8 +1,4 @@
-"""A temporary folder that does not outlive its owner for long.
-
-A process killed outright leaves its folder behind. Its lock went with it, so the next owner of a folder can tell what
-is left over from what is in use, by whatever process of whatever container.
-"""
+"""A temporary folder that is removed after its owner died: its lock is free then, and the next owner removes it."""
 
 from __future__ import annotations
 
@@ -30,7 +26,7 @@ class OwnFolder:
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         descriptor = _locked(self.path)
         self._locks = [] if descriptor is None else [descriptor]
-        """The lock, or nothing once it is let go of: whoever takes it out closes it, and nobody else can."""
+        """The lock; None once it is released. The caller that takes it out closes it."""
 
     def remove(self) -> None:
         """Remove the folder. Calling it twice does no harm."""

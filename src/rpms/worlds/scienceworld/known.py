@@ -1,7 +1,7 @@
-"""Facts that the texts have shown: room, inventory, what was seen where, and states of matter.
+"""Facts that the texts have shown: room, inventory, things seen where, and states of matter.
 
-The world changes by itself here (water boils, plants grow, bees fly), so what was seen is what was last seen. Where the
-agent is and what it carries change by its own actions alone.
+The world changes by itself (water boils, bees fly); only the agent's room and inventory change by its own actions
+alone.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class ScienceKnown(Belief):
     focused: tuple[str, ...] = ()
     """Things focused on, in order, by the simulator's names."""
     readings: Mapping[str, str] = field(default_factory=dict)
-    """What instruments and papers said: `stopwatch` → ticks, `recipe` → its text, an inclined plane → the percentage
-    that its block has slid (100 at the bottom)."""
+    """Readings of instruments and papers: `stopwatch` → ticks, `recipe` → its text, an inclined plane → the
+    percentage that its block has slid (100 at the bottom)."""
     connections: frozenset[tuple[str, str]] = frozenset()
     """Terminals joined, by the simulator's names: (`anode on battery`, `terminal 1 on black wire`)."""
     broken: frozenset[str] = frozenset()
@@ -69,7 +69,8 @@ class ScienceKnown(Belief):
     clock: int = 0
     """Ticks of the simulator so far."""
     since: Mapping[str, int] = field(default_factory=dict)
-    """When a room, a substance or a thing was last seen, or a temperature measured (`heat of water`), by that clock."""
+    """Time of the last sight of a room, a substance or a thing, or of a measurement (`heat of water`), by that
+    clock."""
 
     def age(self, name: str) -> int:
         """Ticks since something was seen or measured."""

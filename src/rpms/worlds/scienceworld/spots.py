@@ -110,7 +110,7 @@ def take(belief: SomeBelief, command: Named, name: str, *, carried_first: bool) 
 
 
 def doubted(belief: SomeBelief, spot: Spot) -> SomeBelief:
-    """What is put on something carried that may hold nothing may end up beside it; on the ground, it does."""
+    """The belief after a thing was put on a carried holder: it may fall beside it; on the ground, it does."""
     holder = thing_at(belief, spot)
     doubtful = spot.carried and (holder.contents is None or holder.name == "ground")
     return belief.but(inventory_known=False, lost=True) if doubtful else belief

@@ -136,7 +136,7 @@ def _used_up(belief: TelecomBelief, line: str) -> bool | None:
 
 
 def _any_bill(*statuses: str) -> Callable[[TelecomBelief, str], bool | None]:
-    """Whether some bill of a customer is in one of some states: known as soon as one is, or once all are known."""
+    """True if some bill of a customer is in one of the states; False once all bills are known."""
 
     def ask(belief: TelecomBelief, customer: str) -> bool | None:
         bills = belief.of(customer, "bill_ids")

@@ -12,7 +12,7 @@ from rpms.foreign.shown import excerpt
 from rpms.worlds.tau2_telecom.package import load_package
 
 _SIDES = {"assistant": "tools", "user": "user_tools"}
-"""Whose a function of a task is → where it stands in the environment."""
+"""Owner of a function → the environment's field that holds it."""
 _MAKE_BILLS = frozenset({"refuel_data"})
 """Tools that may open a new bill."""
 

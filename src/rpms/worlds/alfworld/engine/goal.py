@@ -22,9 +22,9 @@ Names: TypeAlias = Mapping[str, str]
 
 
 class Bit(NamedTuple):
-    """That one thing is in some masks of a state.
+    """Membership of one thing in some masks of a state.
 
-    It stays data until a test is made of it: many, one for each thing and place, are then a few operations on masks.
+    It stays data until a test is made of it: many, one for each thing and place, become a few operations on masks.
     """
 
     masks: frozenset[int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import NamedTuple
 
 from rpms.worlds.alfworld.games.domain import Dialect
@@ -157,6 +158,7 @@ def _commands(dialect: Dialect) -> dict[str, tuple[str, str]]:
     return commands
 
 
+@lru_cache(maxsize=128)
 def grammar(dialect: Dialect, goal: str) -> str:
     """Write the grammar of a game whose goal sentence is `goal`, as `Your task is to: …` shows it."""
     rules = {

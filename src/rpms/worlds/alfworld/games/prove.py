@@ -175,10 +175,10 @@ def _attempts(room: _Room, dialect: Dialect) -> Iterator[_Player]:
 
 
 def plan(facts: Sequence[Fact], goal: GameGoal, dialect: Dialect) -> tuple[str, ...]:
-    """Find a shortest way to the goal, as commands; raises `Unprovable` where there is none.
+    """Find a shortest way to the goal, as commands; raises `Unprovable` if there is none.
 
-    An attempt fetches each object in turn, treats it, and brings it to its end; that no step is wasted follows from
-    going and opening only where needed, and that none is forgotten from checking the goal after every step.
+    Each object is fetched, treated and placed in turn, going and opening only where needed; the goal is checked after
+    every step.
     """
     room = _Room(facts, goal)
     best: tuple[str, ...] | None = None

@@ -1,7 +1,7 @@
-"""What the steps of ScienceWorld's procedures ask of a belief: the one place that knows its tasks beyond the manual.
+"""Predicates of ScienceWorld's procedures over a belief: the only module that knows its tasks beyond the manual.
 
-A predicate is a function of the scene and its arguments. A word is what a goal or a procedure calls things by that is
-no name; a role is what a parameter of a command may stand for.
+A predicate is a function of the scene and its arguments. A word is a goal's or a procedure's term for things; a role is
+the kind of thing that a command's parameter takes.
 """
 
 from __future__ import annotations

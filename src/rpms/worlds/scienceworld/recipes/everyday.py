@@ -12,7 +12,7 @@ from rpms.worlds.scienceworld.scene import Scene
 
 
 def _carried(scene: Scene, word: str) -> bool | None:
-    """What an agent starts with is food at most; all else it was seen to pick up."""
+    """Truth of carrying a thing. The agent starts with food at most; it was seen to pick up all else."""
     if any(seen.carried for seen in scene.find(word)):
         return True
     return None if is_food(word) and not scene.belief.inventory_known else False

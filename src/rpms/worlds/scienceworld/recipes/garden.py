@@ -61,7 +61,7 @@ def _pots(scene: Scene) -> list[str]:
 
 
 def _inside(test: Callable[[Thing], object]) -> Callable[[Scene, str], bool]:
-    """Whether something in a pot is so."""
+    """Test of anything in a pot."""
     return lambda scene, pot: any(test(thing) for seen in scene.find(pot) for thing in seen.inside)
 
 

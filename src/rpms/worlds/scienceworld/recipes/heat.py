@@ -64,7 +64,7 @@ def _just(scene: Scene, word: str, what: str) -> bool:
 
 
 def _became(*states: str) -> Ask:
-    """Whether a substance was seen in some states, one after the other."""
+    """True if a substance was seen in these states, one after the other."""
 
     def ask(scene: Scene, word: str) -> bool:
         history = iter(_states(scene, _substance(scene, word)))

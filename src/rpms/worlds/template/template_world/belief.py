@@ -1,4 +1,4 @@
-"""How each text becomes facts. What no text has said stays unknown."""
+"""Turns each text into facts. Anything no text has said stays unknown."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def tasks(split: str) -> tuple[Task, ...]:
 
 
 def duty_of(number: int) -> str:
-    """What a task is about: each kind of duty in turn."""
+    """Kind of duty of a task: each in turn."""
     return list(DUTIES)[number % len(DUTIES)]
 
 
@@ -89,7 +89,7 @@ class TemplateGame:
         }[self.duty]
 
     def here(self) -> str:
-        """What the keeper sees."""
+        """The keeper's view."""
         seen = ", ".join(thing for thing, place in self.things.items() if place == self.room)
         return f"You are in the {self.room}. You see: {seen or 'nothing'}. The lamp is {self.lamps[self.room]}."
 

@@ -13,7 +13,7 @@ TASKS = [task for split in world.splits for task in world.tasks(split, Setting()
 
 
 def test_it_has_every_property_of_a_world() -> None:
-    """What `rpms worlds check` tries."""
+    """Runs the checks of `rpms worlds check`."""
     assert {finding.name: finding.detail for finding in check_world(world) if finding.status is not Status.OK} == {}
 
 

@@ -1,0 +1,76 @@
+"""`rpms docs`: search the documentation, offline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+import rpms
+from rpms.cli.screen import say
+from rpms.core.errors import InputError
+from rpms.foreign.shown import one_line
+
+_PACKAGE = Path(rpms.__file__).parent
+_FOLDER = next(folder for folder in (_PACKAGE / "manual", _PACKAGE.parents[1]) if (folder / "docs").is_dir())
+"""README.md and docs/: in an installed package, or in a clone."""
+_HEADING = re.compile(r"^#+ ")
+_TASK = re.compile(r"^\| (?!I want)(.+?) \| (.*\]\(docs/.*) \|$", re.MULTILINE)
+"""A line of README's table of contents: a task, and the pages for it."""
+_SHOWN, _QUOTED = 8, 2
+"""Sections that a search prints, and lines quoted of each."""
+
+
+class Section(NamedTuple):
+    """A heading of a page, and the lines below it."""
+
+    page: str
+    heading: str
+    lines: tuple[str, ...]
+
+
+def search_docs(
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Words, or beginnings of words, that a section has.")
+    ] = None,
+) -> None:
+    """List the sections of the documentation that have all the words; without words, the pages by task."""
+    if not words:
+        for task, pages in _TASK.findall((_FOLDER / "README.md").read_text(encoding="utf-8")):
+            say(f"{task:60} {', '.join(re.findall(r'docs/[a-z0-9_#.-]+', pages))}")
+        return
+    patterns = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]
+    found = [each for each in _sections() if all(any(map(one.search, each[1:2] + each.lines)) for one in patterns)]
+    if not found:
+        raise InputError(
+            f"no section of the docs has {' and '.join(words)}: try fewer words; `rpms docs` lists the pages"
+        )
+    for page, heading, lines in sorted(found, key=lambda each: -_rank(each, patterns))[:_SHOWN]:
+        say(f"{page}: {heading}")
+        best = sorted(lines, key=lambda line: -sum(bool(one.search(line)) for one in patterns))[:_QUOTED]
+        for line in (line for line in lines if line in best and any(one.search(line) for one in patterns)):
+            say(f"    {one_line(line.strip(), 180)}")
+    if len(found) > _SHOWN:
+        say(f"… and {len(found) - _SHOWN} more sections: add a word")
+
+
+def _rank(section: Section, patterns: list[re.Pattern[str]]) -> float:
+    """Words in the heading count most, then the share of lines that have a word."""
+    hits = sum(len(one.findall(line)) for one in patterns for line in section.lines)
+    return sum(bool(one.search(section.heading)) for one in patterns) + hits / (len(section.lines) + hits + 1)
+
+
+def _sections() -> Iterator[Section]:
+    for file in (_FOLDER / "README.md", *sorted((_FOLDER / "docs").glob("*.md"))):
+        heading, lines, code = "", list[str](), False
+        for line in file.read_text(encoding="utf-8").splitlines():
+            code ^= line.startswith("```")
+            if not code and _HEADING.match(line):
+                yield Section(str(file.relative_to(_FOLDER)), heading, tuple(lines))
+                heading, lines = _HEADING.sub("", line), []
+            else:
+                lines.append(line)
+        yield Section(str(file.relative_to(_FOLDER)), heading, tuple(lines))

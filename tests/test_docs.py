@@ -1,0 +1,44 @@
+"""The documentation holds together: links lead somewhere, every page is in the contents, a search finds sections."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Rpms
+from tests.cli.command import rpms as rpms  # noqa: PLC0414  a fixture
+
+ROOT = Path(__file__).parents[1]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/*.md")]
+
+
+def _anchors(page: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path):
+    for link in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text(encoding="utf-8")):
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in _anchors(target), link
+
+
+def test_the_contents_by_task_name_every_page(rpms: Rpms):
+    contents = rpms("docs").out
+    assert {page.name for page in ROOT.glob("docs/*.md")} <= set(re.findall(r"docs/([a-z0-9_]+\.md)", contents))
+
+
+def test_a_search_lists_the_sections_that_have_all_words(rpms: Rpms):
+    found = rpms("docs", "ollama", "context").out.splitlines()
+    assert found[0] == "docs/models.md: I have a server"
+    assert "OLLAMA_CONTEXT_LENGTH" in found[1]
+
+
+def test_a_search_without_a_hit_says_what_to_do(rpms: Rpms):
+    assert rpms("docs", "xyzzy").line.startswith("no section of the docs has xyzzy: try fewer words")
