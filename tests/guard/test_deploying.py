@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -60,6 +61,18 @@ def test_a_belief_is_resumed_from_the_log_and_what_never_returned_is_lost(once):
     assert again.check(Call("look", {"bill": "B1"})).goes_on
     assert "did not return" in again.check(Call("pay", {"bill": "B2"}, "c3")).remedy
     assert again.check(Call("pay", {"bill": "B3"})).goes_on
+
+
+def test_a_belief_that_is_resumed_goes_by_the_clock_and_not_by_the_log(tmp_path):
+    manual, log = tmp_path / "m.yaml", tmp_path / "log.jsonl"
+    manual.write_text(
+        "facts: {past: {args: [day], path: <day>, before: now}}\ntools: {look: [day]}\n"
+        "policies: {P-PAST-1: {text: Only the past., tools: look, requires: past(day)}}\n"
+    )
+    look = Call("look", {"day": "2025-01-02"})
+    Guard(manual, log=log, session="a").check(look)
+    log.write_text(re.sub(r'"at":"[^"]+"', '"at":"2025-01-01T00:00:00+00:00"', log.read_text()))
+    assert resumed(Guard(manual, log=log), log)["a"].check(look).goes_on
 
 
 def test_two_guards_with_one_store_do_once_what_is_done_once(once):

@@ -20,7 +20,7 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.guard import Guard
 from rpms.guard.manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 from rpms.guard.python_facts import load_python
-from rpms.guard.replay import LeftOut, replay
+from rpms.guard.replay import replay
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
 Manual = Annotated[
@@ -69,8 +69,9 @@ def _judge_again(guard: Guard, log: Path) -> None:
         table.add_column(title, overflow="fold")
     counts: Counter[str] = Counter()
     by_rule: Counter[str] = Counter()
-    changed, left_out = 0, LeftOut()
-    for number, step in enumerate(replay(guard, log, left_out), start=1):
+    gaps: Counter[str] = Counter()
+    changed = 0
+    for number, step in enumerate(replay(guard, log, gaps), start=1):
         counts[step.now.word] += 1
         changed += step.changed
         by_rule.update([f"{step.now.word} by {step.now.rule}"] if step.now.rule else [])
@@ -88,8 +89,8 @@ def _judge_again(guard: Guard, log: Path) -> None:
             say(f"draft {rule} would decide {len(calls)} calls{': ' + '; '.join(calls[:3]) if calls else ''}")
     words = ("allow", "warn", "modify", "ask", "refuse")
     say(", ".join(f"{counts[word]} {word}" for word in words) + f"; {changed} differ from the log")
-    if str(left_out):
-        say(str(left_out))
+    for gap, count in (+gaps).items():
+        say(f"{count} {gap}")
     if changed:
         raise typer.Exit(1)
 

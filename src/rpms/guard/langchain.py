@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -48,8 +47,11 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         session, request, call, ruling = self._check(request)
         if isinstance(ruling, Refuse):
             return _refusal(call, ruling)
-        with self._learning(session, call):
+        try:
             answer = handler(request)
+        except Exception as error:
+            self._conversations.learn(session, Returned(call, str(error), failed=True))
+            raise
         return self._learned(session, call, ruling, answer)
 
     async def awrap_tool_call(
@@ -58,18 +60,12 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         session, request, call, ruling = self._check(request)
         if isinstance(ruling, Refuse):
             return _refusal(call, ruling)
-        with self._learning(session, call):
-            answer = await handler(request)
-        return self._learned(session, call, ruling, answer)
-
-    @contextmanager
-    def _learning(self, session: str, call: Call) -> Iterator[None]:
-        """Learn that a call failed if its tool raises an error."""
         try:
-            yield
+            answer = await handler(request)
         except Exception as error:
             self._conversations.learn(session, Returned(call, str(error), failed=True))
             raise
+        return self._learned(session, call, ruling, answer)
 
     def _check(self, request: ToolCallRequest) -> tuple[str, ToolCallRequest, Call, Ruling]:
         """The conversation, the request and the call to make, and the ruling."""

@@ -30,24 +30,10 @@ class Replayed:
         return self.now.word != self.then
 
 
-@dataclass(slots=True)
-class LeftOut:
-    """Gaps of a log, for which a replay cannot judge."""
-
-    unreadable: int = 0
-    """Calls that could not be read when they were made; a log keeps only the name of their tool."""
-    unkept: int = 0
-    """Results that were too long to keep, or were not JSON."""
-    untold: int = 0
-    """Facts that were told, and that this manual does not let be told."""
-
-    def __str__(self) -> str:
-        said = (
-            (self.unreadable, "calls could not be read, as when they were made"),
-            (self.unkept, "results were not kept: what followed from them is unknown"),
-            (self.untold, "facts were told that cannot be told by this manual"),
-        )
-        return "\n".join(f"{count} {what}" for count, what in said if count)
+UNREADABLE = "calls could not be read, as when they were made"
+UNKEPT = "results were not kept: what followed from them is unknown"
+UNTOLD = "facts were told that cannot be told by this manual"
+"""Gaps of a log, for which a replay cannot judge."""
 
 
 def _played(guard: Guard, log: Path) -> Iterator[tuple[Event, Guard]]:
@@ -94,20 +80,20 @@ def tried(guard: Guard, log: Path) -> Iterator[Tried]:
             _tell(here, event)
 
 
-def replay(guard: Guard, log: Path, left_out: LeftOut | None = None) -> Iterator[Replayed]:
+def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator[Replayed]:
     """Judge every call of a log anew, each conversation by a guard of its own, at the moment it was made.
 
-    A call that could not be read then is none of them. `left_out` counts those, and what else the log does not tell.
+    A call that could not be read then is none of them. `gaps` counts those, and what else the log does not tell.
     """
-    left_out = left_out or LeftOut()
+    gaps = gaps if gaps is not None else Counter()
     for event, here in _played(guard, log):
         if isinstance(event, ToldLine):
-            left_out.untold += _tell(here, event)
+            gaps[UNTOLD] += _tell(here, event)
         elif isinstance(event, ResultLine):
-            left_out.unkept += event.unread and not event.failed
+            gaps[UNKEPT] += event.unread and not event.failed
             _observe(here, event)
         elif event.rule == FORM:
-            left_out.unreadable += 1
+            gaps[UNREADABLE] += 1
         else:
             told = {"can_modify": event.ruling != "refuse", "can_ask": event.ruling == "ask"}
             now = here.check(_call(event), **told, approved=event.approved)
@@ -132,5 +118,6 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
         for call in open_[session]:
             here.check(call, can_modify=True, approved=True)
             here.abandon(call)
+        here.at("")  # by the clock again
         here.join(guard)
     return live
