@@ -29,7 +29,7 @@ Manual = Annotated[
 Python = Annotated[Path | None, typer.Option("--python", help="The Python file with the functions the manual names.")]
 _MOST_MISTAKES = 20
 _MOST_ROWS = 200
-"""Calls of a log that are listed; of more, those whose ruling has changed."""
+"""Calls of a log that are listed, and of more as many whose ruling has changed."""
 
 
 def _guard(manual: list[Path], python: Path | None) -> Guard:
@@ -75,7 +75,7 @@ def _judge_again(guard: Guard, log: Path) -> None:
         counts[step.now.word] += 1
         changed += step.changed
         by_rule.update([f"{step.now.word} by {step.now.rule}"] if step.now.rule else [])
-        if number <= _MOST_ROWS or step.changed:
+        if number <= _MOST_ROWS or (step.changed and table.row_count < 2 * _MOST_ROWS):
             row = (step.call.text, f"{step.now.word}{' (was ' + step.then + ')' if step.changed else ''}")
             words = (*row, step.now.rule, step.now.fact, step.now.remedy)
             table.add_row(str(number), *(escape(excerpt(word, 200)) for word in words))

@@ -39,6 +39,8 @@ Watch = Callable[[Call, Ruling, float], None]
 """Told of every check: the call, the ruling, the seconds."""
 _MOST_ASKED = 6
 """Arguments of a call that a learner is told about."""
+_SILENT: Final = {"_log": None, "_watch": None, "_shared": None, "_observe_only": False}
+"""A guard that leaves no trace, to judge again what was judged."""
 _LOUD = logging.getLogger("rpms.guard")
 
 
@@ -71,28 +73,33 @@ class Guard:
             manual = self._files.manual
         self.manual = manual
         known = belief or FactBelief()
-        self.belief = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
-        self._start = self.belief
+        self._start = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self.python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
         self._rules = Rulebook(self.manual)
         self._now = now
+        self._log = GuardLog(Path(log)) if log is not None else None
+        self._observe_only, self._watch = observe_only, watch
+        self._shared = SharedFacts(Path(store)) if store is not None else None
+        if self._log is not None:
+            self._log.begin(self.manual.name)
+        self._begin(session)
+
+    def _begin(self, session: str) -> None:
+        """Begin a conversation: nothing is known but what was known at first."""
+        self.belief = self._start
+        self.session = session or uuid4().hex[:8]
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
         self._under_way = UnderWay()
         self._last: tuple[Call, CallFacts | None, Ruling] | None = None
         self._lock = RLock()
-        self._log = GuardLog(Path(log)) if log is not None else None
-        self.session = session or uuid4().hex[:8]
-        self._observe_only, self._watch = observe_only, watch
-        self._shared = SharedFacts(Path(store)) if store is not None else None
-        if self._log is not None:
-            self._log.begin(self.manual.name)
 
     def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
         """A guard by the same manual that knows only what this one knew at first; a silent one writes no log."""
-        other = Guard(self.manual, self._start, python=self.python, now=self._now, session=session)
-        other._rules, other._files = self._rules, copy(self._files)
+        other = copy(self)
+        vars(other).update({"_files": copy(self._files)} | (_SILENT if silent else {}))
+        other._begin(session)  # noqa: SLF001  its own kind
         if not silent:
             other.join(self)
         return other
@@ -110,9 +117,9 @@ class Guard:
                 python = PythonFacts(changed, self.python.given)
             except InputError as error:
                 _LOUD.error("the changed manual is not used: %s", excerpt(error))
-                return
-            with self._lock:
-                self.python, self.manual, self._rules = python, changed, Rulebook(changed)
+            else:
+                with self._lock:
+                    self.python, self.manual, self._rules = python, changed, Rulebook(changed)
 
     def at(self, moment: str) -> None:
         """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
@@ -195,13 +202,10 @@ class Guard:
         if self._log is None:
             return ruling
         said: dict[str, Any] = {name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")}
-        said |= {
-            "ruling": Word(ruling.word),
-            "made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None,
-        }
+        said |= {"made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None, "approved": approved}
+        said |= {"ruling": Word(ruling.word), "shadow": self._observe_only}
         try:
-            shadow = self._observe_only
-            self._log.add(CheckLine(**self._place(), **_named(call), **said, approved=approved, shadow=shadow))
+            self._log.add(CheckLine(**self._place(), **_named(call), **said))
         except (FileError, OSError, ValueError) as error:
             if not ruling.goes_on:
                 return ruling
@@ -248,8 +252,7 @@ class Guard:
     def facts_of(self, call: Call) -> dict[Atom, Truth]:
         """Truth of every fact of the manual over a call's arguments, by the arguments' names."""
         with self._lock:
-            facts = self._facts(call)
-            given = call.arguments.items()
+            facts, given = self._facts(call), call.arguments.items()
             plain = [name for name, value in given if isinstance(value, str | int | float)][:_MOST_ASKED]
             found: dict[Atom, Truth] = {}
             for name, fact in self.manual.facts.items():
@@ -334,17 +337,16 @@ class Guard:
     def _learn(self, call: Call, result: object, *, failed: bool) -> list[Atom]:
         """Learn from a result; the facts that it settles."""
         facts = self._facts(call)
-        found_changes = self.python.within(lambda: self._changes(facts, result, failed=failed))
-        changes = [Literal(atom, not value) for atom, value in found_changes]
+        made = self.python.within(lambda: self._changes(facts, result, failed=failed))
+        changes = [Literal(atom, not value) for atom, value in made]
         belief = self.belief.learn(*changes) if changes else self.belief
         tool = self.manual.tools.get(call.tool)
         for pattern in tool.forgets if tool is not None and not failed else ():
             for atom in facts.bind(pattern, result):
                 belief = belief.without_record((atom.predicate, *atom.args))
         if result is not MISSING and not failed:
-            found: dict[tuple[str, ...], Any] = {}
-            for kind in self.manual.readers(call.tool):
-                found.update(records_in(kind, call, result))
+            readers = self.manual.readers(call.tool)
+            found = {key: value for kind in readers for key, value in records_in(kind, call, result).items()}
             belief = belief.with_records(found) if found else belief
         self.belief = belief
         self._share(changes)
@@ -372,7 +374,8 @@ class Guard:
                 shown = f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
                 lines += [f"call: {excerpt(shown)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
                 lines += ["", "rules:", *(self._said_by_rules(facts) if facts else ["  none was asked"])]
-            lines += ["", "facts:", *(f"  {excerpt(line)}" for line in _told(self.belief))]
+            told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in self.belief.known.items())
+            lines += ["", "facts:", *(f"  {excerpt(line)}" for line in told)]
             lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
             return "\n".join(lines).strip()
 
@@ -387,10 +390,6 @@ class Guard:
         for found in self._rules.findings(facts):
             said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
             yield f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}"
-
-
-def _told(belief: ToolBelief) -> list[str]:
-    return sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in belief.known.items())
 
 
 def _bound(clause: Clause, facts: CallFacts, result: object) -> Clause:

@@ -88,8 +88,8 @@ class Rulebook:
         each: Mapping[str, Path],
         name: str,
     ) -> _Checked:
-        sides = [tuple(self._clause(clause, each) for clause in side) for side in (when, requires)]
-        return _Checked(by, *sides, tuple(each.items()), RuleFinding(name, "", Truth.FALSE))
+        scope, wanted = (tuple(self._clause(clause, each) for clause in side) for side in (when, requires))
+        return _Checked(by, scope, wanted, tuple(each.items()), RuleFinding(name, "", Truth.FALSE))
 
     def _clause(self, clause: Clause, variables: Mapping[str, Path]) -> _Clause:
         return tuple((self._asked(each.atom, variables), each.negated) for each in clause.literals)

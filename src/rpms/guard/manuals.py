@@ -26,7 +26,8 @@ from rpms.store.sections import validate
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
-_KEYS = (*_SETTINGS, "records", "facts", "tools", "policies")
+_SECTIONS = ("records", "facts", "tools", "policies")
+_KEYS = (*_SETTINGS, *_SECTIONS)
 TOOL_MANUAL = YamlKind("a guard's manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 AS_MANY = "argument of this tool, or part of one"
 """The role of arguments that may stand for many: `items.*`."""
@@ -50,7 +51,7 @@ class _Reader(LiteralReader):
     drafts: list[Policy] = field(default_factory=list)
     settings: ToolSettingsForm = field(default_factory=ToolSettingsForm)
     fails: tuple[str | Reading, ...] = ToolManual.fails
-    _places: dict[tuple[str, str], YamlFile] = field(default_factory=dict)
+    _yamls: list[YamlFile] = field(default_factory=list)
 
     def read(self, sources: Iterable[tuple[str, str]]) -> ToolManual:
         yamls: list[YamlFile] = []
@@ -61,16 +62,9 @@ class _Reader(LiteralReader):
         for yaml in yamls:
             with self.noting():
                 now = self._set(yaml) or now
-        for section, read in (
-            ("records", self._record),
-            ("facts", self._fact),
-            ("tools", self._tool),
-            ("policies", self._policy),
-        ):
-            for yaml, name, value in self.entries(yamls, section):
-                self._places[section, name] = yaml
-                with self.noting(name):
-                    read(yaml, name, value)
+        for section, read in zip(_SECTIONS, (self._record, self._fact, self._tool, self._policy), strict=True):
+            self.read_each_in(yamls, section, read, name=True)
+        self._yamls = yamls
         chosen = self.settings
         return ToolManual(
             chosen.guard,
@@ -114,9 +108,10 @@ class _Reader(LiteralReader):
         assert reading is not None  # a form with `of` that names no reading is a mistake
         return reading
 
-    def error_at(self, section: str, name: str, problem: str) -> FileError:
-        """A FileError at the line of an entry."""
-        return self._places[section, name].error((section, name), problem)
+    def doubt(self, section: str, name: str, problem: str) -> None:
+        """Note a likely mistake of an entry."""
+        yaml = next(each for each in self._yamls if name in (each.tree.get(section) or ()))
+        self.mistakes.append(yaml.error((section, name), problem))
 
     # --- where facts are from ---
 
@@ -351,20 +346,18 @@ def find_tool_mistakes(*sources: tuple[str, str]) -> list[FileError]:
     """All mistakes of a manual, in their order."""
     reader = _Reader()
     reader.read(sources)
-    return _in_order(reader.mistakes, sources)
+    return reader.in_order(name for name, _ in sources)
 
 
 def find_tool_doubts(*sources: tuple[str, str]) -> list[FileError]:
     """Likely mistakes in a manual without errors, in its order."""
     reader = _Reader()
     manual = reader.read(sources)
-    found = [] if reader.mistakes else doubts_of(manual)
-    return _in_order((reader.error_at(*each) for each in found), sources)
-
-
-def _in_order(found: Iterable[FileError], sources: Iterable[tuple[str, str]]) -> list[FileError]:
-    order = {name: place for place, (name, _) in enumerate(sources)}
-    return sorted(found, key=lambda each: (order[each.file], each.line or 0))
+    if reader.mistakes:
+        return []
+    for each in doubts_of(manual):
+        reader.doubt(*each)
+    return reader.in_order(name for name, _ in sources)
 
 
 def manual_texts(*files: FilePath | str) -> list[tuple[str, str]]:

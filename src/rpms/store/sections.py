@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
@@ -76,6 +76,19 @@ class SectionReader:
                 with self.noting():
                     for name, value in entries_at(yaml, tuple(map(str, path))):
                         yield yaml, name, value
+
+    def read_each_in(
+        self, yamls: Sequence[YamlFile], section: str, read: Callable[[YamlFile, str, Any], None], *, name: bool = False
+    ) -> None:
+        """Read the entries of a section, each on its own; with `name`, a mistake makes the entry's name useless."""
+        for yaml, entry, value in self.entries(yamls, section):
+            with self.noting(entry if name else ""):
+                read(yaml, entry, value)
+
+    def in_order(self, names: Iterable[str]) -> list[FileError]:
+        """All mistakes, in the order of the files and their lines."""
+        order = {name: place for place, name in enumerate(names)}
+        return sorted(self.mistakes, key=lambda each: (order[each.file], each.line or 0))
 
     @contextmanager
     def noting(self, name: str = "") -> Iterator[None]:
