@@ -1,4 +1,4 @@
-"""What the native ALFWorld engine costs, beside the real one in the same run where that is installed.
+"""Cost of the native ALFWorld engine, beside the real one in the same run if that is installed.
 
     python benchmarks/alfworld_engine.py [--data DIR] [--games N] [--steps N] [--textworld-steps N]
 
@@ -28,7 +28,7 @@ from rpms.worlds.base import Game
 
 REFERENCE_LOAD_MS = 2600.0
 REFERENCE_STEP_MS = 100.0
-"""What the real engine is known to take, for where it is not installed to be measured."""
+"""Known time of the real engine, for machines without it."""
 
 MAX_EPISODE = 50
 

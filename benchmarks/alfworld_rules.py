@@ -1,4 +1,4 @@
-"""How well the manual's preconditions agree with ALFWorld's engine, action by action.
+"""Agreement of the manual's preconditions with ALFWorld's engine, action by action.
 
     python benchmarks/alfworld_rules.py DATA [DATA ...] [--split train] [--games 200] [--seed 0]
 
@@ -22,7 +22,7 @@ from rpms.core.decide import Mind, decide
 from rpms.core.facts import Truth
 from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import follow_plan
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.base import Setting, Task

@@ -1,4 +1,4 @@
-"""What becomes of memories: recall, state filter and arbitration over seen ALFWorld games.
+"""Fates of memories: recall, state filter and arbitration over seen ALFWorld games.
 
     python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--clumsy 0.5] [--slips 0.3]
         [--memory FILE] [--manual paper] [--seed 0]
@@ -38,12 +38,10 @@ from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
-from rpms.play.answering import NamedModel
 from rpms.play.episode import Play
-from rpms.play.plan import lend, plan_run
+from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
-from rpms.play.sources import Sources
+from rpms.play.sources import Sources, knowledge_of
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
@@ -59,7 +57,7 @@ JUDGED: dict[str, Condition] = {"as the paper": FULL, "judged_by=here": HERE}
 
 @dataclass
 class Tally:
-    """What was counted under one judgement."""
+    """Counts under one judgement."""
 
     verdicts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """(kind, fate, why) → candidates, over all steps."""
@@ -115,7 +113,7 @@ def learner(clumsy: float, slips: float, dice: random.Random) -> FunctionModel:
 def remember(
     world: World, tasks: Sequence[Task], setting: Setting, model: FunctionModel, sources: Sources
 ) -> EpisodicMemory:
-    """What somebody learns on some games."""
+    """The memory learned on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
         played = plan_run(
@@ -175,7 +173,7 @@ def count(mind: Mind, unfiltered: Mind, decision: Decision, tally: Tally) -> Non
 
 
 def passing(memory: EpisodicMemory, world: World, decision: Decision, threshold: float) -> int:
-    """How many entries of goals like this one pass a threshold."""
+    """Number of entries of goals like this one that pass a threshold."""
     similarity = world.retrieval.similarity
     entries = (entry for entry in memory.entries if not isinstance(entry, VerifiedSchema))
     return sum(similarity(decision.goal_signature, entry.goal_signature) >= threshold for entry in entries)
@@ -199,7 +197,7 @@ def verdict_table(tally: Tally) -> Iterator[str]:
 
 
 def threshold_table(memory: EpisodicMemory, world: World, openings: Sequence[Decision]) -> Iterator[str]:
-    """How many entries pass at a few values of θ."""
+    """Entries that pass at a few values of θ."""
     total = sum(not isinstance(entry, VerifiedSchema) for entry in memory.entries)
     yield f"| θ | entries that pass, of {total} on average | games with none |"
     yield "| ---: | ---: | ---: |"
@@ -262,7 +260,7 @@ def main() -> None:
 
 
 class Played(NamedTuple):
-    """What came of the games."""
+    """The games' outcome."""
 
     tallies: dict[str, Tally]
     openings: list[Decision]

@@ -1,4 +1,4 @@
-"""What one whole decide costs: by the size of the memory, and step by step in every world.
+"""Cost of one whole decide: by the size of the memory, and step by step in every world.
 
     python benchmarks/decide.py [--sizes 233,449,10000,1000000] [--preset paper|strict]
     python benchmarks/decide.py --worlds [--world NAME]... [--games N] [--slowest]
@@ -39,13 +39,13 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Player
 from rpms.store.episodes import episode_text
+from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
@@ -240,7 +240,7 @@ def main() -> None:
 
 
 def entry_bytes(count: int) -> None:
-    """What an entry takes beyond its text."""
+    """Bytes of an entry beyond its text."""
     gc.collect()
     tracemalloc.start()
     store = entries(count)

@@ -6,9 +6,10 @@
     python benchmarks/faults.py --data DIR --rows planner hf/Qwen/Qwen2.5-1.5B-Instruct --manuals 4 --games 10
 
 Each manual is the world's own with some lines changed, drawn by the seed: a precondition removed, negated or added, an
-effect, an observation or a fact of a goal removed, in actions, processes and goals that winning plans use. Each manual
-meets its own draw of games, the same for every row, from the types of games whose plans use what was changed; with
-`--any-game` from all. Nobody tells the agent what was changed. `--faults 0` is the manual as it is.
+effect, an observation or a fact of a goal removed, in actions, processes and goals that winning plans use; with
+`--kinds "ban added"` a rule that forbids such an action without reason. Each manual meets its own draw of games, the
+same for every row, from the types of games whose plans use what was changed; with `--any-game` from all. Nobody
+tells the agent what was changed. `--faults 0` is the manual as it is.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.episode import Episode
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import ActionSchema, Purpose, RuleManual
+from rpms.core.rules import ActionSchema, Prohibition, Purpose, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
@@ -101,6 +102,11 @@ def lines_of(manual: RuleManual, kind: str, dice: random.Random, used: Container
                     _edit(manual, f"{schema.name}: {need}", schema, preconditions=(*needs, need))
                     for need in possible_needs(manual, schema, dice)
                 ]
+            case "ban added":
+                for need in possible_needs(manual, schema, dice):
+                    ban = Rule("D-WRONG", Tier.DOMAIN, "wrong", "", forbids=(Prohibition(schema.name, (need,)),))
+                    wrong = replace(manual, rules=(*manual.rules, ban))
+                    edits.append((f"{schema.name}: {ban.forbids[0]}", lambda wrong=wrong: wrong))
             case "effect removed":
                 for place, effect in enumerate(schema.effects):
                     edits.append(
@@ -143,6 +149,8 @@ KINDS = (
     "observation removed",
     "goal fact removed",
 )
+BAN = "ban added"
+"""Planted only where `--kinds` names it."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +214,7 @@ def main() -> None:
     parser.add_argument("--split")
     parser.add_argument("--option", help="games of TextWorldExpress, such as coin,twc")
     parser.add_argument("--faults", type=int, nargs="*", default=[1, 3, 5])
-    parser.add_argument("--kinds", nargs="*", choices=KINDS, default=KINDS)
+    parser.add_argument("--kinds", nargs="*", choices=(*KINDS, BAN), default=KINDS)
     parser.add_argument("--manuals", type=int, default=20)
     parser.add_argument("--games", type=int, default=30, help="games of each manual")
     parser.add_argument("--any-game", action="store_true", help="also games in whose plans nothing was changed")

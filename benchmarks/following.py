@@ -1,4 +1,4 @@
-"""What following experience from place to place is made of: ScienceWorld by memory alone, with each part left out.
+"""Parts of following experience from place to place: ScienceWorld by memory alone, with each part left out.
 
     python benchmarks/following.py --memory FILE [--per-task 1] [--model menu-best] [--task NAME ...]
 
@@ -22,12 +22,12 @@ from rpms.core.experience.atlas import Atlas
 from rpms.core.experience.follow import Following
 from rpms.core.experience.trail import Pathfinder
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
-from rpms.play.answering import NamedModel
 from rpms.play.episode import Play, play
+from rpms.play.plan import NamedModel
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
+from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 

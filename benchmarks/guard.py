@@ -1,4 +1,4 @@
-"""What a check costs: the median over many calls, by a manual of so many rules, each over facts from several lookups.
+"""Cost of a check: the median over many calls, by manuals of different size.
 
 python benchmarks/guard.py [--rules 100] [--calls 2000] [--mcp]
 
@@ -39,7 +39,7 @@ REQUIRED = (
     '[not done(order), "method_of(user, method)"]',
     '["in_order(order, item)"]\n    each: {item: items}',
 )
-"""What rules require, by turns."""
+"""Requirements of the rules, by turns."""
 
 
 def manual_of(rules: int) -> str:

@@ -1,4 +1,4 @@
-"""What a new token costs in `hf/`, beside attention with cuDNN's plans and with keys and values copied for every head.
+"""Cost of a new token in `hf/`, beside attention with cuDNN's plans and with copied keys and values.
 
     python benchmarks/hf_tokens.py [--rows 240] [--prompt 2500] [--tokens 16]
 

@@ -1,4 +1,4 @@
-"""What a learned manual is worth: the planner with it, the guard with it, and how it agrees with the hand-written one.
+"""Worth of a learned manual: the planner with it, the guard with it, and its agreement with the hand-written one.
 
     python benchmarks/learn_rules.py --seeds 0-9 [--jobs N] --data DIR [--textworld examples/textworld] [--worlds …]
     python benchmarks/learn_rules.py alfworld --data DIR [--steps 20000,2000,200] [--games 140] [--checked 40000]
@@ -50,8 +50,7 @@ from rpms.learn.rules.verify import table, verify
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of, manual_of
-from rpms.play.sources import choose_manual
+from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.store.evidence import Label
 from rpms.store.files import write_folder
 from rpms.worlds.base import Setting, Task, World, by_verb
@@ -66,7 +65,7 @@ ASKED = 14
 
 @dataclass(frozen=True)
 class Played:
-    """How the planner did."""
+    """The planner's results."""
 
     games: int
     won: int

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 
 from learn_rules import check_guard, learned_with, play_all
 
-from rpms.play.setup import manual_of
-from rpms.play.sources import choose_manual
+from rpms.play.sources import choose_manual, manual_of
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 

@@ -1,4 +1,4 @@
-"""What memory does when it acts: steps that experience speaks to, and games won by it alone, without an LLM.
+"""Effect of memory that acts: steps that experience speaks to, and games won by it alone, without an LLM.
 
     python benchmarks/memory.py --data DIR --memory FILE [--games 40] [--seed 0] [--controls 60]
     python benchmarks/memory.py --data DIR --memory FILE --fresh 140 --seed 5
@@ -31,12 +31,12 @@ from rpms.core.errors import RPMSError
 from rpms.core.memory import Kind
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
-from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
-from rpms.play.answering import NamedModel
 from rpms.play.episode import Play, play
+from rpms.play.plan import NamedModel
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
+from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
@@ -47,7 +47,7 @@ CONTROLS = ("menu-random/0", "menu-random/1", "menu-random/2", "menu-best")
 
 
 def speaks(decision: Decision) -> tuple[bool, bool]:
-    """Whether a snippet is in the prompt; and whether one is, or is bound to the room so that menu and plan have it."""
+    """True if a snippet is in the prompt; and True if one is, or is bound to the room for menu and plan."""
     snippets = [each for each in decision.candidates if each.entry.kind is Kind.SUCCESS]
     shown = any(each.verdict.fate.shown for each in snippets)
     return shown, shown or any(each.adapted and each.verdict.fate is Fate.CROWDED for each in snippets)

@@ -41,8 +41,7 @@ from rpms.learn.audit import Audit, AuditFinding, Worth, audit
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
-from rpms.play.answering import NamedModel
-from rpms.play.plan import lend, plan_run
+from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.run import run
 from rpms.play.sources import Recalling, Sources
 from rpms.store.memories import read_memory
@@ -118,7 +117,7 @@ def _called(kind: str, belief: Belief) -> Sequence[str]:
 
 
 def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessSnippet]:
-    """What the planner learns on some games, that is an end in itself: the beginning of a search is none."""
+    """Snippets of the planner on some games that reach an end of their own, not only begin a search."""
     planner = NamedModel("planner", world.name)
     plan = LearningPlan(
         plan_run(world, planner.name, planner, split="train", tasks=tasks, memory=EpisodicMemory()), rounds=1
@@ -128,15 +127,15 @@ def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessS
 
 
 class Mistakes(NamedTuple):
-    """What can be done wrongly with a thing in hand, in one type of task; kinds of places, an entry each."""
+    """Mistakes with a thing in hand, in one type of task; kinds of places, an entry each."""
 
     verb: str
     tools: tuple[str, ...]
-    """Where it is tried that cannot do it."""
+    """Tools that cannot do it."""
     too_early: tuple[str, ...]
-    """Where the thing is put before it is done."""
+    """Places the thing is put before it is done."""
     places: tuple[str, ...]
-    """Where it is put afterwards, which is not where it goes."""
+    """Wrong places it is put afterwards."""
 
 
 MISTAKES = {
@@ -269,7 +268,7 @@ def main() -> int:
 
 
 def report(found: Audit, wrong: dict[str, str], good: int) -> None:
-    """What was found of the planted, and who else was accused."""
+    """Print the planted entries found, and the good ones accused."""
     print(found.summary)
     print()
     print("| planted | shown | hidden | success | steps | infeasible | steps at the most telling sub-goal | verdict |")

@@ -27,7 +27,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -47,7 +47,7 @@ def played(games: int, mind: Mind) -> list[Episode]:
 
 
 def experience(episodes: Sequence[Episode]) -> list[Entry]:
-    """What a learner would keep of some episodes, in short: how an object was found, and what failed."""
+    """A learner's entries of some episodes, in short: finds and failures."""
     entries: list[Entry] = []
     for episode in episodes:
         start = episode.steps[0].decision

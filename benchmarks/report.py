@@ -1,4 +1,4 @@
-"""What a report costs: 1,000 episodes in under 30 s and 1 GB, and how time grows to 10,000.
+"""Cost of a report: 1,000 episodes in under 30 s and 1 GB, and how time grows to 10,000.
 
     python benchmarks/report.py [--most 10000]
 

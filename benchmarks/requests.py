@@ -34,14 +34,13 @@ from rpms.core.facts import kind_of
 from rpms.core.memory import Origin, RememberedRequest, merge
 from rpms.core.proportion import wilson
 from rpms.core.reading.readings import Readings
-from rpms.learn.freeze import freeze, read_frozen
 from rpms.models.base import Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.play.reading import Reads, understand
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.report.statistics import interaction, paired_bootstrap
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.memories import write_memory
+from rpms.store.memories import freeze, read_frozen, write_memory
 from rpms.store.packed_answers import open_answers, pack
 from rpms.worlds.alfworld.games.requests import ANNOTATIONS
 from rpms.worlds.base import REQUEST, Setting, Task, game_of
@@ -213,7 +212,7 @@ def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[s
 
 
 def gains(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What each part of the knowledge adds to the first reading, and whether rules and memory add up."""
+    """Gain of each part of the knowledge in the first reading, and the interaction of rules and memory."""
     exact: dict[str, dict[str, list[bool]]] = {name: {} for name in MODEL_WAYS}
     for row in rows:
         if row["way"] in exact:

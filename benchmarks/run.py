@@ -1,4 +1,4 @@
-"""What the runner costs: a step's overhead, episodes a second by workers, and the memory of a long run.
+"""Cost of the runner: a step's overhead, episodes a second by workers, and the memory of a long run.
 
     python benchmarks/run.py [--episodes 1000] [--entries 449]
 
@@ -113,7 +113,7 @@ def copies(tasks: Sequence[Task], count: int) -> list[Task]:
 
 
 def script(world: World, memory: EpisodicMemory, tasks: Sequence[Task]) -> dict[str, list[str]]:
-    """What the planner says at each step of each task."""
+    """The planner's answer at each step of each task."""
     said: dict[str, list[str]] = defaultdict(list)
 
     def answer(request: Request) -> str:

@@ -1,4 +1,4 @@
-"""What the ScienceWorld driver costs, beside the package's own `ScienceWorldEnv` in the same run.
+"""Cost of the ScienceWorld driver, beside the package's own `ScienceWorldEnv` in the same run.
 
     python benchmarks/scienceworld_engine.py
 

@@ -24,7 +24,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.scienceworld.tasks import ELECTRICAL_TASKS, PAPER_TASKS, kind_named, list_tasks, task_at
 from rpms.worlds.scienceworld.world import world
@@ -47,7 +47,7 @@ def drawn(count: int, seeds: Sequence[int], names: Sequence[str] = ALL_TASKS) ->
 
 
 def reason(episode: Episode) -> str:
-    """How an episode ended, what was to be reached then, since when the score stood still, and the last answer."""
+    """An episode's ending, its sub-goal then, the step since which the score stood still, and the last answer."""
     last = episode.steps[-1]
     stood = next(step.number for step in episode.steps if step.score == last.score or step is last)
     said = " ".join(last.result.split())[:90]

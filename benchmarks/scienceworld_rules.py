@@ -1,4 +1,4 @@
-"""How well the manual's preconditions agree with ScienceWorld, action by action.
+"""Agreement of the manual's preconditions with ScienceWorld, action by action.
 
     python benchmarks/scienceworld_rules.py [--games 60] [--steps 60] [--seed 0]
 
@@ -33,7 +33,7 @@ from rpms.core.decide import decide
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import PARAMETER, ActiveRules
 from rpms.models.policy import follow_plan
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.observations import Thing, room_sight
@@ -81,7 +81,7 @@ class Walk:
         self.done = False
 
     def blocks(self, command: str) -> bool:
-        """Whether the guard would not let a command through."""
+        """True if the guard would refuse a command."""
         return review(command, self.rules, Situation(self.belief, self.goal)) is not None
 
     def step(self, command: str, *, chosen: bool = False) -> None:
@@ -186,7 +186,7 @@ class Walk:
         return PARAMETER.sub(lambda match: name(match[1]), syntax)
 
     def way(self, *, otherwise: bool) -> str:
-        """Where a command may lead: a room that was shown or any of the house, and `otherwise` by other names, too."""
+        """A command's destination: a room that was shown or any of the house; `otherwise` by other names, too."""
         assert isinstance(self.belief, ScienceBelief)
         shown = sorted(self.belief.exits) or ["hallway"]
         room = self.dice.choice(shown if self.dice.random() < 0.5 else sorted(ROOMS))

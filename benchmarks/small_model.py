@@ -1,4 +1,4 @@
-"""What each part of RPMS, and each part past the paper, does for one model: many configurations at once.
+"""Effect of each part of RPMS, and of each part past the paper, on one model: many configurations at once.
 
     python benchmarks/small_model.py --model hf/PATH --data DIR --split valid_seen --out RUNS [--only NAME,…]
 
@@ -25,22 +25,20 @@ from rpms.cli.options import make_setting
 from rpms.core.condition import CONDITIONS
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import IN_PROCESS, chooses_from_menu, parse_model_name
-from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT
-from rpms.play.plan import RunPlan, lend, plan_run
+from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.processes import InProcesses, cores
 from rpms.play.run import MakeEngine
 from rpms.play.settings import Settings
-from rpms.play.setup import can_play
+from rpms.play.sources import can_play
 from rpms.play.threads import Threads
 from rpms.play.trials import Trials, run_trials
+from rpms.store.memories import read_frozen
 from rpms.store.runs import RunSummary, open_run
-from rpms.study.read import read_study
-from rpms.study.shipped import find_study
+from rpms.study.read import find_study, read_study
 from rpms.worlds.registry import find_world
 
 _PARTS: Mapping[str, Mapping[str, object]] = {
@@ -143,7 +141,7 @@ def chosen(only: str, model: str, known: Mapping[str, Settings]) -> Mapping[str,
 
 
 def can_choose(settings: Settings, model: str) -> bool:
-    """Whether there is a menu, for a model that needs one."""
+    """True if there is a menu, for a model that needs one."""
     condition = settings.condition_value()
     return can_play(condition.enforcement, model) and (condition.informed or not chooses_from_menu(model))
 

@@ -23,7 +23,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.play.tasks import limited
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.tau2_telecom import world

@@ -26,7 +26,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.manuals import manual_text, read_manual
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.jvm.process import find_java, shared_jvm

@@ -1,4 +1,4 @@
-"""What ALFWorld and ScienceWorld know of their tasks beyond reading text, in lines.
+"""Lines of knowledge of tasks beyond reading text in ALFWorld and ScienceWorld.
 
     python benchmarks/world_size.py [--at COMMIT]
 

@@ -1,4 +1,4 @@
-"""What all tests share: no model request leaves this machine, and data beside the repository is optional."""
+"""Shared by all tests: no model request leaves this machine, and data beside the repository is optional."""
 
 from __future__ import annotations
 

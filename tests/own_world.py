@@ -29,7 +29,7 @@ def new(rpms: Rpms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 
 
 POINT = EntryPoint("half", "half_world:world", "rpms.worlds")
-"""How it would be found if it were installed."""
+"""Its entry point, if it were installed."""
 
 
 def edit(folder: Path, name: str, old: str, new: str) -> None:

@@ -15,14 +15,14 @@ from rpms.core.errors import InputError, ModelError
 from rpms.core.memory import Kind, merge
 from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import read_frozen
 from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import NO_ACTION, Play, play
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
+from rpms.store.memories import read_frozen
 from rpms.worlds.base import Outcome, Setting
 from rpms.worlds.registry import find_world
 

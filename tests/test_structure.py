@@ -52,7 +52,7 @@ def test_files_need_each_other_in_one_direction_only():
 
 
 def _reaches(name: str, needs: Mapping[str, set[str]]) -> bool:
-    """Whether a file needs itself by way of others."""
+    """True if a file needs itself by way of others."""
     seen: set[str] = set()
     queue = [other for other in needs[name] if other != name]
     while queue:

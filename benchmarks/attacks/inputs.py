@@ -28,7 +28,6 @@ from rpms.core.memory import merge
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.records import question_key
 from rpms.learn.inventory import full_text
-from rpms.learn.quarantine import restore
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
@@ -45,7 +44,7 @@ from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manu
 from rpms.store.memories import entry_of, memory_hash, read_memory, write_memory
 from rpms.store.packed_answers import PackedAnswers, pack
 from rpms.store.protocol import read_protocol
-from rpms.store.quarantine import quarantine_file, read_quarantine
+from rpms.store.quarantine import quarantine_file, read_quarantine, restore
 from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.read import read_study
 from rpms.worlds.alfworld.engine import GameFile
@@ -287,7 +286,7 @@ def experiences(dice: Random, folder: Path, samples: Samples) -> None:
 
 
 def answers(dice: Random, folder: Path, samples: Samples) -> None:
-    """What a model says: a whole episode of it, kept and read again."""
+    """A model's answers: a whole episode of them, kept and read again."""
     sound = b"Thought: I think I should look.\nAction: go to desk 1\nObservation: nothing"
 
     def answer(_: Request) -> str:

@@ -24,7 +24,6 @@ from attacks.servers import deaf_server
 from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import FULL
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import read_frozen
 from rpms.learn.manual_review import decide, lines_of
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Request
@@ -58,7 +57,7 @@ conditions: {baseline: {}, full: {}}
 
 @dataclass
 class Killed:
-    """What came of one kind of work."""
+    """Result of one kind of work."""
 
     kills: int = 0
     starts: int = 0
@@ -126,10 +125,7 @@ def play_study(folder: Path) -> None:
         )
         return {result.number: result.file for result in learn(plan, out)}
 
-    def read(file: Path, world: str) -> EpisodicMemory:
-        return read_frozen(file, world)
-
-    means = Means(WORLD, Setting(), lambda _: lend(slow_planner()), read, learn_first)
+    means = Means(WORLD, Setting(), lambda _: lend(slow_planner()), learn_first)
     run_study(study, ["slow-planner"], means, StudyLayout(folder / "out", folder / "out"))
 
 

@@ -14,8 +14,7 @@ from rpms.learn.manual_diff import compare
 from rpms.learn.manual_review import decide, lines_of
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesPlan, learn_rules
-from rpms.play.setup import manual_of
-from rpms.play.sources import choose_manual
+from rpms.play.sources import choose_manual, manual_of
 from rpms.store.evidence import evidence_file
 from rpms.store.traces import SUFFIX, sealed_line, traces_file
 from rpms.worlds.base import Setting

@@ -36,7 +36,7 @@ class TooLong(BaseException):
 
 @dataclass
 class Tally:
-    """What came of the tries of one kind."""
+    """Results of the tries of one kind."""
 
     tries: int = 0
     refused: int = 0
@@ -110,7 +110,7 @@ def watched(attempt: Callable[[], object], tally: Tally, name: str) -> None:
 
 
 def _shown_safely(error: RPMSError) -> bool:
-    """Whether the place where messages are printed makes one line of it, as it does of all."""
+    """True if the printing code makes one safe line of a message."""
     from rpms.foreign.shown import one_line  # noqa: PLC0415
 
     return not UNSAFE.search(one_line(f"rpms: {error}"))

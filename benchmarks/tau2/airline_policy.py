@@ -70,7 +70,7 @@ def _broken_by(session: Session, call: Call) -> set[str]:
 
 
 def _spent_since(session: Session) -> bool:
-    """Whether money moved after the customer's profile was last looked up."""
+    """True if money moved after the customer's profile was last looked up."""
     names = [call.name for call, result in session.turns if not result.failed]
     return any(name in PAID for name in names[len(names) - names[::-1].index("get_user_details") :])
 
@@ -178,7 +178,7 @@ def _compensating(session: Session, asked: dict[str, Any], user: Any, _reservati
 
 
 def claims(session: Session, reservation: Any) -> set[int]:
-    """What certificate a reservation's cancelled and delayed flights may give."""
+    """Certificates that a reservation's cancelled and delayed flights may give."""
     rates = {"cancelled": 100, "delayed": 50}
     statuses = status_of(session, reservation.flights)
     return {rate * len(reservation.passengers) for status, rate in rates.items() if status in statuses}
@@ -212,18 +212,18 @@ def _seats(session: Session, legs: list[tuple[str, str]], cabin: str, passengers
 
 
 def prices(session: Session, legs: list[tuple[str, str]], cabin: str) -> list[int]:
-    """What each leg costs a passenger today; nothing for one that is not sold."""
+    """Price of each leg for a passenger today; none for one that is not sold."""
     flights = [session.sandbox.db.flights[number].dates.get(date) for number, date in legs]
     return [flight.prices[cabin] for flight in flights if flight is not None and flight.status == "available"]
 
 
 def owed_bags(total: int, membership: str, cabin: str, passengers: int) -> int:
-    """How many of so many bags have to be paid for."""
+    """Number of bags that have to be paid for."""
     return max(0, total - passengers * (FREE_BAGS[membership] + CABIN_BAGS[cabin]))
 
 
 def joins(legs: list[tuple[str, str]], origin: str, destination: str, kind: str) -> bool:
-    """Whether legs lead from origin to destination, and back again on a round trip."""
+    """True if legs lead from origin to destination, and back again on a round trip."""
     if not legs or any(legs[i][1] != legs[i + 1][0] for i in range(len(legs) - 1)):
         return False
     last = origin if kind == "round_trip" else destination
@@ -239,12 +239,12 @@ def status_of(session: Session, flights: list[Any]) -> list[str]:
 
 
 def flown(statuses: list[str]) -> bool:
-    """Whether any of these flights has left the ground."""
+    """True if any of these flights has left the ground."""
     return any(status in {"flying", "landed"} for status in statuses)
 
 
 def reason_for(session: Session, call: Call) -> str | None:
-    """What the customer of a reference cancellation is taken to have said.
+    """The reason that the customer of a reference cancellation is taken to have given.
 
     A reason is only ever spoken. Where the insurance alone can make the reference right, it is one that is covered.
     """
@@ -259,7 +259,7 @@ def reason_for(session: Session, call: Call) -> str | None:
 
 
 def lookups(session: Session, call: Call) -> Iterator[Call]:
-    """What a careful agent looks up right before a call that changes something."""
+    """Lookups of a careful agent right before a call that changes something."""
     if call.name not in WRITES:
         return
     db, asked = session.sandbox.db, call.arguments
@@ -280,7 +280,7 @@ def lookups(session: Session, call: Call) -> Iterator[Call]:
 
 
 def owner(db: Any, call: Call) -> str | None:
-    """Whose account a call concerns; None where it names what is not there, or not yet."""
+    """Owner of the account a call concerns; None if it names something that is not there yet."""
     if "reservation_id" in call.arguments:
         reservation = db.reservations.get(call.arguments["reservation_id"])
         return None if reservation is None else reservation.user_id

@@ -35,7 +35,7 @@ class Kind:
     tools: frozenset[str]
     make: Maker
     most: int = 1
-    """How many are made from one reference action."""
+    """Most cases made from one reference action."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Case:
     call: Call
     kind: Kind
     rules: frozenset[str]
-    """What the call breaks, by the measure; nothing for a call that may be made."""
+    """Rules the call breaks, by the measure; empty for a permitted call."""
 
 
 def careful(policy: Policy, session: Session, call: Call) -> Session:

@@ -1,4 +1,4 @@
-"""What the makers of violations share, whatever the policy."""
+"""Parts that the makers of violations share, whatever the policy."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tau2.session import Session
 
 @dataclass
 class References:
-    """What became of the reference actions, and of the lookups that were added to them."""
+    """Rulings on the reference actions and the lookups added to them."""
 
     reads: int = 0
     """Calls that change nothing."""
@@ -36,7 +36,7 @@ class References:
 
 @dataclass
 class Row:
-    """What became of one kind's violations."""
+    """Rulings on one kind's violations."""
 
     kind: Kind
     made: int = 0
@@ -48,7 +48,7 @@ class Row:
 
 @dataclass
 class Made:
-    """What became of the calls made from reference actions."""
+    """Rulings on the calls made from reference actions."""
 
     rows: dict[str, Row]
     missed: list[str] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Made:
     stopped: list[str] = field(default_factory=list)
     """Permitted by the measure, and stopped by the tool itself: a sign that the measure is wrong."""
     seconds: list[float] = field(default_factory=list)
-    """What each check took."""
+    """Seconds of each check."""
 
     def total(self, column: str) -> int:
         return sum(getattr(row, column) for row in self.rows.values())

@@ -77,7 +77,7 @@ def _about_order(session: Session, call: Call, order: Any) -> Iterator[str]:
 
 
 def _replacement(session: Session, call: Call, order: Any) -> tuple[set[str], float]:
-    """What is wrong with the new items, and what they cost beyond the old ones."""
+    """Rules that the new items break, and their price beyond the old ones."""
     asked, exchange = call.arguments, call.name == "exchange_delivered_order_items"
     if len(asked["item_ids"]) != len(asked["new_item_ids"]):
         return {"SHOP-PAIRS"}, 0.0
@@ -122,7 +122,7 @@ def _payment(session: Session, call: Call, order: Any, difference: float) -> Ite
 
 
 def lookups(session: Session, call: Call) -> Iterator[Call]:
-    """What a careful agent looks up right before a call that changes something."""
+    """Lookups of a careful agent right before a call that changes something."""
     if call.name not in WRITES:
         return
     db = session.sandbox.db
@@ -141,7 +141,7 @@ def lookups(session: Session, call: Call) -> Iterator[Call]:
 
 
 def owner(db: Any, call: Call) -> str | None:
-    """Whose account a call concerns; None where it names what is not there."""
+    """Owner of the account a call concerns; None if it names something that is not there."""
     if "order_id" in call.arguments:
         order = db.orders.get(call.arguments["order_id"])
         return None if order is None else order.user_id

@@ -31,7 +31,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Result:
-    """What a tool answered: its text, or its error's."""
+    """A tool's answer: its text, or its error's."""
 
     text: str
     failed: bool = False
@@ -93,7 +93,7 @@ class Sandbox:
 
 
 def available() -> bool:
-    """Whether the extra `tau2` is installed."""
+    """True if the extra `tau2` is installed."""
     return importlib.util.find_spec("inspect_evals") is not None
 
 

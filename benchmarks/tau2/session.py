@@ -1,4 +1,4 @@
-"""What happened between an agent and one customer: tools called, their answers, and what only the customer said."""
+"""Events between an agent and one customer: tools called, their answers, and what only the customer said."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tau2.sandbox import Call, Result, Sandbox
 
 READING = ("calculate", "find_", "get_", "list_", "search_", "transfer_")
-"""How the names of tools begin that change nothing."""
+"""Beginnings of the names of tools that change nothing."""
 
 
 @dataclass
@@ -17,12 +17,12 @@ class Session:
 
     sandbox: Sandbox
     customer: str
-    """Who is talking: the owner of the account that the reference actions serve."""
+    """The owner of the account that the reference actions serve."""
     turns: list[tuple[Call, Result]] = field(default_factory=list)
     reason: str | None = None
     """Why the customer wants to cancel, in the customer's words."""
     confirmed: bool = True
-    """Whether the customer said yes to the call about to be made."""
+    """True if the customer said yes to the call about to be made."""
 
     def do(self, calls: Iterable[Call]) -> None:
         """Call these tools, one after the other."""
@@ -30,14 +30,14 @@ class Session:
             self.turns.append((call, self.sandbox.call(call)))
 
     def called(self, name: str, **arguments: object) -> bool:
-        """Whether this tool answered, without an error, a call with at least these arguments."""
+        """True if this tool answered, without an error, a call with at least these arguments."""
         return any(
             call.name == name and not result.failed and arguments.items() <= call.arguments.items()
             for call, result in self.turns
         )
 
     def shown(self, **arguments: object) -> bool:
-        """Whether any tool answered a call about this; tools that change a record return it."""
+        """True if any tool answered a call about this; tools that change a record return it."""
         return any(self.called(call.name, **arguments) for call, _ in self.turns)
 
     def since_last_change(self) -> list[Call]:

@@ -21,18 +21,18 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.files import is_there
-from rpms.learn.freeze import freeze, read_frozen
 from rpms.learn.harvest import harvest_by
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.windows import context_window
-from rpms.play.reading import CONTROLS, Ask, Reads
-from rpms.play.reflecting import Earlier, reflect
-from rpms.play.settings import CONDITION_KNOBS, SettingError, Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.knob_values import SettingError
+from rpms.play.methods import Earlier, reflect
+from rpms.play.reading import Ask, Reads
+from rpms.play.settings import CONDITION_KNOBS, Settings
+from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Move, Player
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.memories import write_memory
+from rpms.store.memories import freeze, read_frozen, write_memory
 from rpms.store.packed_answers import open_answers
 from rpms.worlds.base import Outcome, World
 from rpms.worlds.registry import find_world
@@ -82,11 +82,8 @@ class Agent:
         self._carried: dict[str, tuple[str, ...]] = {}
         opened = open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         condition = self.condition
-        reads = Reads(opened, ask=ask)
-        if given.reader in CONTROLS:
-            reads = Reads(control=given.reader or "", ask=ask)
-        elif given.reader:
-            reads = Reads(open_model(given.reader, options, open_answers=open_answers), ask=ask)
+        reader = given.reader or ""
+        reads = Reads.by(reader, lambda: open_model(reader, options, open_answers=open_answers), opened, ask)
         self._player = Player(self.world, mind, opened, decoding, self.method, condition.repair, condition.calls, reads)
         self._episodes = 0
         self._course: Course | None = None

@@ -149,7 +149,7 @@ conditions:
 
 
 class TestNothingIsWrittenBefore:
-    """What can be known to be missing is said before a folder is made."""
+    """Anything known to be missing is reported before a folder is made."""
 
     @pytest.fixture(autouse=True)
     def keyless(self, monkeypatch: pytest.MonkeyPatch):

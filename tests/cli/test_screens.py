@@ -1,4 +1,4 @@
-"""What is printed fits the screen it is printed on."""
+"""Printed text fits the screen."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from rich.console import Console
 
 from rpms.cli.knobs import GROUPS
 from rpms.cli.run import print_summary
-from rpms.learn.freeze import freeze
 from rpms.play.spending import spending
-from rpms.store.memories import read_memory
+from rpms.store.memories import freeze, read_memory
 from rpms.store.runs import RunFolder
-from rpms.study.shipped import shipped_studies
+from rpms.study.read import shipped_studies
 from rpms.worlds.registry import find_world
 from tests.cli.command import Ran, Rpms
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from rpms.cli.stopping import STOPPING, answering_at_once
+from rpms.cli.screen import STOPPING, answering_at_once
 
 BUSY = """
 import signal, threading, time
-from rpms.cli.stopping import answering_at_once
+from rpms.cli.screen import answering_at_once
 signs = {signal.SIGINT, signal.SIGTERM}
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 try:

@@ -41,7 +41,7 @@ DOORS = {"cellar": ["hall"], "hall": ["cellar", "kitchen", "garden"], "kitchen":
 
 @dataclass(frozen=True)
 class HouseBelief(FactBelief):
-    """Where one is, what is carried, and what was seen where."""
+    """Place, inventory, and things seen."""
 
     at: str = "inside"
     hand: str = "carried"
@@ -126,6 +126,6 @@ MUG = Goal("fetch", "bring", "mug", "red box")
 def snippet(
     room: str, sub_goal: str, *actions: str, goal: GoalSignature = MUG.signature, stage: int = 0, id_: str = ""
 ):
-    """What reached a sub-goal in a room."""
+    """A snippet that reached a sub-goal in a room."""
     state = StateSignature.of(room=(room,), inventory=(), progress=(str(stage),))
     return SuccessSnippet(goal, state, sub_goal, actions, origins=frozenset({Origin("e", 1)}), id=id_ or actions[-1])

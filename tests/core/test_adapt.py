@@ -185,7 +185,7 @@ class TestSteps:
 
 
 class TestRunOut:
-    """Where no goal like this one was ever met."""
+    """No goal like this one was ever met."""
 
     OTHER = replace(GOAL, type="pick_and_place_simple", object="egg", state="", destination="desk")
 

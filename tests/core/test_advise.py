@@ -1,4 +1,4 @@
-"""What a plan gives to a model that chooses: a menu with reasons, guidance, fewer rules; without rules, experience."""
+"""A plan gives a model that chooses a menu with reasons, guidance, fewer rules; without rules, experience."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def room_of(house: House, goal: Goal, sub_goal: str, stage: int = 0, mask: Mask 
 def followed(
     memory, house: House, goal: Goal = MUG, sub_goal: str = "take", stage: int = 0, compat=by_room, mask=NO_MASK
 ):
-    """What memory makes of its snippets, those of the goal's own type having come to mind."""
+    """Memory's use of its snippets, after those of the goal's own type were recalled."""
     room = room_of(house, goal, sub_goal, stage, mask)
     recalled = [
         Candidate(each, 1.0, 1.0, Verdict(Fate.KEPT)) for each in memory if each.goal_signature.type == goal.type

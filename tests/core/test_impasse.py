@@ -1,4 +1,4 @@
-"""Where no plan reaches a goal, the reason names the need and what it lacks."""
+"""If no plan reaches a goal, the reason names the need and what it lacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What enters a prompt when there is not room for all: schemas for the moment, and critical failures first."""
+"""Selection for a prompt without room for all: schemas for the moment, and critical failures first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plans know beyond actions: processes, facts that never change, stages of many things, what comes first."""
+"""Plans know more than actions: processes, permanent facts, stages of many things, things that come first."""
 
 from __future__ import annotations
 

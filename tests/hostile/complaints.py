@@ -1,4 +1,4 @@
-"""What a command complains of on stderr."""
+"""Complaints of a command on stderr."""
 
 from __future__ import annotations
 

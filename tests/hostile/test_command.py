@@ -24,7 +24,7 @@ from tests.models.server import openai_ok
 
 RPMS = [sys.executable, "-m", "rpms"]
 FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-"""What a terminal would obey, or what turns text around; tabs and line breaks are no part of it."""
+"""Characters that a terminal would obey, or that turn text around; tabs and line breaks are no part of it."""
 NASTY = "\x1b[2J\x1b]0;title\x07\r\nrpms: all is well\u2028\u202egnp.exe\x9b31m\x00\ud800"
 
 

@@ -269,7 +269,7 @@ def test_wrong_types_in_an_index_are_one_line(tmp_path, wrong):
 
 
 def things(folder: Path) -> dict[str, Path]:
-    """What can be in the place of a file."""
+    """Things that can be in the place of a file."""
     (folder / "folder").mkdir()
     os.mkfifo(folder / "fifo")
     (folder / "loop").symlink_to(folder / "loop")

@@ -23,7 +23,7 @@ from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.swap import folder_beside
+from rpms.store.files import folder_beside
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms
 from tests.models.prompts import request

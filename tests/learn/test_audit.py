@@ -17,13 +17,12 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
 from rpms.learn.audit import Account, AuditedOutcome, AuditFinding, Worth, audit, exposures_of
 from rpms.learn.effects import Effect
-from rpms.learn.freeze import freeze
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.sources import Recalling, Sources
-from rpms.store.memories import read_memory, write_memory
+from rpms.store.memories import freeze, read_memory, write_memory
 from rpms.store.quarantine import read_quarantine
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import Setting

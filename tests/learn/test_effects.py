@@ -11,8 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.learn.chance import Term, _approximated, _counted, benjamini_hochberg, p_value
-from rpms.learn.effects import Exposure, Trial, effect_of, effects
+from rpms.learn.effects import (
+    Exposure,
+    Term,
+    Trial,
+    _approximated,
+    _counted,
+    benjamini_hochberg,
+    effect_of,
+    effects,
+    p_value,
+)
 
 values = st.lists(st.floats(-20, 20), min_size=1, max_size=8)
 

@@ -10,10 +10,9 @@ import pytest
 from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, merge
-from rpms.learn.freeze import freeze
 from rpms.learn.junk import Junk, find_junk
-from rpms.play.setup import manual_of
-from rpms.store.memories import read_memory, write_memory
+from rpms.play.sources import manual_of
+from rpms.store.memories import freeze, read_memory, write_memory
 from rpms.store.protocol import Protocol
 from rpms.store.quarantine import read_quarantine
 from rpms.worlds.registry import find_world

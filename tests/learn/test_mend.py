@@ -10,6 +10,7 @@ from rpms.core.belief import Situation
 from rpms.core.episode import Episode
 from rpms.core.facts import parse_clause, parse_literal
 from rpms.learn.mend import RecordedStep, apply, find_surprises, propose, write_edit
+from rpms.learn.rules.write import yaml_text
 from rpms.worlds.alfworld import world
 from tests.cli.command import Rpms, rpms
 from tests.play.test_surprise import HEAT, played, with_action, with_goal, with_needs
@@ -25,7 +26,7 @@ def moments(episode: Episode) -> list[RecordedStep]:
         won = episode.won and step is episode.steps[-1]
         goal = step.decision.goal
         sides = (Situation(before, goal), Situation(after, goal))
-        found.append(RecordedStep(f"step {step.number}", step.command, step.infeasible, won, *sides))
+        found.append(RecordedStep(f"step {step.number}", step.command, step.infeasible, won, *sides, episode.won))
     return found
 
 
@@ -75,3 +76,96 @@ def test_edits_change_the_file_where_it_holds_the_line_and_nothing_else():
 def test_a_folder_without_a_run_is_refused_in_words(rpms: Rpms, tmp_path):
     (tmp_path / "manual.yaml").write_text("world: alfworld\n", encoding="utf-8")
     assert "there is no run here" in rpms("rules", "mend", tmp_path / "manual.yaml", tmp_path / "none").line
+
+
+PLACE = "pick_and_place_simple"
+HEATING = {"syntax": "heat <object> with <place>", "effects": ["heated(object)", "not cooled(object)"]}
+HEATS = ["holding(object)", "heats(place, object)"]
+PLANTED = {
+    "a need removed": (
+        PLACE,
+        {
+            "environment": {
+                "put": {
+                    "syntax": "put <object> in/on <place>",
+                    "preconditions": ["holding(object)", "not closed(place)", "fits(object, place)"],
+                    "effects": ["not holding(object)", "hand_empty", "in(object, place)"],
+                }
+            }
+        },
+        "put needs nothing else: contradicted",
+        "put, needs: add at(place)",
+    ),
+    "a need negated": (
+        HEAT,
+        {"environment": {"heat": {**HEATING, "preconditions": [*HEATS, "not at(place)"]}}},
+        "heat needs not at(place): contradicted",
+        "heat, needs: remove not at(place), add at(place)",
+    ),
+    "a need added": (
+        HEAT,
+        {"environment": {"heat": {**HEATING, "preconditions": [*HEATS, "at(place)", "lamp(object)"]}}},
+        "heat needs lamp(object): contradicted",
+        "heat, needs: remove lamp(object)",
+    ),
+    "an effect removed": (
+        PLACE,
+        {
+            "environment": {
+                "go": {
+                    "syntax": "go to <place>",
+                    "preconditions": ["exists(place)", "not at(place)"],
+                    "observes": ["closed(place)", "in(_, place) if not closed(place)"],
+                }
+            }
+        },
+        "go does nothing else: contradicted",
+        "go, does: add at(place)",
+    ),
+    "an observation removed": (
+        PLACE,
+        {
+            "environment": {
+                "go": {
+                    "syntax": "go to <place>",
+                    "preconditions": ["exists(place)", "not at(place)"],
+                    "effects": ["at(place)"],
+                    "observes": ["closed(place)"],
+                }
+            }
+        },
+        "go shows nothing else: contradicted",
+        "go, shows: add in(_, place) if not closed(place)",
+    ),
+    "a goal's fact removed": (
+        HEAT,
+        {"goals": {HEAT: {"over": {"x": "object", "p": "destination"}, "holds": ["in(x, p)"]}}},
+        f"{HEAT} wants nothing else: contradicted",
+        f"{HEAT}, wants: add heated(x)",
+    ),
+    "a ban added": (
+        HEAT,
+        {
+            "domain": {
+                "wrong": {"D-WRONG": {"text": "Never.", "forbids": [{"action": "heat", "when": ["movable(object)"]}]}}
+            }
+        },
+        "D-WRONG forbids heat when movable(object): contradicted",
+        "D-WRONG, forbids: remove heat when movable(object)",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_run_with_a_planted_fault_mends_its_manual_which_then_wins_without_doubt(rpms: Rpms, tmp_path, fault):
+    type_, tree, line, edit = PLANTED[fault]
+    manual, run = tmp_path / "mine.yaml", tmp_path / "run"
+    manual.write_text(yaml_text({"world": "alfworld", **tree}), encoding="utf-8")
+    play = ("run", "alfworld", "--manual", manual, "--preset", "strict", "--model", "planner", "--task", type_)
+    play = (*play, "--condition", "rules-only", "--limit", "1", "--processes", "1")
+    assert rpms(*play, "--out", run).code == 0
+    printed = rpms("rules", "mend", manual, run, "--write").out
+    assert line in printed
+    assert f"edit: {edit}\n" in printed
+    assert "1 edits written" in printed
+    assert "1 won" in rpms(*play, "--enforce", "doubt=off", "--out", tmp_path / "mended").out

@@ -15,7 +15,6 @@ from rpms.core.condition import RULES_ONLY
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.rounds import Harvester, LearningPlan, continued, learn, learned, round_folder, snapshot_file
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
@@ -23,7 +22,7 @@ from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.sources import ManualChoice, Recalling, Sources
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.memories import memory_hash, read_memory
+from rpms.store.memories import check_frozen, freeze, freeze_file, memory_hash, read_frozen, read_memory
 from rpms.store.quarantine import read_quarantine
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world

@@ -22,8 +22,7 @@ from rpms.learn.rules.templates import Names, fill
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of, manual_of
-from rpms.play.sources import choose_manual
+from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.store.evidence import Witness, evidence_of
 from rpms.worlds.base import Setting
 from tests.learn.house import House

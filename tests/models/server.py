@@ -21,7 +21,7 @@ class Seen:
 
 @dataclass
 class Reply:
-    """What the server does about one request."""
+    """The server's reaction to one request."""
 
     status: int = 200
     body: Any = None
@@ -98,7 +98,7 @@ def heeding(forms: tuple[str, ...], then: Script | Reply) -> Script:
 
 
 def is_probe(seen: Seen) -> bool:
-    """Whether a request is the one that finds out what a server heeds."""
+    """True for the request that finds out what a server heeds."""
     return "tick 4071" in json.dumps(seen.body) or "Write these two lines" in json.dumps(seen.body)
 
 
@@ -119,7 +119,7 @@ class Server:
 
     @property
     def asked(self) -> list[Seen]:
-        """What was seen, without what a model asked only to find out what the server heeds."""
+        """Requests seen, without probes of what the server heeds."""
         return [seen for seen in self.seen if not is_probe(seen)]
 
     def play(self, *replies: Reply) -> None:

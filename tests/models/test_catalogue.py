@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpms.cli.models import check_model
 from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model, parse_parameter
-from rpms.models.check import check_model
 from rpms.models.policy import PolicyModel
 from rpms.models.providers import PROVIDERS, all_available, available, parse_model_name
 from rpms.models.scripted import FunctionModel, read_script
@@ -96,7 +96,7 @@ def test_no_key_is_in_anything_that_is_shown_of_a_model(server, monkeypatch):
     model = open_model("openai/gpt-x", ModelOptions(base_url=server.url + "/v1"))
     check = check_model(model)
     model.close()
-    assert "planted" not in repr(model) + repr(check) + "".join(check.lines) + repr(all_available())
+    assert "planted" not in repr(model) + "".join(check) + repr(all_available())
 
 
 def test_a_check_reports_latency_tokens_cost_and_format(server, monkeypatch):
@@ -105,12 +105,12 @@ def test_a_check_reports_latency_tokens_cost_and_format(server, monkeypatch):
     model = open_model("openai/gpt-4o", ModelOptions(base_url=server.url + "/v1"))
     asked, repaired, none = (check_model(model) for _ in range(3))
     model.close()
-    assert asked.format == "as asked"
-    assert asked.parsed.action == "open drawer 1"
-    assert asked.cost == pytest.approx((100 * 2.5 + 7 * 10) / 1e6)
-    assert any("100 prompt, 0 cached, 7 completion" in line for line in asked.lines)
-    assert repaired.format == "understood after repair: action without label"
-    assert none.format == "no action found"
+    assert "format   as asked" in asked
+    assert "action   open drawer 1" in asked
+    assert f"cost     ${(100 * 2.5 + 7 * 10) / 1e6:.6f}" in asked
+    assert "tokens   100 prompt, 0 cached, 7 completion" in asked
+    assert "format   understood after repair: action without label" in repaired
+    assert "format   no action found" in none
 
 
 def test_extras_that_are_not_installed_are_named(tmp_path):

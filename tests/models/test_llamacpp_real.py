@@ -27,8 +27,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.parsing import parse_answer
-from rpms.play.answering import NamedModel
-from rpms.play.plan import plan_run
+from rpms.play.plan import NamedModel, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.registry import find_world
@@ -49,7 +48,7 @@ time.sleep(3600)
 
 
 def command(path: str, port: int) -> list[str] | None:
-    """How to start a server here; None where there is none."""
+    """Command that starts a server here; None if there is none."""
     if shutil.which("llama-server"):
         return ["llama-server", "-m", path, "--port", str(port), "-c", str(CONTEXT), "-np", "1"]
     if importlib.util.find_spec("llama_cpp") and importlib.util.find_spec("fastapi"):

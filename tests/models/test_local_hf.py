@@ -77,7 +77,7 @@ def test_concurrent_episodes_share_batches_and_get_the_answers_they_would_get_al
     requests = [request(f"e{n}", turns=n % 5, decoding=SHORT, memory="m" * n) for n in range(24)]
     alone = HFModel("hf/tiny", str(folder), limits=BatchLimits(prompts=1))
     expected = [alone.answer(one) for one in requests]
-    assert set(alone.batch_sizes) == {1}
+    assert set(alone._batcher.sizes) == {1}
     alone.close()
     together = HFModel("hf/tiny", str(folder), limits=BatchLimits(prompts=16, quiet=0.2, window=1.0))
     with ThreadPoolExecutor(24) as pool:
@@ -85,7 +85,7 @@ def test_concurrent_episodes_share_batches_and_get_the_answers_they_would_get_al
     together.close()
     assert [answer.text for answer in answers] == [answer.text for answer in expected]
     assert [a.usage.prompt_tokens for a in answers] == [a.usage.prompt_tokens for a in expected]
-    assert max(together.batch_sizes) > 1
+    assert max(together._batcher.sizes) > 1
     assert len({answer.text for answer in answers}) > 1
 
 
@@ -139,7 +139,7 @@ def test_a_batch_beyond_the_memory_is_halved(folder, monkeypatch):
         answers = list(pool.map(lambda n: model.answer(request(f"e{n}", decoding=SHORT)), range(8)))
     model.close()
     assert len({answer.text for answer in answers}) == 1
-    assert max(model.batch_sizes) <= 2
+    assert max(model._batcher.sizes) <= 2
 
 
 CHOICES = ("look", "look at the lamp", "go to drawer 1", "go to drawer 10", 'say "(hm)|*"')

@@ -1,4 +1,4 @@
-"""What a model wrote, read as a thought and an action."""
+"""A model's text, read as a thought and an action."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
-from rpms.play.setup import idle_parts, knowledge_of
+from rpms.play.sources import idle_parts, knowledge_of
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -205,7 +205,7 @@ WORLD = find_world("alfworld")
 
 
 def requests_of(enforcement, model, world=WORLD):
-    """What one step of the first game asks of a model that answers with `look`."""
+    """Requests of one step of the first game to a model that answers with `look`."""
     asked = []
 
     def answer(one):

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from rpms.foreign.calls import NotACall, Tool, WrittenCall, narrowed, read_call
 from rpms.models.parsing import parse_answer
 from rpms.models.recorded import RecordedModel, ReplayModel, question
-from rpms.models.remote import RemoteModel
-from rpms.models.tool_calls import NO_CALL, called
+from rpms.models.remote import NO_CALL, RemoteModel, called
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
 from tests.models.server import Reply, openai_error, openai_ok

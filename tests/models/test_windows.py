@@ -1,4 +1,4 @@
-"""How long a context window is: given, asked, known, assumed."""
+"""Length of a context window: given, asked, known, assumed."""
 
 from __future__ import annotations
 

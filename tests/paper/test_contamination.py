@@ -1,4 +1,4 @@
-"""What is played was not learned from, or every table says so."""
+"""Played tasks were not learned from, or every table says so."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from rpms.core.goal import Goal
 from rpms.core.memory import SuccessSnippet
 from rpms.core.verdict import Fate
 from rpms.play.settings import Settings
-from rpms.play.setup import manual_of
+from rpms.play.sources import manual_of
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")

@@ -18,7 +18,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.wording import untagged_line
 from rpms.play.plan import plan_run
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.memories import parse_memory, read_memory, record
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world

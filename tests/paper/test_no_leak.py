@@ -18,7 +18,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of, manual_of
+from rpms.play.sources import knowledge_of, manual_of
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

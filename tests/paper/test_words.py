@@ -9,7 +9,7 @@ from rpms.core.decide import decide
 from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.registry import find_world
 from tests.learn.episodes import scripted
 

@@ -1,4 +1,4 @@
-"""What a condition leaves out, no part of it may use: the 2x2 under `strict`, in a real game."""
+"""No part of a condition uses what the condition leaves out: the 2x2 under `strict`, in a real game."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rpms.core.rules import Tier
 from rpms.models.base import Decoding
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

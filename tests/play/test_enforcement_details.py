@@ -10,7 +10,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Outcome, Task
 from rpms.worlds.registry import find_world
 

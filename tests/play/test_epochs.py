@@ -12,9 +12,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
-from rpms.play.answering import NamedModel
 from rpms.play.epochs import agreement, epoch_folders, epoch_plan, run_epochs
-from rpms.play.plan import lend, plan_run
+from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.run import run
 from rpms.report.export import export
 from rpms.report.gather import gather

@@ -22,9 +22,8 @@ from rpms.learn.insights import changed, gather_experience
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
-from rpms.play.methods import METHODS
+from rpms.play.methods import LONGEST_ITEM, METHODS, Earlier, reflect
 from rpms.play.plan import lend, plan_run
-from rpms.play.reflecting import LONGEST_ITEM, Earlier, reflect
 from rpms.play.settings import SettingError, Settings
 from rpms.play.trials import run_trials
 from rpms.store.experience import (

@@ -29,7 +29,7 @@ TWO = InProcesses(2)
 def test_processes_give_the_bytes_of_threads(tmp_path, count, workers):
     run(plan(), tmp_path / "threads")
     done = run(plan(), tmp_path / "processes", workers, engine=InProcesses(count))
-    assert done.complete
+    assert done.done == done.total
     assert files(tmp_path / "processes") == files(tmp_path / "threads")
 
 
@@ -90,7 +90,7 @@ def test_a_process_that_is_killed_is_replaced_and_its_episodes_played_again(tmp_
 
     model = FunctionModel(answer, "mortal")
     done = run(plan(model), tmp_path / "run", engine=TWO)
-    assert done.complete
+    assert done.done == done.total
     assert not any(row.failed for row in done.rows)
 
 
@@ -101,7 +101,7 @@ def test_an_episode_that_always_kills_its_process_is_a_world_error(tmp_path):
         return speaker(request)
 
     done = run(plan(FunctionModel(answer, "deadly")), tmp_path, engine=TWO)
-    assert done.complete
+    assert done.done == done.total
     failed = [row for row in done.rows if row.failed]
     assert "corridor 3" in {row.task for row in failed}
     assert all("lost 5 times" in row.error for row in failed)

@@ -1,4 +1,4 @@
-"""What a person sees of a run."""
+"""A run on a person's screen."""
 
 from __future__ import annotations
 

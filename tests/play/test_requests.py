@@ -20,12 +20,14 @@ from rpms.models.recorded import question, question_key
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.reading import Reads, understand
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.episodes import episode_text
 from rpms.store.memories import parse_memory, write_memory
 from rpms.worlds.base import REQUEST, Setting, Task
 from rpms.worlds.registry import find_world
+from tests.cli.command import Rpms, rpms
 
+__all__ = ["rpms"]
 WORLD = find_world("alfworld")
 KITCHEN = (
     "You are in the middle of a room. Looking quickly around you, you see a cabinet 1, a coffeetable 1, "
@@ -177,9 +179,9 @@ def test_a_wrong_reading_is_noticed_and_the_next_one_taken():
     changes = [step for step in episode.steps if step.readings is not None]
     assert episode.ending is Ending.WON
     assert len(changes) > 1
-    assert changes[1].extras["reading"] == "all that it wants holds, and the game goes on"
+    assert changes[1].extras["reading"] == "all that the goal is known to want holds, and the game goes on"
     assert changes[1].extras["readings"][1]["taken"] is True
-    assert '"reading":"all that it wants holds' in episode_text(episode)
+    assert '"reading":"all that the goal is known to want holds' in episode_text(episode)
 
 
 def test_the_reading_that_won_is_remembered_with_the_rooms_kinds_and_is_memory_like_all_other(tmp_path):
@@ -193,6 +195,19 @@ def test_the_reading_that_won_is_remembered_with_the_rooms_kinds_and_is_memory_l
     file = tmp_path / "memory.jsonl"
     write_memory(file, again, "alfworld")
     assert parse_memory(file, file.read_text()).entries == again
+
+
+def test_remembered_requests_are_hidden_and_audited_like_all_memory(tmp_path, rpms: Rpms):
+    file, run = tmp_path / "memory.jsonl", tmp_path / "run"
+    entries = merge([remembered(*each) for each in PARAPHRASES.items()])
+    write_memory(file, entries, "alfworld")
+    human = ("run", "alfworld", "--option", "goals=human", "--limit", "3", "--processes", "1", "--overlap", "allow")
+    told = ("--model", "planner", "--reader", "words", "--condition", "full", "--memory", file, "--mask", "0.5")
+    assert rpms(*human, *told, "--out", run).code == 0
+    found = json.loads(rpms("memory", "audit", run, "--form", "json").out)
+    (kind,) = [each for each in found["kinds"] if each["name"] == "request"]
+    assert kind["shown"] + kind["hidden"] > 0
+    assert {each["name"] for each in found["entries"]} <= {entry.id for entry in entries}
 
 
 def test_each_sentence_of_a_game_is_a_task_of_its_own(tmp_path):

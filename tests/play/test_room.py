@@ -11,7 +11,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.report.page_data import episode_data
 from rpms.store.episodes import episode_text, file_name, packed, read_episode
 from rpms.store.files import write_whole

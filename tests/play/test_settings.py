@@ -16,8 +16,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Tier
 from rpms.play.plan import plan_run
 from rpms.play.settings import KNOBS, PRESETS, SettingError, Settings
-from rpms.play.setup import knowledge_of, manual_of
-from rpms.play.sources import ManualChoice, choose_manual
+from rpms.play.sources import ManualChoice, choose_manual, knowledge_of, manual_of
 from rpms.play.tasks import limited
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.registry import find_world

@@ -1,4 +1,4 @@
-"""What of the enforcement can do nothing, or less than it says, is told in words."""
+"""Parts of the enforcement that can do nothing, or less than they say, are named in words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rpms.core.acting.enforcement import PAPER, GuardMode
-from rpms.play.setup import idle_parts
+from rpms.play.sources import idle_parts
 from tests.play.corridor import MANUAL, Corridor, world
 
 GUARDED = replace(PAPER, guard=GuardMode.BLOCK)

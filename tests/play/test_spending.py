@@ -1,4 +1,4 @@
-"""What a run cost, told from its folder."""
+"""Cost of a run, from its folder."""
 
 from __future__ import annotations
 

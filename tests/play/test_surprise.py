@@ -22,7 +22,7 @@ from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.alfworld import world
 from rpms.worlds.base import Setting, Task
 

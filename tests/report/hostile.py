@@ -13,7 +13,7 @@ ATTACK = (
     "</script><script>window.ran=1</script>\"><img src=x onerror='window.ran=1'>{{7*7}}\u2028\ud800javascript:ran=1"
 )
 KEPT = {"ending", "part", "fate", "kind", "layout", "form"}
-"""What has to stay what it is for the file to be an episode at all."""
+"""Fields that must stay as they are for the file to be an episode at all."""
 
 
 def poisoned(value, key=""):

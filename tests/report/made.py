@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from rpms.core.condition import CONDITIONS
-from rpms.report.outcomes import Comparison, Results, Row
+from rpms.core.episode import Ending
+from rpms.report.outcomes import Comparison, Results
+from rpms.store.episodes import EpisodeRow, MissingRow
 
 TYPES = {
     "look_at_obj_in_light": 18,
@@ -22,9 +24,16 @@ PAPER_WON = {
 """Wins by type that give the paper's percentages."""
 
 
+def row(task: str, kind: str, ending: str = "", score: float = 0.0, steps: int = 0, error: str = "") -> EpisodeRow:
+    """An episode in numbers; without an ending, a task that nobody has played."""
+    if not ending:
+        return MissingRow(task, kind)
+    return EpisodeRow(task, kind, Ending(ending), score, steps, 0, 0, 0, 0, error=error)
+
+
 def results(name: str, wins: list[bool], **more) -> Results:
     rows = {
-        f"t{number}": Row(f"t{number}", "some_type", "won" if win else "out of steps", win, float(win), 10)
+        f"t{number}": row(f"t{number}", "some_type", "won" if win else "out of steps", float(win), 10)
         for number, win in enumerate(wins)
     }
     return Results(name, rows, **more)
@@ -50,6 +59,6 @@ def paper() -> Comparison:
             for number in range(count):
                 task = f"{kind}/{number}"
                 win = number < won
-                rows[task] = Row(task, kind, "won" if win else "out of steps", win, float(win), 14 if win else 50)
+                rows[task] = row(task, kind, "won" if win else "out of steps", float(win), 14 if win else 50)
         conditions[name] = Results(name, rows, switches=switches(name), protocol={"world": "alfworld"})
     return Comparison(conditions)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from rpms.report.outcomes import Comparison, Results, Row
+from rpms.cli.export import transcript
+from rpms.report.outcomes import Comparison, Results
 from rpms.report.page_data import TaskIndex, script
 from rpms.report.pages import write_report
-from rpms.report.transcript import transcript
 from rpms.store.runs import RunFolder
+from tests.report import made
 from tests.report.hostile import ATTACK, poison
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -301,7 +302,9 @@ def test_a_condition_without_memory_says_so(page, folder):
 
 def test_ten_thousand_tasks_are_listed_page_by_page(page, folder, tmp_path):
     copy = Path(shutil.copytree(folder, tmp_path / "large"))
-    rows = {f"t{n}": Row(f"t{n}", f"type {n % 7}", "won", n % 3 == 0, 1.0, 9) for n in range(10_000)}
+    rows = {
+        f"t{n}": made.row(f"t{n}", f"type {n % 7}", "out of steps" if n % 3 else "won", 1.0, 9) for n in range(10_000)
+    }
     index = TaskIndex(Comparison({"full": Results("full", rows)}), {task: f"goal of {task}" for task in rows})
     (copy / "data" / "meta.js").write_text(script("meta", index.meta("Large")))
     for number, chunk in enumerate(index.chunks()):

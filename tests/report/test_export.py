@@ -1,4 +1,4 @@
-"""What other programs read of runs: the same episodes in every form, whole files, and a word on what is missing."""
+"""Exports for other programs: the same episodes in every form, whole files, and a word on what is missing."""
 
 from __future__ import annotations
 

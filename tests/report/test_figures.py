@@ -6,16 +6,15 @@ from dataclasses import replace
 import pytest
 
 from rpms.report.figures import ablation_figure, all_figures, learning_figure, type_figure
-from rpms.report.learning_curve import LearningRound
-from rpms.report.outcomes import Comparison, Results, Row
-from tests.report.made import paper, results, switches
+from rpms.report.outcomes import Comparison, LearningRound, Results
+from tests.report.made import paper, results, row, switches
 
 
 def scored() -> Comparison:
     means = {"baseline": 44.9, "rules-only": 51.3, "memory-only": 46.0, "full": 54.0}
     conditions = {}
     for name, mean in means.items():
-        rows = {f"t{n}": Row(f"t{n}", "boil", "out of steps", score=mean + n - 10) for n in range(21)}
+        rows = {f"t{n}": row(f"t{n}", "boil", "out of steps", score=mean + n - 10) for n in range(21)}
         conditions[name] = Results(name, rows, switches=switches(name))
     return Comparison(conditions, "ScienceWorld")
 
@@ -94,13 +93,13 @@ def test_any_number_of_conditions_can_be_drawn(count):
 
 
 def test_conditions_that_played_nothing_can_be_drawn():
-    empty = Results("none", {"a": Row("a", "x"), "b": Row("b", "y")})
+    empty = Results("none", {"a": row("a", "x"), "b": row("b", "y")})
     assert all_figures(Comparison({"none": empty}))
 
 
 def test_hostile_names_are_drawn_as_text():
     kinds = ("$x^$ <script>", "b & c_{d}\n\ud800" + "y" * 99)
-    rows = {f"{kind}{n}": Row(f"{kind}{n}", kind, "won", True, 1.0, 3) for kind in kinds for n in range(6)}
+    rows = {f"{kind}{n}": row(f"{kind}{n}", kind, "won", 1.0, 3) for kind in kinds for n in range(6)}
     picture = type_figure(Comparison({"$\\frac{": Results("$\\frac{", rows)}))
     assert ET.fromstring(picture.svg) is not None
     assert b"<script" not in picture.svg

@@ -27,7 +27,7 @@ def test_run_folders_make_one_comparison_named_by_their_conditions(played):
     (evidence,) = gather(list(played.values()))
     assert list(evidence.comparison.conditions) == list(played)
     assert evidence.comparison.ablation is not None
-    assert all(len(results) == 6 and not results.partial for results in evidence.comparison)
+    assert all(len(results) == 6 and not results.missing for results in evidence.comparison)
 
 
 def test_the_numbers_are_those_of_the_runs(played):
@@ -125,7 +125,7 @@ def test_a_run_tells_its_seconds_and_what_it_cost(copied):
     (copied["baseline"] / "price.json").write_text("junk")
     (evidence,) = gather([copied["full"], copied["baseline"]])
     results = evidence.comparison["full"]
-    used = [sum(getattr(row, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
+    used = [sum(getattr(row.usage, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
     assert results.cost == pytest.approx((2 * used[0] + 10 * used[1]) / 1e6)
     assert evidence.comparison["baseline"].cost is None
     assert results.seconds_a_step > 0

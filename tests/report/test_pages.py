@@ -13,7 +13,7 @@ from tests.report.hostile import ATTACK, poison
 
 
 def value_of(file: Path):
-    """What a data file hands to the page."""
+    """The value that a data file hands to the page."""
     found = re.fullmatch(r'RPMS\.take\(("(?:[^"\\]|\\.)*"),("(?:[^"\\]|\\.)*")\);\n', file.read_text("ascii"))
     assert found is not None
     return json.loads(json.loads(found[2]))

@@ -9,11 +9,10 @@ import pytest
 
 from rpms.core.errors import InputError
 from rpms.report.contrasts import contrasts, interaction_of, omissions
-from rpms.report.learning_curve import rounds
-from rpms.report.outcomes import Comparison, Results, Row
+from rpms.report.outcomes import Comparison, Results, rounds
 from rpms.report.table import Table, TableCell, groups, line, render, without_notes
 from rpms.report.tables import TABLES, all_tables, main_table, make_table, methods_table
-from tests.report.made import paper, results, switches
+from tests.report.made import paper, results, row, switches
 
 HOSTILE = "a_b|c & 50% #1 {x} \\y $z <b>~^* `[q](r)` \x1b[31mred\nline"
 
@@ -95,9 +94,9 @@ def test_the_learning_curve_is_found_by_sizes_of_memory():
 
 def test_scores_are_averaged_over_all_episodes_the_missing_ones_included():
     rows = {
-        "a": Row("a", "boil", "won", True, 100.0, 5),
-        "b": Row("b", "boil"),
-        "c": Row("c", "boil", "lost", False, -100),
+        "a": row("a", "boil", "won", 100.0, 5),
+        "b": row("b", "boil"),
+        "c": row("c", "boil", "lost", -100),
     }
     comparison = Comparison({"full": Results("full", rows)})
     assert comparison.scored
@@ -114,8 +113,8 @@ def test_other_switches_are_not_mixed_into_the_ablation():
 
 def test_failures_are_counted_by_their_ending():
     rows = {
-        name: Row(name, "t", ending, ending == "won")
-        for name, ending in zip("abcde", ("won", "out of steps", "lost", "model error", "missing"), strict=True)
+        name: row(name, "t", ending)
+        for name, ending in zip("abcde", ("won", "out of steps", "lost", "model error", ""), strict=True)
     }
     comparison = Comparison({"full": Results("full", rows)})
     assert rows_of("failures", comparison) == [
@@ -129,13 +128,13 @@ def test_failures_are_counted_by_their_ending():
 
 def test_a_missing_or_crashed_episode_stays_in_the_denominator_and_is_named():
     rows = {
-        "a": Row("a", "t", "won", True, 1.0),
-        "b": Row("b", "t", "world error", error="the simulator died"),
-        "c": Row("c", "t"),
+        "a": row("a", "t", "won", 1.0),
+        "b": row("b", "t", "world error", error="the simulator died"),
+        "c": row("c", "t"),
     }
     one = Results("one", rows, damaged={"c-123.json": "is not a whole episode file"})
     two = results("two", [True])
-    comparison = Comparison({"one": one, "two": Results("two", {n: Row(n, "t", "won", True, 1.0) for n in "abc"})})
+    comparison = Comparison({"one": one, "two": Results("two", {n: row(n, "t", "won", 1.0) for n in "abc"})})
     assert rows_of("main", comparison)[0][2] == "33.3"
     notes = omissions(comparison)
     assert notes == (
@@ -152,9 +151,7 @@ def test_a_missing_or_crashed_episode_stays_in_the_denominator_and_is_named():
 
 def test_like_notes_of_several_conditions_are_one():
     def lacking(name: str, missing: str) -> Results:
-        return Results(
-            name, {task: Row(task, "t") if task in missing else Row(task, "t", "won", True) for task in "abc"}
-        )
+        return Results(name, {task: row(task, "t") if task in missing else row(task, "t", "won") for task in "abc"})
 
     alike = Comparison({name: lacking(name, "c") for name in ("one", "two", "three")})
     assert omissions(alike) == ("one, two, three: 1 of 3 episodes missing, counted as lost: c",)
@@ -171,7 +168,7 @@ def test_a_note_stands_below_the_first_table_alone():
 
 def test_a_run_that_is_going_is_paired_over_what_both_have_played():
     one = results("one", [True] * 8)
-    rows = {task: row if number < 3 else Row(task, row.type) for number, (task, row) in enumerate(one.rows.items())}
+    rows = {task: each if number < 3 else row(task, each.type) for number, (task, each) in enumerate(one.rows.items())}
     two = Results("two", rows, going=True)
     (contrast,) = contrasts(Comparison({"one": one, "two": two}))
     assert (contrast.pairs, contrast.test.discordant, contrast.provisional) == (3, 0, True)

@@ -1,4 +1,4 @@
-"""What became of memories: counted by reason over a run, and told entry by entry on its page."""
+"""Fates of memories: counted by reason over a run, and told entry by entry on its page."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.episodes import content_text, episode_text, file_name, packed, read_episode, read_row, row_of
 from rpms.store.files import write_whole
 from rpms.worlds.base import Setting

@@ -11,14 +11,13 @@ import pytest
 from rpms.cli.options import make_setting
 from rpms.core.errors import FileError, InputError, ModelUnavailable
 from rpms.foreign.records import question_key
-from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.catalogue import open_model
 from rpms.models.recorded import ReplayModel
-from rpms.play.answering import NamedModel
-from rpms.play.plan import lend
+from rpms.play.plan import NamedModel, lend
 from rpms.play.trials import run_trials
 from rpms.store.answers import FolderOfAnswers
+from rpms.store.memories import read_frozen
 from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
 from rpms.study.read import read_study
 from rpms.study.run import Means, plan_cell, plan_round
@@ -142,7 +141,6 @@ def test_the_shipped_record_plays_the_quickstart(tmp_path):
         world,
         setting,
         open_model=lambda model: lend(recorded) if model == name else NamedModel(model, world.name),
-        read_memory=read_frozen,
         learn=lambda *_given: {},
         window=lambda _model, settings: settings.context or 0,
     )

@@ -17,7 +17,6 @@ from rpms.cli.app import app
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
-from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel, ScriptedModel
@@ -28,7 +27,7 @@ from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Means, Result, StudyLayout, models_of, run_study
+from rpms.study.run import Means, Result, StudyLayout, run_study
 from rpms.study.table import results_table
 from rpms.study.values import Study
 from rpms.worlds.base import Setting
@@ -74,7 +73,7 @@ class Bench:
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
         self.learned = 0
-        self.means = Means(WORLD, Setting(), self.open, read_frozen, self.learn, prices={"planner": PRICE})
+        self.means = Means(WORLD, Setting(), self.open, self.learn, prices={"planner": PRICE})
 
     def open(self, name: str):
         def answer(request):
@@ -144,7 +143,8 @@ def test_studies_that_share_a_pool_share_runs(done, tmp_path):
     assert not other.asked
     index = json.loads((tmp_path / "two" / "study.json").read_text())
     for folder in index["groups"][0]["runs"].values():
-        assert RunFolder(tmp_path / "two" / folder).summary().complete
+        summary = RunFolder(tmp_path / "two" / folder).summary()
+        assert summary.done == summary.total
 
 
 def test_what_is_tested_was_not_learned_from(done):
@@ -250,7 +250,7 @@ def test_a_stopped_study_goes_on_where_it_was(study, tmp_path):
         *("baseline", "full", "full again", "first round")
     ]
     results = run_study(study, ["planner"], Bench().means, layout)
-    assert all(result.summary.complete for result in results)
+    assert all(result.summary.done == result.summary.total for result in results)
 
 
 def test_the_estimate_asks_nobody_and_writes_nothing(study, tmp_path):
@@ -296,7 +296,7 @@ def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
     layout = StudyLayout(tmp_path / "out", tmp_path / "out")
     short = replace(study, cases=(study.cases[1], study.cases[5])).under(Settings(steps=3))
     results = run_study(short, ["planner"], Weak().means, layout)
-    assert all(result.summary.complete for result in results)
+    assert all(result.summary.done == result.summary.total for result in results)
     assert not len(results[0].cell.plan.memory)
     console = Console(width=200, file=StringIO())
     console.print(results_table(results))
@@ -345,9 +345,9 @@ def test_controls_play_the_conditions_with_a_menu_and_read_no_tokens(study, tmp_
 
 
 def test_a_study_without_models_wants_one(study):
-    assert models_of(study, ["a", "b", "a"]) == ("a", "b")
+    assert study.models_to_run(["a", "b", "a"]) == ("a", "b")
     with pytest.raises(InputError, match="give one or more with --model"):
-        models_of(replace(study, models=()), [])
+        replace(study, models=()).models_to_run([])
 
 
 def rpms(*words: str | Path):

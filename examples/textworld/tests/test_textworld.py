@@ -17,7 +17,7 @@ CHECKED = ("manual", "goals", "belief", "schemas", "effects", "drift")
 
 
 def test_it_has_every_property_of_a_world() -> None:
-    """What `rpms worlds check` tries, on three short walks."""
+    """Runs the checks of `rpms worlds check`, on three short walks."""
     findings = check_world(world, games=3, steps=4, only=CHECKED)
     assert {finding.name: finding.detail for finding in findings if finding.status is not Status.OK} == {}
 

@@ -61,7 +61,7 @@ class TextWorldGame:
     # Texts.
 
     def name(self, variable: Any) -> str:
-        """What a thing is called."""
+        """Name of a thing."""
         return str(self.game.infos[getattr(variable, "name", variable)].name)
 
     def held_by(self, predicate: str, holder: str) -> list[str]:
@@ -81,7 +81,7 @@ class TextWorldGame:
 
     @property
     def room(self) -> Any:
-        """Where the player is."""
+        """The player's room."""
         return next(fact.arguments[1] for fact in self.facts_of("at") if fact.arguments[0].name == "P")
 
     def look(self) -> str:

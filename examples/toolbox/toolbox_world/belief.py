@@ -22,7 +22,7 @@ class ToolboxBelief(Belief):
     locked: Mapping[str, bool] = field(default_factory=dict)
     running: Mapping[str, bool] = field(default_factory=dict)
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What each host holds that was seen unlocked: all of it."""
+    """Files of each host that was seen unlocked: all of them."""
     signed: frozenset[str] = frozenset()
 
     @property

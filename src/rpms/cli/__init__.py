@@ -61,7 +61,7 @@ def _end_at_once(*_: object) -> None:
 
 
 def _run(screen: Any, command: Callable[[], object]) -> None:
-    from rpms.cli.stopping import answering_at_once  # noqa: PLC0415
+    from rpms.cli.screen import answering_at_once  # noqa: PLC0415
     from rpms.core.errors import RPMSError  # noqa: PLC0415
 
     try:

@@ -51,7 +51,7 @@ COMMANDS = {
     ),
     "study": Known("study", _PLAY, "Run, list and check studies: one YAML file for each table of the paper."),
     "insights": Known(
-        "insights",
+        "learn",
         _PLAY,
         "Let a model draw insights from recorded runs; `--agent expel` plays with these and with the won episodes.",
         "gather_insights",
@@ -64,7 +64,7 @@ COMMANDS = {
     ),
     "view": Known("report", _LOOK, "Open a report in a browser, or serve it at a port.", "view"),
     "show": Known(
-        "show",
+        "export",
         _LOOK,
         "Print an episode from beginning to end: observations, thoughts, actions, and how it ended.",
         "show",

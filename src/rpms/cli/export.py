@@ -1,15 +1,21 @@
-"""`rpms export`: runs as tables for other programs; `rpms convert`: run folders of earlier versions."""
+"""`rpms show`: an episode as text; `rpms export`: runs as tables; `rpms convert`: run folders of earlier versions."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rpms.cli.screen import complain, say
+from rpms.core.errors import InputError
+from rpms.foreign.digits import whole_number
+from rpms.foreign.files import is_there
 from rpms.report.export import FORMS, TABLES, export
+from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.old_episodes import convert_run
+from rpms.store.runs import PROTOCOL, RunFolder
 
 
 def export_runs(
@@ -35,3 +41,82 @@ def convert(
     """Write the episodes of run folders anew in the present form; what was converted already stays as it is."""
     for folder in runs:
         say(f"{folder}: {convert_run(folder):,} episodes converted")
+
+
+def show(
+    episode: Annotated[Path, typer.Argument(help="An episode's file, or a run's folder with --task.")],
+    task: Annotated[
+        str | None, typer.Option(help="In a run's folder: a task's number, its id, or the start of its id.")
+    ] = None,
+    belief: Annotated[
+        bool, typer.Option("--belief", help="Also print the belief and the memories of each step.")
+    ] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Also print each prompt in full.")] = False,
+) -> None:
+    """Print an episode from beginning to end: observations, thoughts, actions, and how it ended."""
+    file = _of_run(episode, task) if is_there(episode / PROTOCOL) else episode
+    if file is episode and task is not None:
+        raise InputError(f"--task needs a run's folder, and {episode} is not one")
+    for line in transcript(read_episode(file), belief=belief, prompts=prompt):
+        say(line)
+
+
+def _of_run(folder: Path, wanted: str | None) -> Path:
+    run = RunFolder(folder)
+    tasks = run.protocol.tasks
+    if wanted is None:
+        chosen = next((task for task in tasks if is_there(run.file(task))), tasks[0])
+    elif number := whole_number(wanted, len(tasks)):
+        chosen = tasks[number - 1]
+    else:
+        found = [task for task in tasks if wanted and task.startswith(wanted)]
+        if not found:
+            raise InputError(f"{folder} has no task {wanted!r}: give a number from 1 to {len(tasks)}, or an id")
+        chosen = next((task for task in found if task == wanted), found[0])
+    if not is_there(run.file(chosen)):
+        raise InputError(f"{folder}: {chosen} was not played yet")
+    return run.file(chosen)
+
+
+def transcript(episode: EpisodeRecord, *, belief: bool = False, prompts: bool = False) -> Iterator[str]:
+    """Line after line; on demand with the belief and the memories, or each prompt in full."""
+    row = episode.row
+    yield f"task: {row.task}"
+    yield f"goal: {episode.goal}"
+    for step in episode.steps:
+        yield ""
+        yield f"step {step.number}"
+        yield step.observation.strip()
+        if belief:
+            yield from _known(step)
+        if prompts:
+            for block in episode.prompt(step.number).blocks:
+                yield f"--- {block.part}, {block.tokens} tokens"
+                yield block.text
+            yield "---"
+        yield from _done(step)
+    if episode.steps:
+        yield ""
+        yield episode.steps[-1].result.strip()
+    yield f"ended: {row.ending}{f': {row.error}' if row.error else ''}"
+    yield f"{row.steps} steps, {row.infeasible} infeasible, score {row.score:g}"
+
+
+def _known(step: StepRecord) -> Iterator[str]:
+    yield from (f"  {line}" for line in step.belief.lines)
+    yield f"  sub-goal: {step.progress.text} ({step.progress.percent}%)"
+    for candidate in step.candidates:
+        reason = f": {candidate.reason}" if candidate.reason else ""
+        yield f"  memory {candidate.entry} [{candidate.fate}{reason}] {' '.join(candidate.wording.split())}"
+
+
+def _done(step: StepRecord) -> Iterator[str]:
+    if step.thought.strip():
+        yield f"thought: {step.thought.strip()}"
+    for refusal in step.extras.get("refused", ()):
+        yield f"refused: {refusal['command'] or '(no action)'}: {refusal['reason']}"
+    if replaced := step.extras.get("replaced"):
+        yield f"replaced: {step.action or '(no action)'}: {replaced}"
+    yield f"> {step.command or '(no action)'}"
+    if step.infeasible:
+        yield f"infeasible{f': {step.objection}' if step.objection else ''}"

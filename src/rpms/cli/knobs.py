@@ -16,7 +16,8 @@ import typer
 from typer.models import OptionInfo
 
 from rpms.core.errors import InputError
-from rpms.play.settings import KNOBS, SettingError, Settings
+from rpms.play.knob_values import SettingError
+from rpms.play.settings import KNOBS, Settings
 
 _SEVERAL = ("enforce", "task")
 """Knobs that may be given again and again."""
@@ -57,33 +58,43 @@ _METAVARS: Mapping[Any, str] = {
 
 def with_settings(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command an option for each knob but some; it gets all of them, read, as `settings`."""
-    names = [name for name in KNOBS if name not in without]
+    added = {name: (_annotation(name), None) for name in KNOBS if name not in without}
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(command, eval_str=True)
-        own = [each for each in signature.parameters.values() if each.name != "settings"]
-        added = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name))
-            for name in names
-        ]
+        run: Any = with_options(command, "settings", added, _read)
         shown = [
             each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=_grouped(each.name, each.annotation))
-            for each in sorted((*own, *added), key=lambda each: _PLACES.get(each.name, -1))
+            for each in run.__signature__.parameters.values()
         ]
-
-        @functools.wraps(command)
-        def run(**given: Any) -> None:
-            settings = read_settings({name: given.pop(name) for name in names})
-            command(**given, settings=settings)
-
-        run.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+        shown.sort(key=lambda each: _PLACES.get(each.name, -1))
+        run.__signature__ = inspect.Signature(shown)
         run.__annotations__ = {each.name: each.annotation for each in shown}
-        return run
+        return run  # type: ignore[no-any-return]
 
     return decorate
 
 
-def read_settings(given: Mapping[str, Any]) -> Settings:
+def with_options(
+    command: Callable[..., None], name: str, added: Mapping[str, tuple[Any, Any]], make: Callable[[dict[str, Any]], Any]
+) -> Callable[..., None]:
+    """Give a command further options, by annotation and default, in place of the argument that is made of them."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.name != name]
+    more = [
+        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for option, (annotation, default) in added.items()
+    ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        made = make({option: given.pop(option) for option in added})
+        command(**given, **{name: made})
+
+    run.__signature__ = signature.replace(parameters=sorted((*own, *more), key=lambda each: each.kind))  # type: ignore[attr-defined]
+    return run
+
+
+def _read(given: Mapping[str, Any]) -> Settings:
     """Read what the command line gave; a mistake names the option."""
     try:
         return Settings.read({name: value for name, value in given.items() if value not in (None, [])})

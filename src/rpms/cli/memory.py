@@ -14,14 +14,17 @@ from rpms.cli import options, worth
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
-from rpms.learn.freeze import check_frozen, freeze, read_frozen
-from rpms.learn.inventory import FORMS, difference, find_entry, full_text, said, stats, where_from
+from rpms.learn.inventory import COLUMNS, difference, full_text, row, said, stats, where_from
+from rpms.report.table import Table as TextTable
+from rpms.report.table import comma_separated, line, markdown
 from rpms.store.files import write_whole
-from rpms.store.memories import memory_hash, read_memory, write_memory
+from rpms.store.memories import check_frozen, freeze, memory_hash, read_frozen, read_memory, write_memory
+from rpms.store.quarantine import find_entry
 from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Show, count, merge, compare and clean memories.", no_args_is_help=True)
 
+_FORMS = {".md": markdown, ".csv": comma_separated}
 _CHANGED = "CHANGED since it was frozen"
 _MOST_ROWS = 6
 """Goals and rules that are counted by name: with the kinds and the headings they fit a screen."""
@@ -156,11 +159,14 @@ def export(
     out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")],
 ) -> None:
     """Write a memory as Markdown to read, or as CSV for a spreadsheet."""
-    form = FORMS.get(out.suffix.removeprefix("."))
+    form = _FORMS.get(out.suffix)
     if form is None:
-        raise InputError(f"{out}: the file must end in one of {', '.join('.' + ending for ending in FORMS)}")
+        raise InputError(f"{out}: the file must end in one of {', '.join(_FORMS)}")
     memory = read_frozen(file)
-    write_whole(out, form(memory))
+    groups = [[line(*row(entry)) for entry in memory.entries if entry.kind is kind] for kind in Kind]
+    caption = f"Episodic memory of {memory.world or 'an unnamed world'}, {len(memory)} entries"
+    told = TextTable("memory", caption, COLUMNS, tuple(tuple(each) for each in groups if each), words=len(COLUMNS))
+    write_whole(out, form(told))
     _console().print(f"{len(memory)} entries in {out}", markup=False)
 
 

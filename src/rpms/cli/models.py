@@ -10,9 +10,12 @@ from rich.table import Table
 from rich.text import Text
 
 from rpms.cli.screen import make_console, say
-from rpms.models.accounting import parse_price
+from rpms.core.prompt import Budget, Layout, Part, build, make_block
+from rpms.core.usage import Price
+from rpms.models.accounting import cost, parse_price, price_of
+from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.models.check import check_model
+from rpms.models.parsing import parse_answer
 from rpms.models.patience import Patience
 from rpms.models.providers import FROM_MENU, Backend, all_available, parse_model_name
 from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
@@ -56,7 +59,7 @@ def check(
     # someone is waiting to see whether it works: no patience with what does not
     model = open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))
     try:
-        for line in check_model(model, price=known).lines:
+        for line in check_model(model, known):
             say(line)
     finally:
         model.close()
@@ -70,3 +73,29 @@ def pack_record(
 ) -> None:
     """Put recorded answers into one small file, without their questions; `--model replay/FILE` plays from it."""
     say(f"{file}: {pack(folder, file, about).line}")
+
+
+_INSTRUCTION = "Interact with a household to solve a task. Answer with one line `Thought: …` and one line `Action: …`."
+_OBSERVATION = (
+    "You are in a room. You see a closed drawer 1 and nothing else.",
+    "Your task is to: open the drawer. Allowed actions: look, open drawer 1",
+)
+
+
+def check_model(model: Model, price: Price | None = None) -> tuple[str, ...]:
+    """Ask once, with an obvious answer, and report line by line. Raises what the model raises."""
+    blocks = (make_block(Part.INSTRUCTION, "", [_INSTRUCTION]), make_block(Part.OBSERVATION, "", _OBSERVATION))
+    prompt = build(blocks, Layout.CACHED, Budget())
+    answer = model.answer(Request(prompt, Decoding(max_tokens=64), "check"))
+    usage, parsed = answer.usage, parse_answer(answer.text)
+    paid = cost(usage, price or price_of(model.name))
+    form = "as asked" if not parsed.repairs else f"understood after repair: {', '.join(parsed.repairs)}"
+    return (
+        f"model    {model.name}",
+        f"latency  {usage.seconds:.2f} s, {usage.requests} request{'' if usage.requests == 1 else 's'}",
+        f"tokens   {usage.prompt_tokens} prompt, {usage.cached_tokens} cached, {usage.completion_tokens} completion",
+        f"cost     {'unknown (give --price)' if paid is None else f'${paid:.6f}'}",
+        f"format   {'no action found' if parsed.action is None else form}",
+        f"action   {parsed.action or '-'}",
+        *(f"note     {note}" for note in answer.notes),
+    )

@@ -15,14 +15,13 @@ from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.digits import whole_number
-from rpms.learn.freeze import read_frozen
 from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.plan import Terms
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
-from rpms.play.setup import can_play, idle_parts
-from rpms.play.sources import Sources
+from rpms.play.sources import can_play, idle_parts
 from rpms.play.tasks import variation_called
+from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world, world_names
 
@@ -104,11 +103,6 @@ def note_free_actions(enforcement: Enforcement, model: str) -> None:
     provider = parse_model_name(model).provider
     if enforcement.constrained is Constrained.AUTO and provider.base_url_variable and not provider.forms:
         complain(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free")
-
-
-def sources_of(settings: Settings, world: World, model: str, base_url: str | None) -> Sources:
-    """The knowledge of a run, with the room that its model has for it."""
-    return settings.sources(world, context_window(model, settings.context, base_url).tokens)
 
 
 def terms_of(settings: Settings, world: World, model: str, base_url: str | None) -> Terms:

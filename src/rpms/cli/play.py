@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -18,22 +19,21 @@ from rpms.cli.resources import model_options
 from rpms.cli.screen import complain, make_console
 from rpms.cli.step_screen import infeasible_line, said, show_step
 from rpms.core.acting.enforcement import GuardMode
-from rpms.core.condition import compose
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules
 from rpms.foreign.shown import one_line
-from rpms.models.base import Model
-from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.catalogue import open_model
 from rpms.models.providers import Backend, parse_model_name
 from rpms.play.episode import Play, play
-from rpms.play.reading import CONTROLS, Reads
-from rpms.play.reflecting import NOTHING, Earlier, reflect
+from rpms.play.methods import NOTHING, Earlier
+from rpms.play.plan import lend, plan_run
+from rpms.play.reading import Reads
+from rpms.play.seat import Seat
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.packed_answers import open_answers
-from rpms.worlds.base import REQUEST, Task, World
+from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
 
@@ -72,67 +72,41 @@ def play_one(
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    memory = options.memory_of(settings, found, model)
-    decoding = settings.decoding(found)
-    sources = options.sources_of(settings, found, model, base_url)
-    reached = model_options(base_url, settings)
+    terms = options.terms_of(settings, found, model, base_url)
+    terms["memory"], terms["overlap"] = options.memory_of(settings, found, model), True
+    reached, reader = model_options(base_url, settings), settings.reader or ""
     console = make_console()
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
     answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
-    reads = _reads(settings, person, answering, reached)
+    open_reader = partial(open_model, reader, reached, open_answers=open_answers)
+    terms["open_reader"] = open_reader
+    reads = Reads.by(reader, open_reader, answering, person.ask_goal if person is not None else None)
+    plan = plan_run(found, model, lend(answering), split=split, tasks=[chosen], setting=setting, **terms)
     if note:
         complain(note)
     options.note_knowledge(settings, found, model, base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
-    mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens, method), memory)
     brought = NOTHING
+    result: Episode | None = None
     try:
         for trial in range(method.trials):
+            seat = Seat(replace(plan, trial=trial), answering, reads=reads)
+            if result is not None:
+                brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
             with closing(found.open(chosen, setting)) as game:
-                episode = Play(
-                    found,
-                    game,
-                    chosen,
-                    mind,
-                    answering,
-                    decoding,
-                    settings.steps or found.step_budget,
-                    episode_id=_named(chosen, trial),
-                    seed=settings.seed or 0,
-                    method=method,
-                    reads=reads,
-                    brought=brought,
-                    repair=condition.repair,
-                    calls=condition.calls,
-                )
+                episode = seat.begin(chosen, game, brought)
                 result = _attempt(console, episode, person, prompt=prompt, rules=rules, verbose=verbose)
             _show_end(console, result)
-            if result.won or trial + 1 == method.trials:
+            if result.won:
                 break
-            earlier = Earlier.of(result, str(result.ending), brought.carried)
-            brought = reflect(method, earlier, answering, decoding, _named(chosen, trial + 1), sources.context)
     except Left:
         complain(f"left after {len(episode.steps)} steps")
         return
     finally:
         answering.close()
-    if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
+    if result is not None and result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
         raise typer.Exit(1)
-
-
-def _reads(settings: Settings, person: HumanModel | None, answering: Model, reached: ModelOptions) -> Reads:
-    """Readers of a goal in somebody's words; a person who plays is asked if no reader can."""
-    ask = person.ask_goal if person is not None else None
-    if settings.reader in CONTROLS:
-        return Reads(control=settings.reader or "", ask=ask)
-    if settings.reader:
-        return Reads(open_model(settings.reader, reached, open_answers=open_answers), ask=ask)
-    return Reads(answering, ask=ask)
-
-
-def _named(task: Task, trial: int) -> str:
-    return f"{task.id} trial {trial}" if trial else task.id
 
 
 def _attempt(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,37 +22,14 @@ Inputs = Annotated[
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
 
 
-def needs_extra(load: Callable[[], Any]) -> Any:
-    """Import the modules that need the extra, or raise a line that says so."""
+def needs_extra(*names: str) -> Any:
+    """Import modules of `rpms.report` that need the extra, or raise a line that says so."""
     try:
-        return load()
+        found = [import_module(f"rpms.report.{name}") for name in names]
     except ModuleNotFoundError as error:
         name = (error.name or "").partition(".")[0]
         raise InputError(f"this needs {name}: pip install 'rpms[report]'") from None
-
-
-def _pages() -> Any:
-    from rpms.report import pages  # noqa: PLC0415  needs the extra
-
-    return pages
-
-
-def _guard_pages() -> Any:
-    from rpms.report import guard_pages  # noqa: PLC0415  needs the extra
-
-    return guard_pages
-
-
-def _boards() -> Any:
-    from rpms.report import leaderboard, table  # noqa: PLC0415  needs the extra
-
-    return leaderboard, table.render
-
-
-def _tables() -> Any:
-    from rpms.report import gather, table, tables  # noqa: PLC0415  needs the extra
-
-    return gather, table, tables
+    return found if len(found) > 1 else found[0]
 
 
 def report(
@@ -72,9 +49,9 @@ def report(
             raise InputError(f"{each}: does not exist; {_TAKES}")
         if each.is_file() and not is_guard_log(each):
             raise InputError(f"{each}: is not a guard's log; {_TAKES}")
-    pages = needs_extra(_pages)
+    pages = needs_extra("pages")
     if all(map(is_guard_log, inputs)):
-        guard_pages = needs_extra(_guard_pages)
+        guard_pages = needs_extra("guard_pages")
         written = guard_pages.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
     else:
         written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
@@ -98,7 +75,7 @@ def view(
     inner = folder / "report"
     found = inner if (inner / "index.html").is_file() else folder
     if port is None:
-        needs_extra(_pages).open_report(found)
+        needs_extra("pages").open_report(found)
         return
     with make_server(found, host, port) as server:
         if not is_local(host):
@@ -115,9 +92,9 @@ def leaderboard(
     out: Annotated[Path | None, typer.Option(help="Also write it as a page into this folder.")] = None,
 ) -> None:
     """Rank models and agents by success, for each set of tasks they played under the same settings."""
-    boards, render = needs_extra(_boards)
+    boards, tables = needs_extra("leaderboard", "table")
     for each in boards.leaderboards(inputs):
-        say(render(each, form))
+        say(tables.render(each, form))
     if out is not None:
         say(f"open {boards.write_leaderboard(inputs, out).page}")
 
@@ -131,7 +108,7 @@ def table(
     ] = False,
 ) -> None:
     """Print one of the paper's tables from runs or a study."""
-    gather, table, tables = needs_extra(_tables)
+    gather, table, tables = needs_extra("gather", "table", "tables")
     told: set[str] = set()
     for evidence in gather.gather(inputs):
         comparison = evidence.comparison

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, get_type_hints
 
 import typer
 
 from rpms.cli import options
+from rpms.cli.knobs import with_options
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import NO_LLM, parse_model_name
-from rpms.play.answering import NamedModel
 from rpms.play.limits import Limits, Meter, parse_duration
+from rpms.play.plan import NamedModel
 from rpms.play.processes import InProcesses
 from rpms.play.reading import CONTROLS
 from rpms.play.run import MakeEngine
@@ -117,18 +116,6 @@ def model_options(base_url: str | None, settings: Settings, timeout: float | Non
 
 def with_resources(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each field of Resources; it gets all of them as `resources`."""
-    signature = inspect.signature(command, eval_str=True)
-    own = [each for each in signature.parameters.values() if each.name != "resources"]
     hints = get_type_hints(Resources, include_extras=True)
-    added = [
-        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name])
-        for each in fields(Resources)
-    ]
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        resources = Resources(**{each.name: given.pop(each.name) for each in fields(Resources)})
-        command(**given, resources=resources)
-
-    run.__signature__ = signature.replace(parameters=sorted((*own, *added), key=lambda each: each.kind))  # type: ignore[attr-defined]
-    return run
+    added = {each.name: (hints[each.name], each.default) for each in fields(Resources)}
+    return with_options(command, "resources", added, lambda given: Resources(**given))

@@ -16,8 +16,7 @@ from rpms.core.goal import Goal
 from rpms.core.rules import ActionSchema, Lore, Purpose, Rule, RuleManual, Tier, overlapping
 from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
-from rpms.play.setup import manual_of, weakness_of_guard
-from rpms.play.sources import choose_manual, universal_tier
+from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world, world_names
 
@@ -144,7 +143,7 @@ def _notes(item: Rule | ActionSchema) -> str:
         notes_of_rule.append(f"for {', '.join(sorted(item.goals))}")
     if item.when:
         notes_of_rule.append(f"when {' and '.join(map(str, item.when))}")
-    notes_of_rule.extend(f"forbids {ban.action} when {' and '.join(map(str, ban.when))}" for ban in item.forbids)
+    notes_of_rule.extend(f"forbids {ban}" for ban in item.forbids)
     return f"  ({'; '.join(notes_of_rule)})" if notes_of_rule else ""
 
 

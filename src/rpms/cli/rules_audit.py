@@ -17,8 +17,7 @@ from rpms.core.rules import RuleManual
 from rpms.foreign.shown import excerpt
 from rpms.learn.manual_diff import Entry, Relation, compare
 from rpms.learn.manual_review import Reviewed, decide, lines_of
-from rpms.play.setup import manual_of
-from rpms.play.sources import choose_manual, universal_tier
+from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.store.evidence import counts_of
 from rpms.store.manuals import manual_text, read_manual
 from rpms.store.traces import read_traces, traces_file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +12,9 @@ from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.learn.mend import moments_of, propose, write_edit
 from rpms.learn.rules.write import yaml_text
-from rpms.play.setup import manual_of
-from rpms.play.sources import choose_manual, universal_tier
+from rpms.play.sources import choose_manual, manual_of
 from rpms.store.files import write_whole
-from rpms.store.manuals import MANUAL, ManualText, manual_text, read_manual
+from rpms.store.manuals import MANUAL, ManualText, manual_text
 from rpms.store.runs import RunFolder
 from rpms.store.yaml_files import read_yaml
 from rpms.worlds.registry import find_world
@@ -37,22 +37,19 @@ def mend(
         raise InputError(f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one")
     world = find_world(names.pop())
     moments = [moment for folder in folders for moment in moments_of(world, folder)]
-    proposals, _ = propose(manual_of(world, choose_manual(str(manual))), moments)
+    choice = choose_manual(str(manual))
+    proposals, _ = propose(manual_of(world, choice), moments)
+    edits = list(dict.fromkeys(each.edit for each in proposals if each.edit is not None))
     for each in proposals:
         say(f"{each.line}: contradicted {len(each.where)} times, such as at {'; '.join(each.where[:_STEPS_SHOWN])}")
         say(f"  {each.said}")
-        say(
-            f"  edit: {each.edit} ({each.mended} surprises fewer)"
-            if each.edit
-            else "  no single edit passes the replay"
-        )
-    edits = [each.edit for each in proposals if each.edit is not None]
+        say(f"  edit: {each.edit}" if each.edit else "  no single edit passes the replay")
     say(f"{len(moments)} steps, {len(proposals)} lines contradicted, {len(edits)} edits pass")
     if write and edits:
         yaml = read_yaml(str(manual), manual_text(manual).text, MANUAL)
         done = [edit for edit in edits if write_edit(yaml.tree, edit)]
         text = yaml_text(yaml.tree)
-        read_manual(universal_tier(), ManualText(str(manual), text, own=True))
+        manual_of(world, replace(choice, own=ManualText(str(manual), text, own=True)))  # or it has a mistake
         write_whole(manual, text)
         say(f"{len(done)} edits written to {manual}")
         for edit in edits:

@@ -23,8 +23,7 @@ from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
-from rpms.play.controls import play_controls
-from rpms.play.epochs import agreement, run_epochs
+from rpms.play.epochs import agreement, play_controls, run_epochs
 from rpms.play.knob_values import worded
 from rpms.play.plan import RunPlan, plan_run
 from rpms.play.progress import progress
@@ -34,7 +33,7 @@ from rpms.play.spending import Spending, spending
 from rpms.play.tasks import TaskPart
 from rpms.play.trials import Trials, run_trials
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import RunFolder, RunSummary
+from rpms.store.runs import RunFolder, RunSummary, lack_of_room
 from rpms.worlds.base import game_of
 from rpms.worlds.registry import find_world
 
@@ -206,7 +205,7 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
         *by_game(summary),
         *infeasible(summary),
         *interventions(summary),
-        *lack_of_room(summary),
+        *(f"WARNING: {words}" for words in lack_of_room(summary.rows)),
         *spending_lines(spent),
     )
     for line in lines:
@@ -242,19 +241,6 @@ def interventions(summary: RunSummary) -> list[str]:
         lines.append(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
     if replaced := sum(row.replaced for row in summary.rows):
         lines.append(f"replaced: {replaced:,} of {summary.steps:,} actions were not the model's own")
-    return lines
-
-
-def lack_of_room(summary: RunSummary) -> list[str]:
-    """Blocks left out of prompts for lack of context; empty if all fitted."""
-    lines = []
-    if crowded := sum(row.crowded for row in summary.rows):
-        lines.append(
-            f"WARNING: {crowded:,} of {summary.steps:,} prompts left out rules or memories, for which the context "
-            "window has no room even without history; their pages say which"
-        )
-    if shortened := sum(row.shortened for row in summary.rows):
-        lines.append(f"{shortened:,} of {summary.steps:,} prompts left out the oldest turns to fit the context window")
     return lines
 
 

@@ -35,7 +35,8 @@ class ScreenPart:
 def show_step(console: Console, step: Step, *, prompt: bool, told: str, verbose: bool) -> None:
     """Print a step; on a terminal so that it fits, unless all is to be shown."""
     seen = f"{step.observation} ({told})" if told else step.observation
-    before = [_rule(console, step.number), *_seen(seen), *_known(step.decision, verbose=verbose)]
+    observed = ScreenPart(list(said(seen).split("\n", allow_blank=True)), 0, 3)
+    before = [_rule(console, step.number), observed, *_known(step.decision, verbose=verbose)]
     before.append(ScreenPart([Text(line, style="cyan") for line in _readings(step)]))
     after = list(_done(step))
     if prompt:
@@ -76,10 +77,6 @@ def infeasible_line(step: Step) -> Text | None:
 def _rule(console: Console, number: int) -> ScreenPart:
     title = f"step {number} "
     return ScreenPart([Text(""), Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))], 0, 2)
-
-
-def _seen(observation: str) -> Iterator[ScreenPart]:
-    yield ScreenPart(list(said(observation).split("\n", allow_blank=True)), 0, 3)
 
 
 def _known(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:

@@ -18,13 +18,11 @@ from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
-from rpms.learn.freeze import read_frozen
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
-from rpms.play.answering import NamedModel
-from rpms.play.plan import RunPlan
+from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
@@ -32,9 +30,8 @@ from rpms.store.experience import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study
-from rpms.study.read import read_study
-from rpms.study.run import Cell, Means, StudyLayout, learner, models_of, names_of, plan_round, run_study
-from rpms.study.shipped import find_study, shipped_studies
+from rpms.study.read import find_study, read_study, shipped_studies
+from rpms.study.run import Cell, Means, StudyLayout, plan_round, run_study
 from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world, world_named
@@ -103,13 +100,13 @@ def run_file(
     study = read_study(file).under(settings).only(only)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
-    models = models_of(study, model or ())
+    models = study.models_to_run(model or ())
     folder = out or Path("results", file.stem)
     layout = StudyLayout(folder, pool or folder)
     console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
-    asked = dict.fromkeys((*models, *filter(None, (learner(study, name) for name in models))))
+    asked = dict.fromkeys((*models, *filter(None, (study.learner(name) for name in models))))
     prices = {name: resources.price_of(name) for name in asked}
     _note_idle_parts(study)
     means = replace(_means(study, console, resources, prices), epochs=epochs)
@@ -133,7 +130,7 @@ def run_file(
             markup=False,
             soft_wrap=True,
         )
-        if any(len(names_of(case)) > 1 for case in study.cases):
+        if any(len(case.names) > 1 for case in study.cases):
             console.print("of methods with several trials, only the first is counted", markup=False)
         return
     for name in asked:
@@ -256,7 +253,6 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
         world,
         setting,
         partial(_named, study, resources),
-        read_frozen,
         learn_first,
         window,
         workers=resources.workers,

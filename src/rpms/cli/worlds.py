@@ -16,7 +16,7 @@ from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.names import nearest
-from rpms.play.setup import manual_of
+from rpms.play.sources import manual_of
 from rpms.store.files import write_folder
 from rpms.store.prompts import prompts_text
 from rpms.worlds.base import World

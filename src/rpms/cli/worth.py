@@ -23,12 +23,11 @@ from rpms.foreign.files import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import LEAST
-from rpms.learn.freeze import read_frozen
 from rpms.learn.inventory import said
 from rpms.learn.junk import Junk, find_junk, pruned
-from rpms.learn.quarantine import harmful, restore, set_aside, write_without
-from rpms.play.setup import manual_of
-from rpms.store.quarantine import quarantine_file, read_quarantine
+from rpms.play.sources import manual_of
+from rpms.store.memories import read_frozen
+from rpms.store.quarantine import quarantine_file, read_quarantine, restore, set_aside, write_without
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import world_named
 
@@ -78,7 +77,7 @@ def audit_runs(
     else:
         _print(found, {entry.id: entry for entry in known.entries} if known is not None else {}, rows)
     if out is not None and memory is not None and known is not None:
-        _leave(memory, out, known, harmful(found))
+        _leave(memory, out, known, found.harmful)
 
 
 def _check_world(found: Audit, memory: EpisodicMemory, file: Path | None) -> None:

@@ -18,7 +18,7 @@ from rpms.core.planning.reason import reasoner_of
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.models.policy import follow_plan
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Outcome, Setting, Task, World, by_verb
 
 NONSENSE = (

@@ -92,6 +92,9 @@ class Literal:
     def bind(self, binding: Mapping[str, str]) -> Literal:
         return Literal(self.atom.bind(binding), self.negated, self.kinds)
 
+    def opposite(self) -> Literal:
+        return Literal(self.atom, not self.negated, self.kinds)
+
     def __str__(self) -> str:
         return f"not {self.atom}" if self.negated else str(self.atom)
 

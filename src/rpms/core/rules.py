@@ -52,6 +52,9 @@ class Prohibition:
     action: str
     when: tuple[Clause, ...]
 
+    def __str__(self) -> str:
+        return f"{self.action} when {' and '.join(map(str, self.when))}"
+
 
 @dataclass(frozen=True, slots=True)
 class Locality:
@@ -197,6 +200,8 @@ class ActionSchema:
     without that is not done again in just the same way."""
     doubt: str = ""
     """The line that it goes against, where it is a doubt (`planning.trust`)."""
+    waives: tuple[Clause, ...] = ()
+    """Needs and bans that the doubt leaves out."""
     patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -325,6 +330,18 @@ class ActiveRules:
             for ban in rule.forbids:
                 bans[ban.action] = (*bans.get(ban.action, ()), (rule, ban))
         return bans
+
+    @cached_property
+    def bans(self) -> Mapping[str, Mapping[Clause, tuple[Rule, Prohibition]]]:
+        """Prohibitions as needs, by action: a clause that holds while the rule does not forbid it."""
+        found: dict[str, dict[Clause, tuple[Rule, Prohibition]]] = {}
+        for action, bans in self.prohibitions.items():
+            for rule, ban in bans:
+                when = (*rule.when, *ban.when)
+                if all(len(clause.literals) == 1 for clause in when):
+                    allowed = tuple(one.literals[0].opposite() for one in when)
+                    found.setdefault(action, {})[Clause(allowed)] = (rule, ban)
+        return found
 
     @cached_property
     def deeds(self) -> frozenset[str]:

@@ -21,11 +21,10 @@ from rpms.core.errors import ContextOverflow, InputError, ModelError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.envs.episodes import Episodes
-from rpms.models.base import Answer, Decoding, Request
-from rpms.models.overflow import ShorteningModel
+from rpms.models.base import Answer, Decoding, Request, ShorteningModel
 from rpms.play.episode import Play
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.memories import read_memory
 
 try:

@@ -16,8 +16,7 @@ from rpms.guard.calls import Call
 from rpms.guard.guard import Guard
 from rpms.guard.log import Word
 from rpms.guard.rulings import Ruling
-from rpms.store.sections import entries_at, validate
-from rpms.store.yaml_files import YamlFile, YamlKind, read_yaml
+from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, read_yaml, validate
 
 _CASES = YamlKind("cases", LARGEST_MANUAL, 64, "the key cases; this file has none")
 

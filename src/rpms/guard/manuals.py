@@ -22,8 +22,7 @@ from rpms.guard.manual_doubts import doubts_of
 from rpms.guard.manual_forms import OnError, ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
 from rpms.guard.readings import Path, Reading, Take
 from rpms.store.clauses import ID, NAME, LiteralReader, read_each
-from rpms.store.sections import validate
-from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
+from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml, validate
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")

@@ -13,8 +13,7 @@ from typing import Any
 from rpms.core.errors import InputError
 from rpms.core.verdict import Fate
 from rpms.foreign.files import is_there
-from rpms.learn.chance import benjamini_hochberg
-from rpms.learn.effects import NOTHING_KNOWN, Effect, Exposure, Trial, effects
+from rpms.learn.effects import NOTHING_KNOWN, Effect, Exposure, Trial, benjamini_hochberg, effects
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.runs import RunFolder
 
@@ -86,11 +85,7 @@ class Account:
 
     @property
     def worth(self) -> Worth:
-        """Success decides; where it cannot, steps and infeasible actions do, if they agree.
-
-        Steps at sub-goals count if they agree, and all steps together are estimated to change the same way: what is
-        made up for elsewhere is no harm.
-        """
+        """Success decides, else steps and infeasible actions if they agree; steps at sub-goals as the total does."""
         signs = {outcome: finding.sign(outcome) for outcome, finding in self.findings.items()}
         whole = AuditedOutcome.STEPS.better * _sign(self.findings[AuditedOutcome.STEPS].effect.estimate)
         parts = _agreed({finding.sign(AuditedOutcome.STEPS) for finding in self.at.values()})
@@ -159,6 +154,11 @@ class Audit:
 
     def of(self, worth: Worth) -> tuple[Account, ...]:
         return tuple(account for account in self.entries if account.worth is worth)
+
+    @property
+    def harmful(self) -> dict[str, str]:
+        """The entries that are credibly harmful, by id, each with the reason."""
+        return {account.name: f"audit: {account.reason}" for account in self.of(Worth.HARMFUL)}
 
     @property
     def summary(self) -> str:

@@ -6,11 +6,14 @@ manual gives schemas their form; a lesson is the precondition that was missing, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from rpms.core.belief import Belief, Situation, StateSignature
+from rpms.core.condition import RULES_ONLY, compose
+from rpms.core.decide import decide
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.memory import (
@@ -23,9 +26,14 @@ from rpms.core.memory import (
     VerifiedSchema,
     merge,
 )
+from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, Instance, RuleManual
-from rpms.learn.corrections import corrective_rule
-from rpms.learn.in_words import in_words, schema_effects, template_of
+from rpms.core.usage import Usage
+from rpms.learn.corrections import corrective_rule, in_words, schema_effects, template_of
+from rpms.play.sources import knowledge_of
+from rpms.store.memories import write_memory
+from rpms.store.traces import Trace
+from rpms.worlds.base import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +133,7 @@ class _Episode:
         return _has_asked(step.decision.belief, step)
 
     def _snippets(self) -> Iterator[SuccessSnippet]:
-        """Cut the episode where its progress reached a new height, and keep what was done on the way there.
-
-        What the last step of an episode that was not won reached is unknown: no decision was made after it.
-        """
+        """Cut the episode where its progress reached a new height, and keep what was done on the way there."""
         steps = self.episode.steps
         best = steps[0].decision.progress.done
         taken: list[Step] = []
@@ -187,7 +192,7 @@ class _Episode:
         before: dict[str, object] = {"holding": (held[0] if len(held) == 1 else held) if held else None}
         name, binding = (instance.schema.name, instance.binding) if instance else (last.command.split()[0], {})
         before["action_type"] = name
-        thing = _object_of(binding)
+        thing = binding.get("object") or next(iter(binding.values()), "")
         tool = next((value for value in binding.values() if value != thing), "")
         if tool:
             before["tool_location"] = tool
@@ -273,11 +278,63 @@ def _has_asked(belief: Belief | None, step: Step) -> bool:
     return belief is not None and Situation(belief, step.decision.goal).truth(_ASKED) is Truth.TRUE
 
 
-def _object_of(binding: Mapping[str, str]) -> str:
-    return binding.get("object") or next(iter(binding.values()), "")
-
-
 def _failure_type(step: Step, instance: Instance) -> str:
     """The kind of failure, as far as the manual and the belief tell; no prompt shows it."""
     feasible = instance.feasible(Situation(step.decision.belief, step.decision.goal))
     return {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}.get(feasible, "unexplained")
+
+
+MOST_LOST = 40
+"""Episodes without a win that lessons are taken from: they repeat each other."""
+
+
+def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> Iterator[tuple[str, Episode]]:
+    """Episodes as if an agent with the manual had played them, so that their progress is known."""
+    mind = compose(RULES_ONLY, replace(knowledge_of(world), manual=manual), EpisodicMemory())
+    for trace in traces:
+        goal = world.goal(trace.opening)
+        belief, action, observation = world.start(goal), None, trace.opening
+        steps: list[Step] = []
+        for number, spoken in enumerate(trace.steps, 1):
+            decision = decide(mind, goal, belief, action, observation, ())
+            infeasible = world.infeasible(spoken.answer)
+            steps.append(
+                Step(
+                    number=number,
+                    observation=observation,
+                    decision=decision,
+                    answer=spoken.command,
+                    thought="",
+                    action=spoken.command,
+                    command=spoken.command,
+                    repairs=(),
+                    result=spoken.answer,
+                    score=spoken.score,
+                    infeasible=infeasible,
+                    objection="",
+                    contradictions=(),
+                    usage=Usage(),
+                )
+            )
+            belief, action, observation = decision.belief, spoken.command, spoken.answer
+        ending = Ending.WON if trace.won else Ending.OUT_OF_STEPS
+        score = trace.steps[-1].score if trace.steps else 0.0
+        yield trace.episode, Episode(trace.task, trace.kind, goal.text, ending, score, tuple(steps))
+
+
+def experience_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> tuple[Entry, ...]:
+    """Entries that won episodes and some of the others teach."""
+    every = list(traces)
+    won = [trace for trace in every if trace.won]
+    lost = [trace for trace in every if not trace.won and trace.steps][:MOST_LOST]
+    found: list[Entry] = []
+    for origin, episode in episodes_of(world, manual, (*won, *lost)):
+        found += harvest(episode, manual, origin)
+    return merge(found)
+
+
+def write_experience(file: Path, world: World, manual: RuleManual, traces: Iterable[Trace]) -> int:
+    """Write a memory; how many entries it has."""
+    entries = experience_of(world, manual, traces)
+    write_memory(file, entries, world.name)
+    return len(entries)

@@ -61,11 +61,7 @@ def gather_experience(
     context: int = 0,
     note: Callable[[str], None] = lambda _line: None,
 ) -> Experience:
-    """Draw insights and trajectories from runs of one world. The same runs and answers give the same experience.
-
-    Runs in which nothing was won teach nothing. ModelUnavailable passes through; another failure of the model leaves
-    the list as it was, and is noted.
-    """
+    """Draw insights and trajectories from runs of one world; a failed answer is noted, ModelUnavailable is raised."""
     attempts = _attempts(runs, world)
     won = [record for each in attempts.values() for record in each if record.row.won]
     insights: tuple[Insight, ...] = ()

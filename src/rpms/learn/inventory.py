@@ -1,14 +1,11 @@
-"""Content of a memory: counts, one entry in full, differences of two memories, and other forms of the same."""
+"""Content of a memory: counts, one entry in full or in a line, and differences of two memories."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from rpms.core.errors import InputError
 from rpms.core.memory import (
@@ -81,19 +78,6 @@ def where_from(origins: Iterable[Origin], most: int = _ORIGINS_SHOWN) -> str:
     return "; ".join(named) + (f"; and {rest} more" if rest else "")
 
 
-def find_entry(memory: EpisodicMemory, wanted: str) -> Entry:
-    """An entry by its id or the beginning of it; several or none are an InputError."""
-    exact = [entry for entry in memory.entries if entry.id == wanted]
-    found = exact or [entry for entry in memory.entries if entry.id.startswith(wanted)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f"{wanted!r} begins the ids of {len(found)} entries, such as {found[0].id} and {found[1].id}")
-    near = get_close_matches(wanted, [entry.id for entry in memory.entries], 1)
-    hint = f"; did you mean {near[0]}?" if near else "; `rpms memory stats` lists them"
-    raise InputError(f"no entry {wanted!r} in this memory{hint}")
-
-
 def full_text(entry: Entry) -> str:
     """An entry with all its fields, as its file has them, and every origin on a line of its own."""
     value = record(entry)
@@ -135,66 +119,16 @@ def _content(entry: Entry) -> dict[str, object]:
     return {name: value for name, value in record(entry).items() if name != "id"}
 
 
-_COLUMNS = ("id", "type", "goal_signature", "state_signature", "says", "evidence", "failed", "confidence", "origins")
+COLUMNS = ("id", "type", "goal_signature", "state_signature", "says", "evidence", "failed", "confidence", "origins")
 
 
-def _row(entry: Entry) -> tuple[str, ...]:
+def row(entry: Entry) -> tuple[str, ...]:
+    """An entry as a line of a table, by `COLUMNS`."""
     goal = state = sure = ""
     if isinstance(entry, VerifiedSchema):
         sure = f"{entry.confidence:.3f}"
     else:
         goal, state = str(entry.goal_signature), str(entry.state_signature)
     failed = sum(origin.failed for origin in entry.origins)
-    return (
-        entry.id,
-        str(entry.kind),
-        goal,
-        state,
-        said(entry),
-        str(len(entry.origins) - failed),
-        str(failed),
-        sure,
-        where_from(entry.origins, len(entry.origins)),
-    )
-
-
-def comma_separated(memory: EpisodicMemory) -> str:
-    """A table for a spreadsheet: one row an entry. No cell begins with a sign that a spreadsheet would compute."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for entry in memory.entries:
-        writer.writerow([f"'{cell}" if cell[:1] in {"=", "+", "-", "@", "\t"} else cell for cell in _row(entry)])
-    return stream.getvalue()
-
-
-def markdown(memory: EpisodicMemory) -> str:
-    """A memory to read: one section a kind, one table row an entry."""
-    lines = [f"# Episodic memory of {memory.world or 'an unnamed world'}", "", f"{len(memory)} entries."]
-    for kind in Kind:
-        entries = [entry for entry in memory.entries if entry.kind is kind]
-        if entries:
-            lines.extend(("", f"## {kind.replace('_', ' ').capitalize()} ({len(entries)})", ""))
-            lines.extend(_table(entries))
-    return "\n".join(lines) + "\n"
-
-
-def _table(entries: Sequence[Entry]) -> Iterable[str]:
-    yield "| id | goal | state | says | evidence | learned in |"
-    yield "| --- | --- | --- | --- | --- | --- |"
-    for entry in entries:
-        name, _, goal, state, says, evidence, failed, _, _ = map(_cell, _row(entry))
-        seen = f"{evidence} of {int(evidence) + int(failed)}" if int(failed) else evidence
-        yield f"| {name} | {goal} | {state} | {says} | {seen} | {_cell(where_from(entry.origins))} |"
-
-
-def _cell(text: str) -> str:
-    """Text from games and models as the plain content of a cell."""
-    plain = " ".join(text.split())
-    for sign in "\\`*_[]<>|&":
-        plain = plain.replace(sign, f"\\{sign}")
-    return plain
-
-
-FORMS = {"md": markdown, "csv": comma_separated}
-"""Other forms of a memory, by the endings of their files."""
+    worked, where = len(entry.origins) - failed, where_from(entry.origins, len(entry.origins))
+    return entry.id, str(entry.kind), goal, state, said(entry), str(worked), str(failed), sure, where

@@ -43,10 +43,7 @@ def lines_of(manual: Path) -> list[Reviewed]:
 
 
 def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
-    """Put lines in (True) or take them out, by their ids or beginnings of them; what was changed, in words.
-
-    A manual that could not be read afterwards is an InputError, and nothing is changed.
-    """
+    """Put lines in (True) or take them out, by their ids; what changed, in words. A broken result is an InputError."""
     evidence, rows = evidence_of(manual), lines_of(manual)
     yaml = _yaml(manual, manual_text(manual).text, evidence)
     written: Any = plain(_yaml(manual, evidence.written, evidence).tree)

@@ -12,16 +12,29 @@ from typing import Any, NamedTuple
 
 from rpms.core.acting.surprise import Noticed, Surprise, SurpriseKind, compare, goal_goes_on
 from rpms.core.belief import Situation
-from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
+from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.goal import EXPLORING, Progress
-from rpms.core.planning.doubts import continuations_of, goal_holds
-from rpms.core.planning.trust import UNSHAKEN
-from rpms.core.rules import ActionSchema, RuleManual
+from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds
+from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
+from rpms.core.rules import ActionSchema, ActiveRules, Purpose, Revelation, RuleManual
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import World
 
 _PROCESS = "process "
 _UNKNOWN = Progress(EXPLORING, "", 0, 1)
+_FIELDS = {
+    LinePart.NEEDS: "preconditions",
+    LinePart.DOES: "effects",
+    LinePart.SHOWS: "observes",
+    LinePart.WANTS: "holds",
+    LinePart.FORBIDS: "forbids",
+}
+"""Name of each list in an action and in a manual's file."""
+_SECTIONS = {LinePart.WANTS: "goals", LinePart.FORBIDS: "domain"}
+
+Line = Literal | Clause | Revelation
+_EARLY, _SHOWN = "early", "shown"
+"""Surprises that only a replay has: a win before the goal's facts held, and facts shown that no line says."""
 
 
 @dataclass(frozen=True)
@@ -35,41 +48,39 @@ class RecordedStep:
     won: bool
     before: Situation
     after: Situation
+    led: bool = False
+    """True if its episode was won."""
 
 
 class Edit(NamedTuple):
     """A change of one list of a manual."""
 
     of: str
-    """The action, process (`process NAME`) or goal."""
-    part: str
-    """`needs`, `does` or `wants`."""
-    add: str = ""
+    """The action, process (`process NAME`), goal or rule."""
+    part: LinePart
+    add: Line | None = None
     remove: str = ""
+    last: bool = False
+    """True if a goal's new fact comes after the others."""
 
     def __str__(self) -> str:
-        changes = [*([f"remove {self.remove}"] if self.remove else ()), *([f"add {self.add}"] if self.add else ())]
-        return f"{self.of}, {self.part}: {', '.join(changes)}"
+        where = " last" if self.last else ""
+        added = [f"add {self.add}{where}"] if self.add is not None else []
+        return f"{self.of}, {self.part}: {', '.join([*([f'remove {self.remove}'] if self.remove else ()), *added])}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Proposal:
     """A line that was contradicted, where, and the edit that would have foretold it."""
 
     line: str
     said: str
     """The first surprise, in words."""
-    where: tuple[str, ...]
-    edit: Edit | None = None
-    mended: int = 0
-    """Surprises fewer with the edit."""
-
-
-@dataclass
-class _Contradicted:
-    said: str
     where: list[str] = field(default_factory=list)
     edits: dict[Edit, None] = field(default_factory=dict)
+    """Edits that could have foretold one of its surprises."""
+    edit: Edit | None = None
+    """The one that passed, or another after which nothing contradicts the line any more."""
 
 
 def moments_of(world: World, run: RunFolder) -> Iterator[RecordedStep]:
@@ -85,129 +96,197 @@ def moments_of(world: World, run: RunFolder) -> Iterator[RecordedStep]:
             after = world.update(belief, step.command, step.result)
             won = row.won and step.number == row.steps
             where = f"{row.task}, step {step.number}"
-            yield RecordedStep(
-                where, step.command, step.infeasible, won, Situation(belief, goal), Situation(after, goal)
-            )
+            sides = (Situation(belief, goal), Situation(after, goal))
+            yield RecordedStep(where, step.command, step.infeasible, won, *sides, row.won)
             belief = after
 
 
 def find_surprises(manual: RuleManual, moment: RecordedStep) -> Noticed:
-    """Compare one step with what a manual foretells of it, its end included."""
-    goal = moment.before.goal
-    rules = manual.active(goal.type, goal.object, goal.destination)
+    """Compare one step with what a manual foretells of it, its end and what it showed included."""
+    rules = _rules(manual, moment)
     noticed = compare(UNSHAKEN, rules, moment.before, moment.command, moment.after, refused=moment.refused)
+    shown = [(of, seen) for of, news in noticed.trust.learned.items() for seen in news if isinstance(seen, Revelation)]
+    for of, seen in shown:
+        text = f"`{moment.command}` showed what no line says: {seen}"
+        noticed = noticed.with_(_SHOWN, ManualLine(of, LinePart.SHOWS, COMPLETE), text, noticed.trust)
     holds = goal_holds(rules, moment.after, _UNKNOWN)
     if moment.won and not holds and rules.purpose is not None and not rules.purpose.each:
-        return replace(noticed, surprises=(*noticed.surprises, Surprise("early", rules.purpose.name, "won before")))
+        return noticed.with_(_EARLY, "", "won before all that the goal wants held", noticed.trust)
     return goal_goes_on(noticed, rules, moment.after) if holds and not moment.won else noticed
 
 
+def _rules(manual: RuleManual, moment: RecordedStep) -> ActiveRules:
+    goal = moment.before.goal
+    return manual.active(goal.type, goal.object, goal.destination)
+
+
 def propose(manual: RuleManual, moments: Sequence[RecordedStep]) -> tuple[list[Proposal], RuleManual]:
-    """A proposal for each contradicted line, and the manual with all edits that passed."""
-    proposals, lines = list[Proposal](), _contradicted(manual, moments)
-    for line, found in lines.items():
-        tried: list[tuple[int, int, Edit, RuleManual]] = []
-        for edit in found.edits:
-            changed = apply(manual, edit)
-            gain = _gain(manual, changed, moments)
-            if gain:
-                tried.append((gain, len(tried), edit, changed))
-        if tried:
-            gain, _, edit, manual = max(tried, key=lambda one: (one[0], -one[1]))
-            proposals.append(Proposal(line, found.said, tuple(found.where), edit, gain))
-        else:
-            proposals.append(Proposal(line, found.said, tuple(found.where)))
-    return proposals, manual
+    """A proposal for each contradicted line, and the manual with all edits that passed, the most telling first."""
+    lines = first = _contradicted(manual, moments)
+    while passed := _best_edit(manual, moments, [edit for line in lines.values() for edit in line.edits]):
+        edit, manual = passed
+        lines = _contradicted(manual, moments)
+        for each in first.values():
+            if edit in each.edits or (each.line not in lines and each.edit is None):
+                each.edit = edit
+    return list((lines | first).values()), manual
 
 
-def _contradicted(manual: RuleManual, moments: Iterable[RecordedStep]) -> dict[str, _Contradicted]:
-    lines: dict[str, _Contradicted] = {}
+def _contradicted(manual: RuleManual, moments: Iterable[RecordedStep]) -> dict[str, Proposal]:
+    lines: dict[str, Proposal] = {}
     for moment in moments:
         noticed = find_surprises(manual, moment)
         for one in noticed.surprises:
-            if one.line and one.kind != "early":
-                found = lines.setdefault(one.line, _Contradicted(one.text))
+            if one.line:
+                found = lines.setdefault(one.line, Proposal(one.line, one.text))
                 found.where.append(moment.where)
-                found.edits |= dict.fromkeys(_edits(manual, moment, one, noticed))
+                found.edits |= dict.fromkeys(_edits(_rules(manual, moment), moment, one, noticed))
     return lines
 
 
-def _edits(manual: RuleManual, moment: RecordedStep, one: Surprise, noticed: Noticed) -> Iterator[Edit]:
+def _edits(rules: ActiveRules, moment: RecordedStep, one: Surprise, noticed: Noticed) -> Iterator[Edit]:
     """Edits that could have foretold one surprise."""
-    goal = moment.before.goal
-    rules = manual.active(goal.type, goal.object, goal.destination)
     instance = rules.instance(moment.command)
     name = instance.schema.name if instance is not None else ""
+    stated = {str(need): need for need in instance.schema.preconditions} if instance is not None else {}
+    of, part, said = next(one.line.partition(f" {part} ") for part in LinePart if f" {part} " in one.line)
+    news = noticed.trust.learned.get(name, ())
     match one.kind:
-        case SurpriseKind.ACCEPTED:
-            yield Edit(name, "needs", remove=one.line.partition(" needs ")[2])
-        case SurpriseKind.ABSENT:
-            of, _, effect = one.line.partition(" does ")
-            yield Edit(of, "does", remove=effect)
+        case SurpriseKind.ACCEPTED | SurpriseKind.ABSENT:
+            yield Edit(of, LinePart(part.strip()), remove=said)
+            if said in stated and len(stated[said].literals) == 1:
+                yield Edit(of, LinePart.NEEDS, Clause((stated[said].literals[0].opposite(),)), said)
         case SurpriseKind.CHANGED:
-            news = noticed.trust.learned.get(name, ())
-            yield from (Edit(name, "does", add=str(each)) for each in news if isinstance(each, Literal))
+            yield from (Edit(name, LinePart.DOES, each) for each in news if isinstance(each, Literal))
         case SurpriseKind.REFUSED:
-            stated = {str(need) for need in instance.schema.preconditions} if instance is not None else set()
             for suspect in sorted(noticed.trust.suspects.get(name, ()), key=str):
-                opposite = str(Literal(suspect.atom, not suspect.negated))
-                yield Edit(name, "needs", str(suspect), opposite if opposite in stated else "")
+                opposite = str(suspect.opposite())
+                yield Edit(name, LinePart.NEEDS, Clause((suspect,)), opposite if opposite in stated else "")
         case SurpriseKind.UNFINISHED if rules.purpose is not None and not rules.purpose.staged:
             held = noticed.trust.held or frozenset()
             likely = sorted(continuations_of(rules).items(), key=lambda item: item[1])
-            yield from (Edit(rules.purpose.name, "wants", add=str(each)) for each, _ in likely if each not in held)
+            facts = [Clause((each,)) for each, _ in likely if each not in held]
+            yield from (
+                Edit(rules.purpose.name, LinePart.WANTS, each, "", end) for each in facts for end in (False, True)
+            )
+        case "shown":
+            seen = sorted((each for each in news if isinstance(each, Revelation)), key=lambda each: not each.given)
+            yield from (Edit(name, LinePart.SHOWS, each) for each in seen)
 
 
-def _gain(manual: RuleManual, changed: RuleManual, moments: Iterable[RecordedStep]) -> int:
-    """Surprises fewer with a change; nothing where it surprises at a step at which the manual was right."""
-    gain = 0
+def _best_edit(
+    manual: RuleManual, moments: Sequence[RecordedStep], edits: Iterable[Edit]
+) -> tuple[Edit, RuleManual] | None:
+    """The edit that foretells most, with the manual that it makes, of those that pass a replay of all steps."""
+    before = [(moment, _weight(manual, moment), _about(_rules(manual, moment), moment)) for moment in moments]
+    tried: list[tuple[tuple[float, bool, int, int], Edit, RuleManual]] = []
+    for place, edit in enumerate(dict.fromkeys(edits)):
+        changed = apply(manual, edit)
+        support = _support(manual, changed, edit, moments)
+        gains = [weight - _weight(changed, moment) for moment, weight, about in before if support and edit.of in about]
+        if min(gains, default=-1.0) >= 0 and sum(gains) > 0:
+            plain = edit.add is None or not edit.remove
+            tried.append(((sum(gains), plain, support, -place), edit, changed))
+    for _, edit, changed in sorted(tried, key=lambda one: one[0], reverse=True):
+        if all(_weight(changed, moment) <= weight for moment, weight, _ in before):
+            return edit, changed
+    return None
+
+
+def _about(rules: ActiveRules, moment: RecordedStep) -> frozenset[str]:
+    """Actions, processes, goals and rules whose lines may foretell something of a step."""
+    instance, purpose = rules.instance(moment.command), rules.purpose
+    processes = [f"{_PROCESS}{one.name}" for one in rules.lore.processes if one.match(moment.command) is not None]
+    bans = [rule.id for rule, _ in rules.prohibitions.get(instance.schema.name, ())] if instance is not None else []
+    names = [*processes, *bans, *([instance.schema.name] if instance is not None else ())]
+    return frozenset((*names, *([purpose.name] if purpose is not None else ())))
+
+
+def _weight(manual: RuleManual, moment: RecordedStep) -> float:
+    """Surprises of a step; a refusal counts half where a need was unknown, so that the manual promised nothing."""
+    rules = _rules(manual, moment)
+    surprises, instance = find_surprises(manual, moment).surprises, rules.instance(moment.command)
+    needs = instance.preconditions if instance is not None else ()
+    unsure = any(need.truth(moment.before) is Truth.UNKNOWN for need in needs)
+    return len(surprises) - 0.5 * (unsure and any(one.kind == SurpriseKind.REFUSED for one in surprises))
+
+
+def _support(manual: RuleManual, changed: RuleManual, edit: Edit, moments: Sequence[RecordedStep]) -> int:
+    """Steps that speak for an edit beside those that it foretells; with none it is a guess, and does not pass.
+
+    A new need held in successes, a goal's new fact came about in its order in wins, a ban was broken in wins alone.
+    """
+    if edit.part is LinePart.FORBIDS:
+        line = str(ManualLine(edit.of, edit.part, edit.remove))
+        broken = [one for one in moments if line in [each.line for each in find_surprises(manual, one).surprises]]
+        return len(broken) if all(one.led for one in broken) else 0
+    if not isinstance(edit.add, Clause):
+        return 1
+    count = 0
     for moment in moments:
-        before, after = (len(find_surprises(each, moment).surprises) for each in (manual, changed))
-        if after > before:
-            return 0
-        gain += before - after
-    return gain
+        rules = _rules(changed, moment)
+        instance, purpose = rules.instance(moment.command), rules.purpose
+        if edit.part is LinePart.NEEDS and instance is not None and instance.schema.name == edit.of:
+            count += not moment.refused and edit.add.bind(instance.binding).truth(moment.before) is Truth.TRUE
+        elif edit.part is LinePart.WANTS and moment.won and purpose is not None and purpose.name == edit.of:
+            bound = [edit.add.bind(binding) for binding in bindings_met(purpose, moment.after)]
+            count += any(edit.last is (fact.truth(moment.before) is not Truth.TRUE) for fact in bound)
+    return count
 
 
 def apply(manual: RuleManual, edit: Edit) -> RuleManual:
     """The manual with an edit."""
-    if edit.part == "wants":
-        purposes = tuple(
-            replace(
-                one, steps=(replace(one.steps[0], until=(parse_clause(edit.add), *one.steps[0].until)), *one.steps[1:])
-            )
-            if one.name == edit.of
-            else one
-            for one in manual.purposes
-        )
-        return replace(manual, purposes=purposes)
+    match edit.part:
+        case LinePart.WANTS:
+            return replace(manual, purposes=tuple(_wanting(one, edit) for one in manual.purposes))
+        case LinePart.FORBIDS:
+            rules = [
+                replace(one, forbids=tuple(ban for ban in one.forbids if (one.id, str(ban)) != (edit.of, edit.remove)))
+                for one in manual.rules
+            ]
+            return replace(manual, rules=tuple(rules))
     processes = tuple(_changed(one, edit, f"{_PROCESS}{one.name}") for one in manual.lore.processes)
     actions = tuple(_changed(one, edit, one.name) for one in manual.actions)
     return replace(manual, actions=actions, lore=replace(manual.lore, processes=processes))
 
 
+def _wanting(purpose: Purpose, edit: Edit) -> Purpose:
+    if purpose.name != edit.of or not isinstance(edit.add, Clause):
+        return purpose
+    new = (replace(purpose.steps[0], until=(edit.add,)),)
+    return replace(purpose, steps=(*purpose.steps, *new) if edit.last else (*new, *purpose.steps))
+
+
 def _changed(schema: ActionSchema, edit: Edit, key: str) -> ActionSchema:
     if key != edit.of:
         return schema
-    if edit.part == "needs":
-        needs: list[Clause] = [need for need in schema.preconditions if str(need) != edit.remove]
-        return replace(schema, preconditions=(*needs, *([parse_clause(edit.add)] if edit.add else ())))
-    effects = [effect for effect in schema.effects if str(effect) != edit.remove]
-    return replace(schema, effects=(*effects, *([parse_literal(edit.add)] if edit.add else ())))
+    name = _FIELDS[edit.part]
+    left = [line for line in getattr(schema, name) if str(line) != edit.remove]
+    lines: Any = {name: (*left, *([edit.add] if edit.add is not None else ()))}
+    return replace(schema, **lines)
 
 
 def write_edit(tree: Any, edit: Edit) -> bool:
     """Change a manual's tree as it is in its file; False where the file does not hold what the edit is about."""
     process = edit.of.startswith(_PROCESS)
-    section = "goals" if edit.part == "wants" else "processes" if process else "environment"
-    entry = (tree.get(section) or {}).get(edit.of.removeprefix(_PROCESS))
+    section = _SECTIONS.get(edit.part, "processes" if process else "environment")
+    entries = tree.get(section) or {}
+    if edit.part is LinePart.FORBIDS:
+        entries = {name: rule for group in entries.values() if isinstance(group, dict) for name, rule in group.items()}
+    entry = entries.get(edit.of.removeprefix(_PROCESS))
     if not isinstance(entry, dict):
         return False
-    key = {"wants": "holds", "does": "effects", "needs": "needs" if process else "preconditions"}[edit.part]
+    key = "needs" if process and edit.part is LinePart.NEEDS else _FIELDS[edit.part]
     listed = entry.get(key) or []
-    left = [item for item in listed if "".join(str(item).split()) != "".join(edit.remove.split())]
+    left = [item for item in listed if _plain(item) != "".join(edit.remove.split())]
     if edit.remove and len(left) == len(listed):
         return False
-    added = [edit.add] if edit.add else []
-    entry[key] = [*added, *left] if edit.part == "wants" else [*left, *added]
+    added = [str(edit.add)] if edit.add is not None else []
+    entry[key] = [*added, *left] if edit.part is LinePart.WANTS and not edit.last else [*left, *added]
     return True
+
+
+def _plain(item: Any) -> str:
+    """An item of a list in a manual's file without its spaces; a ban as it is said."""
+    text = f"{item['action']} when {' and '.join(item.get('when') or ())}" if isinstance(item, dict) else str(item)
+    return "".join(text.split())

@@ -30,22 +30,19 @@ from rpms.core.usage import Price
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
-from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.harvest import harvest_by
 from rpms.learn.lessons import LessonWriter
-from rpms.learn.quarantine import harmful, set_aside
 from rpms.models.base import Model
 from rpms.play.limits import Meter
 from rpms.play.parts import Part, name_of
 from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.settings import AS_PAPER
-from rpms.play.setup import manual_of
-from rpms.play.sources import ManualChoice
+from rpms.play.sources import ManualChoice, manual_of
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, remove_leftovers, write_whole
-from rpms.store.memories import parse_memory, record, write_memory
-from rpms.store.quarantine import Quarantined, read_quarantine, write_quarantine
+from rpms.store.memories import check_frozen, freeze, freeze_file, parse_memory, read_frozen, record, write_memory
+from rpms.store.quarantine import Quarantined, read_quarantine, set_aside, write_quarantine
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import World
 
@@ -175,12 +172,7 @@ def learn(
     price: Price | None = None,
     meter: Meter | None = None,
 ) -> tuple[Round, ...]:
-    """Learn, and leave a frozen memory in `out`, with a frozen snapshot after each round beside it.
-
-    The same call again goes on where it stopped: episodes are kept round by round beside `out`. Raises what
-    `rpms.play.run.run` raises, and InputError for a file that was not written by learning. A model too weak to learn
-    anything leaves a memory with no entries, or an InputError without `empty`.
-    """
+    """Learn into a frozen memory, with snapshots beside it; the same call continues. `empty`: it may learn nothing."""
     if plan.rounds < 1:
         raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
     if out.suffix == "" or out.is_dir():
@@ -199,7 +191,7 @@ def learn(
         summary = run(round_plan, folder, workers, listening, engine=engine, price=price, meter=meter)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
-        reasons = harmful(audited) if audited is not None else {}
+        reasons = audited.harmful if audited is not None else {}
         entries, aside = set_aside(merge(memory.entries, *fresh), reasons, aside)
         memory = EpisodicMemory(entries, plan.world.name)
         if not memory.entries and not empty:
@@ -226,10 +218,7 @@ def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit
 
 
 def continued(plan: LearningPlan, out: Path) -> LearningPlan:
-    """The same plan, going on from the frozen memory in `out` and what was set aside of it.
-
-    Rounds are counted on from the last that the memory names among its origins, or whose snapshot it is to the byte.
-    """
+    """The same plan from the frozen memory in `out`; rounds count on from its origins, or the snapshot it equals."""
     if not out.is_file() or not check_frozen(out):
         raise InputError(f"{out}: is no frozen memory to go on from; leave out --continue to begin one")
     memory = read_frozen(out, plan.world.name)
@@ -247,10 +236,7 @@ def _snapshots_like(out: Path) -> list[int]:
 
 
 def _refuse_foreign(out: Path) -> None:
-    """Never write over a memory that somebody else wrote or changed.
-
-    One that is a round's snapshot to the byte is its own, whatever its seal: learning ended between the two files.
-    """
+    """Refuse a memory that was not written by learning. A snapshot to the byte is its own, whatever its seal."""
     if not out.exists() or _snapshots_like(out):
         return
     if not freeze_file(out).is_file():

@@ -20,8 +20,7 @@ from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.model import Induced
 from rpms.learn.rules.needs import Needs
 from rpms.learn.rules.write import manual_yaml
-from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file
-from rpms.store.learned_manuals import manual_before, write_learned
+from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file, manual_before, write_learned
 from rpms.store.manuals import manual_text
 from rpms.store.yaml_files import plain, read_yaml
 
@@ -96,12 +95,7 @@ class _Tool:
 
 
 def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned:
-    """Learn what tools need, and write the manual with it and the evidence beside it.
-
-    A need that is certain stands in the manual. One that is only possible does not: a guard refuses by what it reads.
-    Nor does one that a call which worked did not keep, or that the tool itself brings about. Where a learned need is
-    unknown, a call passes.
-    """
+    """Learn what tools need, and write the manual with what is certain, and the evidence beside it."""
     if out.absolute() == manual.absolute():
         raise InputError(f"{out}: is the manual that is learned from; choose another --out")
     before = _trees_before(out)

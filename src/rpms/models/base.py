@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from rpms.core.errors import InputError
+from rpms.core.decide import Decision
+from rpms.core.errors import ContextOverflow, InputError
+from rpms.core.prompt import Part, Prompt
 from rpms.core.usage import Usage
-
-if TYPE_CHECKING:
-    from rpms.core.decide import Decision
-    from rpms.core.prompt import Prompt
-    from rpms.foreign.calls import Tool
+from rpms.foreign.calls import Tool
 
 __all__ = ["Answer", "CannotHold", "Decoding", "Model", "Request", "Scalar", "Usage"]
 
@@ -116,6 +115,12 @@ def can_read(model: Model) -> bool:
     return can_weigh(model) or bool(getattr(model, "reads", False))
 
 
+def cut_at_stop(text: str, stop: Sequence[str]) -> str:
+    """The text up to the first stop sequence, for models and servers that do not stop by themselves."""
+    ends = [at for at in (text.find(mark) for mark in stop if mark) if at >= 0]
+    return text[: min(ends)] if ends else text
+
+
 class WrappedModel:
     """Wraps a model under its own name and abilities, to change one thing about it."""
 
@@ -147,3 +152,38 @@ class WrappedModel:
 
     def close(self) -> None:
         self._model.close()
+
+
+class ShorteningModel(WrappedModel):
+    """Asks again with the older half of the turns dropped while the window is too small; the notes say how many."""
+
+    reads = True
+
+    def answer(self, request: Request) -> Answer:
+        prompt = request.prompt
+        dropped = 0
+        while True:
+            try:
+                answer = self._model.answer(replace(request, prompt=prompt))
+            except ContextOverflow:
+                prompt, fewer = drop_older_half(prompt)
+                if not fewer:
+                    raise
+                dropped += fewer
+            else:
+                note = (f"history: {dropped} oldest turns dropped to fit the context window",) if dropped else ()
+                return replace(answer, notes=answer.notes + note)
+
+
+def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:
+    """The prompt without the older half (rounded up) of the turns after the opening one, and how many these were."""
+    blocks = list(prompt.blocks)
+    for index, block in enumerate(blocks):
+        if block.part is not Part.HISTORY or len(block.items) < 2:
+            continue
+        fewer = len(block.items) // 2
+        cut = block.items[1 : 1 + fewer]
+        blocks[index] = block.keeping((0, *range(1 + fewer, len(block.items))))
+        noted = tuple((block.part, item) for item in cut)
+        return replace(prompt, blocks=tuple(blocks), cut=prompt.cut + noted), fewer
+    return prompt, 0

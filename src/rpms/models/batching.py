@@ -5,14 +5,12 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Sequence
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -33,12 +31,7 @@ class BatchLimits:
     quiet: float = 0.02
     """Seconds without a new question after which the batch is closed, once those answered last are back."""
     window: float = 0.5
-    """Seconds without a new question after which those who are not back are no longer waited for.
-
-    However many come one after the other, they are waited for no longer than this or than the last round took to
-    compute, whichever is more: hundreds of episodes need seconds to move, and it pays to wait for them as long as that
-    is less than another round.
-    """
+    """Seconds without a new question until others are not waited for, or the last round's length if longer."""
 
 
 @dataclass(slots=True)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.foreign.files import is_there
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
-from rpms.models.base import Model, Scalar
-from rpms.models.controls import menu_best, menu_first, menu_random
-from rpms.models.overflow import ShorteningModel
+from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.patience import Patience
-from rpms.models.policy import PolicyModel, follow_plan
+from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_first, menu_random
 from rpms.models.providers import (
     ENTRY_POINTS,
     IN_PROCESS,
@@ -31,9 +30,6 @@ from rpms.models.providers import (
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
 from rpms.models.scripted import read_script
 from rpms.models.secrets import check_base_url
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +56,7 @@ def open_model(
     open_answers: Callable[[Path], AnswerStore] | None = None,
     record: AnswerStore | None = None,
 ) -> Model:
-    """Open the model that `provider/name` names.
-
-    `open_answers` opens a folder of recorded answers, for `replay/`;
-    with `record`, answers are taken from that store where it holds them and kept in it where it does not. An LLM whose
-    context window is too small is asked again with a shorter history.
-    """
+    """Open the model that `provider/name` names. `open_answers`: for `replay/`; `record`: keeps answers."""
     name = parse_model_name(text)
     options = options or ModelOptions()
     if name.provider.backend in NO_LLM and record is not None:
@@ -92,17 +83,11 @@ def open_model(
             return model if record is None else RecordedModel(model, record)
 
 
-def check_openable(
-    text: str,
-    options: ModelOptions | None = None,
-    *,
-    open_answers: Callable[[Path], AnswerStore] | None = None,
-    record: AnswerStore | None = None,
-) -> None:
+def check_openable(text: str, options: ModelOptions | None = None, **stores: Any) -> None:
     """Raise what opening a model would, as far as that is known at once: no weights are loaded, and nobody is asked."""
     name = parse_model_name(text)
     if name.provider.backend not in IN_PROCESS:
-        open_model(text, options, open_answers=open_answers, record=record).close()
+        open_model(text, options, **stores).close()
         return
     _check_weights(name)
     if lacking := missing_extra(name.provider):

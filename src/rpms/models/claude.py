@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
-from rpms.core.errors import ModelUnavailable
 from rpms.core.prompt import Form, Part, Prompt
-from rpms.models.base import Answer, Usage
-from rpms.models.caller import Caller
-from rpms.models.failures import Endpoint
-from rpms.models.patience import Clock, Patience, TryAgain
-from rpms.models.remote import NOT_OF_PROTOCOL, body_of, count
-from rpms.models.secrets import shown_url, url_secrets
-from rpms.models.wire import make_client
-
-if TYPE_CHECKING:
-    from rpms.models.base import Request
-
-ADAPTABLE: dict[str, str | None] = {"temperature": None, "top_p": None, "stop_sequences": None}
+from rpms.models.base import Answer, Request, Usage
+from rpms.models.failures import NOT_OF_PROTOCOL
+from rpms.models.patience import TryAgain
+from rpms.models.served import Reply, ServedModel, body_of, count
 
 UNCHANGING = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.CARRIED, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT})
 """Blocks that are the same at each step of an episode, and mostly between episodes of one task type."""
@@ -29,39 +20,11 @@ _MARK = {"type": "ephemeral"}
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"}
 
 
-class ClaudeModel:
+class ClaudeModel(ServedModel):
     """A model of Anthropic's."""
 
-    def __init__(
-        self,
-        name: str,
-        model: str,
-        base_url: str,
-        *,
-        key: str,
-        key_variable: str | None = None,
-        patience: Patience | None = None,
-        clock: Clock | None = None,
-    ) -> None:
-        try:
-            import anthropic  # noqa: PLC0415  an extra
-        except ImportError:
-            raise ModelUnavailable(f"{name} needs the package anthropic: pip install 'rpms[anthropic]'") from None
-        self.name = name
-        self._model = model
-        patience = patience or Patience()
-        self._client = anthropic.Anthropic(
-            api_key=key,
-            base_url=base_url,
-            max_retries=0,
-            timeout=patience.timeout,
-            http_client=make_client(anthropic, base_url, silence=patience.timeout, whole=patience.whole),
-        )
-        endpoint = Endpoint(shown_url(base_url), model, key_variable, (key, *url_secrets(base_url)))
-        self._caller = Caller(endpoint, (anthropic.AnthropicError,), ADAPTABLE, patience, clock)
-
-    def __repr__(self) -> str:
-        return f"ClaudeModel({self.name!r}, {self._caller.endpoint.url!r})"
+    sdk = ("anthropic", "Anthropic", "AnthropicError")
+    adaptable: ClassVar = dict.fromkeys(("temperature", "top_p", "stop_sequences"))
 
     def answer(self, request: Request) -> Answer:
         decoding = request.decoding
@@ -82,14 +45,9 @@ class ClaudeModel:
             arguments["extra_body"] = dict(decoding.extra)
         # Its seed has no counterpart there.
         unsent = () if decoding.seed is None else ("seed not sent: this provider has none",)
-        reply = self._caller.ask(self._send, arguments)
-        text, finish, usage = reply.value
-        return self._caller.finished(reply, text, finish, usage, decoding.stop, unsent)
+        return self._ask(arguments, decoding.stop, unsent)
 
-    def close(self) -> None:
-        self._client.close()
-
-    def _send(self, arguments: dict[str, Any]) -> tuple[str, str, Usage]:
+    def _send(self, arguments: dict[str, Any]) -> Reply:
         # In the body as they are: SDKs after 2.0 have no arguments for what newer models do not take.
         sampling = {name: arguments.pop(name) for name in ("temperature", "top_p") if name in arguments}
         extra = {**sampling, **arguments.pop("extra_body", {})}
@@ -109,7 +67,7 @@ class ClaudeModel:
             written_tokens=written,
         )
         finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"
-        return "".join(text for text in texts if isinstance(text, str)), finish, usage
+        return Reply("".join(text for text in texts if isinstance(text, str)), finish, usage)
 
 
 def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:

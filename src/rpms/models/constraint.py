@@ -6,14 +6,12 @@ Actions are foreign text: each form escapes them, so that none can end a string,
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.rules import PARAMETER
 from rpms.models.parsing import LONGEST_ACTION, parse_answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 THOUGHT = "Thought:"
 ACTION = "\nAction:"

@@ -1,20 +1,17 @@
-"""Meanings of failed requests, read from the exceptions of either SDK: both name and shape theirs alike."""
+"""Failed requests: the exceptions of either SDK, which name and shape theirs alike, as exceptions of this package."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.errors import ContextOverflow, ModelError, ModelUnavailable
 from rpms.models.patience import TryAgain, retry_after
 from rpms.models.secrets import excerpt
 from rpms.models.wire import BadResponse, NotAllowed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _OVERFLOW = re.compile(
     r"context_length_exceeded"
@@ -42,30 +39,15 @@ _GIVE_UP_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", 
 
 _WORTH_A_WAIT = frozenset({408, 409, 425, 429})
 _ELSEWHERE = range(300, 400)
+NOT_OF_PROTOCOL = "the answer is not of the protocol's form (check the base URL)"
 
 
-class Reaction(Enum):
-    """Reactions to a failure."""
+class Refused(ModelError):
+    """A request that the server does not take; `parameter` names what of it this model does not take, if that is it."""
 
-    WAIT = auto()
-    UNAVAILABLE = auto()
-    OVERFLOW = auto()
-    PARAMETER = auto()
-    REFUSED = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A failed request, understood."""
-
-    reaction: Reaction
-    what: str
-    """One line for a person, without keys."""
-    after: float | None = None
-    parameter: str = ""
-    """The request's parameter that this model does not take."""
-    of_answer: bool = False
-    """It is this answer that is bad, not the server: if it stays so, the end of one episode and not of the run."""
+    def __init__(self, what: str, parameter: str = "") -> None:
+        super().__init__(what)
+        self.parameter = parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,80 +62,70 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self.url!r}, {self.model!r})"
 
-    @property
-    def shown(self) -> str:
+    def __str__(self) -> str:
         return f"{self.model} at {self.url}"
 
+    def understand(  # noqa: PLR0911  a table, with one row for each kind of exception
+        self, error: Exception, parameters: Sequence[str] = ()
+    ) -> Exception | None:
+        """Translate an SDK's exception; None if it is no failed request. `parameters`: those that can be left out."""
+        for found in (error, error.__cause__):  # as raised, or as an SDK passes it on
+            if isinstance(found, BadResponse):
+                return TryAgain(str(found), lasting=ModelError)
+            if isinstance(found, NotAllowed):
+                return ModelUnavailable(f"{self}: {found}")
+        status = getattr(error, "status_code", None)
+        if isinstance(status, int):
+            return self._of_status(status, error, parameters)
+        names = {kind.__name__ for kind in type(error).__mro__}
+        if "APITimeoutError" in names:
+            return TryAgain("no answer in time")
+        if "APIConnectionError" in names:
+            cause = excerpt(str(error.__cause__ or error), self.secrets)
+            return TryAgain(f"no connection ({cause})" if cause else "no connection")
+        if "APIResponseValidationError" in names:
+            return TryAgain(NOT_OF_PROTOCOL)
+        return self.understand_body(getattr(error, "body", None)) if "APIError" in names else None
 
-def understand(  # noqa: PLR0911  a table, with one row for each kind of exception
-    error: Exception, endpoint: Endpoint, parameters: Sequence[str] = ()
-) -> Failure | None:
-    """Understand an exception of an SDK; None where it is no failure of a request, and must be raised as it is."""
-    for found in (error, error.__cause__):  # as raised, or as an SDK passes it on
-        if isinstance(found, BadResponse):
-            return Failure(Reaction.WAIT, str(found), of_answer=True)
-        if isinstance(found, NotAllowed):
-            return Failure(Reaction.UNAVAILABLE, str(found))
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        return _of_status(status, error, endpoint, parameters)
-    names = {kind.__name__ for kind in type(error).__mro__}
-    if "APITimeoutError" in names:
-        return Failure(Reaction.WAIT, "no answer in time")
-    if "APIConnectionError" in names:
-        cause = excerpt(str(error.__cause__ or error), endpoint.secrets)
-        return Failure(Reaction.WAIT, f"no connection ({cause})" if cause else "no connection")
-    if "APIResponseValidationError" in names:
-        return Failure(Reaction.WAIT, "the answer is not of the protocol's form (check the base URL)")
-    if "APIError" in names:
-        return understand_body(getattr(error, "body", None), endpoint)
-    return None
+    def understand_body(self, body: Any) -> Exception:
+        """Understand an error sent in place of an answer, with status 200 or in a stream (OpenRouter does this)."""
+        code, text = _read_body(body)
+        if _OVERFLOW.search(f"{code} {text}"):
+            return self._overflow(excerpt(text, self.secrets))
+        return TryAgain(f"the server reports an error: {excerpt(text or code, self.secrets) or 'unnamed'}")
 
+    def _overflow(self, said: str) -> ContextOverflow:
+        return ContextOverflow(f"{self}: the prompt is too long: {said}")
 
-def understand_body(body: Any, endpoint: Endpoint) -> Failure:
-    """Understand an error sent in place of an answer, with status 200 or in a stream (OpenRouter does this)."""
-    code, text = _read_body(body)
-    if _OVERFLOW.search(f"{code} {text}"):
-        return Failure(Reaction.OVERFLOW, excerpt(text, endpoint.secrets))
-    return Failure(
-        Reaction.WAIT, f"the server reports an error: {excerpt(text or code, endpoint.secrets) or 'unnamed'}"
-    )
-
-
-def _of_status(  # noqa: PLR0911  a table, with one row for each meaning of a status
-    status: int, error: Exception, endpoint: Endpoint, parameters: Sequence[str]
-) -> Failure:
-    code, text = _read_body(getattr(error, "body", None) or str(error))
-    said = excerpt(text, endpoint.secrets)
-    tail = f": {said}" if said else ""
-    if status in _ELSEWHERE:
-        return Failure(
-            Reaction.UNAVAILABLE,
-            f"the server sends requests on to another address ({status}), which is not followed; "
-            "give the address itself as --base-url",
-        )
-    if status in {401, 403}:
-        return Failure(Reaction.UNAVAILABLE, f"the key was refused ({status}){_key_advice(endpoint)}")
-    if status in {400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
-        return Failure(Reaction.OVERFLOW, said)
-    if status == 402 or code in _GIVE_UP_CODES:
-        return Failure(Reaction.UNAVAILABLE, f"the account has no credit left ({status}){tail}")
-    if status in {404, 405}:
-        return Failure(Reaction.UNAVAILABLE, f"no model `{endpoint.model}` there, or a wrong base URL ({status}){tail}")
-    if status in _WORTH_A_WAIT or status >= 500 or status < 200:
-        header = getattr(getattr(error, "response", None), "headers", {}).get("retry-after")
-        name = "rate limit" if status == 429 else "server busy" if 200 <= status < 500 else "server error"
-        return Failure(Reaction.WAIT, f"{name} ({status}){tail}", after=retry_after(header))
-    parameter = _parameter(error, f"{code} {text}", parameters)
-    if parameter:
-        return Failure(Reaction.PARAMETER, said, parameter=parameter)
-    return Failure(Reaction.REFUSED, f"the request was refused ({status}){tail}")
-
-
-def _key_advice(endpoint: Endpoint) -> str:
-    if endpoint.key_variable is None:
-        return "; this server wants a key, and none is defined for this provider"
-    return f"; set the environment variable {endpoint.key_variable} to a key that is valid there"
+    def _of_status(self, status: int, error: Exception, parameters: Sequence[str]) -> Exception:
+        code, text = _read_body(getattr(error, "body", None) or str(error))
+        said = excerpt(text, self.secrets)
+        tail = f" ({status}){': ' if said else ''}{said}"
+        final = ""
+        if status in _ELSEWHERE:
+            final = f"the server sends requests on to another address ({status}), which is not followed; "
+            final += "give the address itself as --base-url"
+        elif status in {401, 403}:
+            final = f"the key was refused ({status}); "
+            final += (
+                "this server wants a key, and none is defined for this provider"
+                if self.key_variable is None
+                else f"set the environment variable {self.key_variable} to a key that is valid there"
+            )
+        elif status in {400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
+            return self._overflow(said)
+        elif status == 402 or code in _GIVE_UP_CODES:
+            final = f"the account has no credit left{tail}"
+        elif status in {404, 405}:
+            final = f"no model `{self.model}` there, or a wrong base URL{tail}"
+        elif status in _WORTH_A_WAIT or status >= 500 or status < 200:
+            header = getattr(getattr(error, "response", None), "headers", {}).get("retry-after")
+            name = "rate limit" if status == 429 else "server busy" if 200 <= status < 500 else "server error"
+            return TryAgain(f"{name}{tail}", retry_after(header))
+        if final:
+            return ModelUnavailable(f"{self}: {final}")
+        parameter = _parameter(error, f"{code} {text}", parameters)
+        return Refused(f"{self}: {said if parameter else f'the request was refused{tail}'}", parameter)
 
 
 def _read_body(body: Any) -> tuple[str, str]:
@@ -184,14 +156,3 @@ def _place(parameter: str, text: str) -> int:
     """Position at which a text names a parameter, with blanks for its underscores or not; below 0 for none."""
     found = re.search(rf"(?<![\w]){re.escape(parameter).replace('_', '[_ ]')}(?![\w])", text)
     return found.start() if found else -1
-
-
-def error_for(failure: Failure, endpoint: Endpoint) -> Exception:
-    """Translate a failure for a caller: TryAgain, ModelUnavailable, ContextOverflow or ModelError."""
-    if failure.reaction is Reaction.WAIT:
-        return TryAgain(failure.what, failure.after, ModelError if failure.of_answer else ModelUnavailable)
-    if failure.reaction is Reaction.UNAVAILABLE:
-        return ModelUnavailable(f"{endpoint.shown}: {failure.what}")
-    if failure.reaction is Reaction.OVERFLOW:
-        return ContextOverflow(f"{endpoint.shown}: the prompt is too long: {failure.what}")
-    return ModelError(f"{endpoint.shown}: {failure.what}")

@@ -6,22 +6,16 @@ import importlib
 import threading
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.models.base import Answer, Usage
-from rpms.models.caller import cut_at_stop
-from rpms.models.constraint import grammar, shapes_of
-from rpms.models.providers import BUILDS_LLAMA
+from rpms.core.prompt import Message
+from rpms.models.base import Answer, Decoding, Request, Usage, cut_at_stop
+from rpms.models.constraint import Shape, grammar, shapes_of
+from rpms.models.providers import PROVIDERS
 from rpms.models.secrets import excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rpms.core.prompt import Message
-    from rpms.models.base import Decoding, Request
-    from rpms.models.constraint import Shape
 
 
 class GGUFModel:
@@ -43,7 +37,8 @@ class GGUFModel:
             llama_cpp: Any = importlib.import_module("llama_cpp")
             formats: Any = importlib.import_module("llama_cpp.llama_chat_format")
         except (ImportError, OSError):
-            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'{BUILDS_LLAMA}") from None
+            builds = PROVIDERS["gguf"].builds
+            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'{builds}") from None
         try:
             self._llama: Any = llama_cpp.Llama(
                 model_path=str(path), n_ctx=context, n_batch=min(512, context), n_gpu_layers=-1, verbose=False

@@ -69,11 +69,7 @@ class _Line:
 
 
 def parse_answer(text: str) -> ParsedAnswer:
-    """Read an answer. Never fails: an answer without an action is one whose action is None.
-
-    The first action counts. What the model wrote in the world's or the user's name is cut. Whether the action can be
-    carried out, and in which other words the world would take it, is the world's business.
-    """
+    """Read an answer; it never fails. The first action counts, and text in the name of the world or the user is cut."""
     repairs: list[str] = []
     if len(text) > LONGEST_TEXT:
         repairs.append("cut to length")
@@ -91,10 +87,7 @@ def parse_answer(text: str) -> ParsedAnswer:
 
 
 def action_is_complete(text: str) -> bool:
-    """True if nothing that follows could change the action: a line `Action: …` is there and a new line has begun.
-
-    Reasoning that is not closed yet may still quote an action, so it is never complete.
-    """
+    """True if nothing that follows could change the action: its line has ended, and no reasoning is open."""
     if not text.endswith("\n"):
         return False
     *_, last = text[-2 * LONGEST_ACTION :].rstrip("\n").rpartition("\n")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.foreign.limits import LONGEST_RETRY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 T = TypeVar("T")
 
@@ -41,10 +39,7 @@ class Patience:
         return full * random.uniform(0.5, 1.0)  # noqa: S311  spreading load needs no cryptography
 
     def left(self, failures: int, seconds: float) -> float:
-        """Seconds of waiting until it gives up, at most, after so many failures and with so many seconds to the limit.
-
-        What requests themselves take comes on top: nothing where nobody listens.
-        """
+        """Seconds of waiting until it gives up, at most; what requests take comes on top."""
         waits = (min(self.first_wait * 2.0 ** (n - 1), self.longest_wait) for n in range(failures, self.tries))
         return max(0.0, min(sum(waits), seconds))
 
@@ -76,10 +71,7 @@ def persevere(
     clock: Clock | None = None,
     before_wait: Callable[[str, float, float], None] | None = None,
 ) -> T:
-    """Call until it does not raise TryAgain, within the limits; then give up with one line.
-
-    `before_wait` is told what went wrong, how many seconds are waited, and how many are left before it gives up.
-    """
+    """Call until it does not raise TryAgain, within limits. `before_wait` is told the trouble, the wait, the rest."""
     clock = clock or Clock()
     deadline = clock.now() + patience.total
     failures = 0

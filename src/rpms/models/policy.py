@@ -1,21 +1,20 @@
-"""A model that is no LLM: it reads the decision instead of the prompt."""
+"""Models that are no LLM: one follows the plan, the others, controls, choose from the menu without reading."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from rpms.core.belief import Situation
-from rpms.core.errors import ModelError
+from rpms.core.decide import Decision
+from rpms.core.errors import InputError, ModelError
 from rpms.core.planning.reason import reasoner_of
-from rpms.models.base import Answer
+from rpms.models.base import Answer, Request
 
-if TYPE_CHECKING:
-    from rpms.core.decide import Decision
-    from rpms.models.base import Request
-
-Policy = Callable[["Decision"], tuple[str, str]]
+Policy = Callable[[Decision], tuple[str, str]]
 """From the step's decision to a thought and an action."""
+NO_MENU = "Thought: There is no menu to choose from."
+"""The answer to a prompt without a menu. It has no action, and costs a step as any such answer does."""
 
 
 def follow_plan(decision: Decision) -> tuple[str, str]:
@@ -43,3 +42,53 @@ class PolicyModel:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+class MenuModel:
+    """Answers with an entry of the menu, as shown. The menu's order does not show which entry ranks best."""
+
+    constrains = True
+    """It never answers with anything but an entry."""
+
+    def __init__(self, name: str, choose: Callable[[Request, int], int]) -> None:
+        """`choose`: from the request and the menu's length to an index."""
+        self.name = name
+        self._choose = choose
+
+    def answer(self, request: Request) -> Answer:
+        if request.decision is None:
+            raise ModelError(f"{self.name} reads the step's menu, and the request carries none")
+        choices = request.decision.menu.choices
+        return Answer(f"Action: {choices[self._choose(request, len(choices))]}" if choices else NO_MENU)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def menu_first(name: str) -> MenuModel:
+    """Always the first entry shown."""
+    return MenuModel(name, lambda _request, _length: 0)
+
+
+def menu_best(name: str) -> MenuModel:
+    """The entry that ranks highest for the sub-goal, which the menu's order does not show: a planner in disguise."""
+
+    def choose(request: Request, _length: int) -> int:
+        items = request.decision.menu.items if request.decision is not None else ()
+        return min(range(len(items)), key=lambda index: items[index].rank)
+
+    return MenuModel(name, choose)
+
+
+def menu_random(name: str, seed: str = "0") -> MenuModel:
+    """A uniform choice drawn from seed, episode and prompt alone, so that no scheduling changes a result."""
+    if not seed.isdecimal():
+        raise InputError(f"--model {name}: the seed must be a whole number, such as menu-random/1")
+
+    def choose(request: Request, length: int) -> int:
+        cut = (item for _, item in request.prompt.cut)
+        what = "\x00".join((str(int(seed)), request.episode, request.prompt.text, *cut))
+        digest = hashlib.sha256(what.encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest, "big") % length
+
+    return MenuModel(name, choose)

@@ -1,4 +1,4 @@
-"""The table of providers: what `provider/name` may begin with, and what each needs to be there."""
+"""Providers, from `known.toml`: what `provider/name` may begin with, and what each needs to be there."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import socket
 from dataclasses import dataclass
 from enum import Enum, auto
 from importlib.metadata import entry_points
+from typing import Any
 from urllib.parse import urlsplit
 
 from rapidfuzz import process
 
 from rpms.core.errors import InputError
+from rpms.models.accounting import KNOWN
 from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, ConstraintForm
 from rpms.models.secrets import check_base_url, is_loopback, shown_url
 
@@ -35,7 +37,6 @@ class Backend(Enum):
     """Registered by another package under `rpms.models`."""
 
 
-BUILDS_LLAMA = " (compiles llama.cpp: it takes some minutes and needs a C++ compiler)"
 ENTRY_POINTS = "rpms.models"
 IN_PROCESS = frozenset({Backend.GGUF, Backend.HF})
 """Backends that load weights, which takes long."""
@@ -86,52 +87,12 @@ class Provider:
         return f"{self.name.upper().replace('-', '_')}_{ending}" if remote else None
 
 
-PROVIDERS: dict[str, Provider] = {
-    provider.name: provider
-    for provider in (
-        Provider("openai", "OpenAI", base_url="https://api.openai.com/v1", forms=OPENAI),
-        Provider(
-            "anthropic",
-            "Anthropic, with prompt caching",
-            Backend.ANTHROPIC,
-            base_url="https://api.anthropic.com",
-            extra="anthropic",
-            package="anthropic",
-        ),
-        Provider("deepinfra", "DeepInfra", base_url="https://api.deepinfra.com/v1/openai", forms=OPENAI),
-        Provider("openrouter", "OpenRouter", base_url="https://openrouter.ai/api/v1", forms=OPENAI),
-        Provider("together", "Together", base_url="https://api.together.xyz/v1", forms=OPENAI),
-        Provider("groq", "Groq", base_url="https://api.groq.com/openai/v1", forms=OPENAI),
-        Provider("vllm", "a vLLM server", base_url="http://localhost:8000/v1", key_needed=False, forms=VLLM),
-        Provider("ollama", "an Ollama server", base_url="http://localhost:11434/v1", key_needed=False, forms=OPENAI),
-        Provider(
-            "llamacpp", "a llama.cpp server", base_url="http://localhost:8080/v1", key_needed=False, forms=LLAMACPP
-        ),
-        Provider(
-            "openai-compatible",
-            "any server that speaks OpenAI's chat protocol, at --base-url",
-            key_needed=False,
-            forms=OPENAI,
-        ),
-        Provider(
-            "gguf",
-            "a GGUF file, in this process",
-            Backend.GGUF,
-            "PATH",
-            extra="local",
-            package="llama_cpp",
-            builds=BUILDS_LLAMA,
-        ),
-        Provider("hf", "transformers, in this process", Backend.HF, "PATH-or-NAME", extra="hf", package="transformers"),
-        Provider("planner", "no LLM: the world's own planner", Backend.PLANNER, ""),
-        Provider("scripted", "no LLM: answers from a file, line after line", Backend.SCRIPTED, "FILE"),
-        Provider("replay", "no LLM: answers recorded earlier", Backend.REPLAY, "DIR-or-FILE"),
-        Provider("menu-random", "no LLM: any entry of the menu", Backend.MENU_RANDOM, "SEED", rest_optional=True),
-        Provider("menu-first", "no LLM: the menu's first entry", Backend.MENU_FIRST, ""),
-        Provider("menu-best", "no LLM: the menu's highest-ranked entry", Backend.MENU_BEST, ""),
-        Provider("human", "no LLM: you, with `rpms play`", Backend.HUMAN, ""),
-    )
-}
+def _provider(name: str, backend: str = "openai", forms: str = "", **told: Any) -> Provider:
+    ways = {"openai": OPENAI, "vllm": VLLM, "llamacpp": LLAMACPP, "": ()}
+    return Provider(name, backend=Backend[backend.upper()], forms=ways[forms], **told)
+
+
+PROVIDERS: dict[str, Provider] = {name: _provider(name, **told) for name, told in KNOWN["providers"].items()}
 
 
 @dataclass(frozen=True, slots=True)

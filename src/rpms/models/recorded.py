@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from rpms.core.errors import InputError, ModelUnavailable
+from rpms.core.prompt import Prompt
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.records import BOUNDS, Entry, question_key
 from rpms.foreign.typed import from_json
-from rpms.models.base import Answer, CannotHold, WrappedModel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from rpms.core.prompt import Prompt
-    from rpms.models.base import Model, Request
+from rpms.models.base import Answer, CannotHold, Model, Request, WrappedModel
 
 
 class AnswerStore(Protocol):
@@ -85,10 +81,7 @@ def _replayed(entry: Entry) -> Answer | None:
 
 
 class RecordedModel(WrappedModel):
-    """Answers from the store where it can; asks the model, and keeps the answer, where it cannot.
-
-    Equal questions asked at the same time are asked once.
-    """
+    """Answers from the store, or asks the model and keeps the answer; equal questions at a time are asked once."""
 
     def __init__(self, inner: Model, store: AnswerStore) -> None:
         super().__init__(inner)

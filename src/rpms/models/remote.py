@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.errors import ModelError
 from rpms.core.prompt import Message
-from rpms.foreign.json_text import NotJson, loads
-from rpms.foreign.limits import MOST_TOKENS
-from rpms.models.base import Answer, CannotHold, Usage
-from rpms.models.caller import Caller
-from rpms.models.constraint import NOT_HELD, THOUGHT, held, shapes_of
-from rpms.models.failures import Endpoint, error_for, understand_body
+from rpms.foreign.calls import NotACall, Tool, from_fields
+from rpms.foreign.shown import one_line
+from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage
+from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, held, shapes_of
+from rpms.models.failures import NOT_OF_PROTOCOL
 from rpms.models.parsing import parse_answer
-from rpms.models.patience import Clock, Patience, TryAgain
-from rpms.models.secrets import shown_url, url_secrets
-from rpms.models.tool_calls import called, tool_fields
-from rpms.models.wire import make_client
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rpms.models.base import Decoding, Request
-    from rpms.models.constraint import ConstraintForm, Fields
+from rpms.models.patience import TryAgain
+from rpms.models.served import Reply, ServedModel, body_of, count
 
 _LOG = logging.getLogger("rpms")
 
@@ -49,7 +41,7 @@ _PROBE = (
 """A question whose plain answer is none of the choices that are sent with it."""
 
 
-class RemoteModel:
+class RemoteModel(ServedModel):
     """A model behind an OpenAI-compatible endpoint.
 
     Choices and templates are sent in the first of the provider's forms that the server heeds, found out once by a small
@@ -57,39 +49,14 @@ class RemoteModel:
     notes and one line on stderr say so.
     """
 
-    def __init__(
-        self,
-        name: str,
-        model: str,
-        base_url: str,
-        *,
-        key: str | None = None,
-        key_variable: str | None = None,
-        patience: Patience | None = None,
-        clock: Clock | None = None,
-        forms: tuple[ConstraintForm, ...] = (),
-    ) -> None:
-        """`name`: as the user wrote it; `model`: as the endpoint knows it. The key is held by the SDK alone.
+    sdk = ("openai", "OpenAI", "OpenAIError")
+    adaptable = ADAPTABLE
+    own = CARRIERS
+    calls_tools = True
 
-        `forms`: the ways in which this kind of server may take choices; none for one that cannot.
-        """
-        import openai  # noqa: PLC0415  half a second that only a remote model should cost
-
-        self.name = name
-        self._model = model
-        patience = patience or Patience()
-        # The SDK's own retries are off: two layers would multiply, and only one would be recorded.
-        self._client = openai.OpenAI(
-            api_key=key or "none",
-            base_url=base_url,
-            max_retries=0,
-            timeout=patience.timeout,
-            http_client=make_client(openai, base_url, silence=patience.timeout, whole=patience.whole),
-        )
-        endpoint = Endpoint(
-            shown_url(base_url), model, key_variable, (*((key,) if key else ()), *url_secrets(base_url))
-        )
-        self._caller = Caller(endpoint, (openai.OpenAIError,), ADAPTABLE, patience, clock, own=CARRIERS)
+    def __init__(self, *endpoint: str, forms: tuple[ConstraintForm, ...] = (), **options: Any) -> None:
+        """`forms`: the ways in which this kind of server may take choices; none for one that cannot."""
+        super().__init__(*endpoint, **options)
         self._forms = forms
         self._finding = threading.Lock()
         self._heeds: frozenset[ConstraintForm] | None = None
@@ -98,27 +65,22 @@ class RemoteModel:
     def constrains(self) -> bool:
         return bool(self._forms)
 
-    calls_tools = True
-
-    def __repr__(self) -> str:
-        return f"RemoteModel({self.name!r}, {self._caller.endpoint.url!r})"
-
     def answer(self, request: Request) -> Answer:
         if request.tools:
-            return self._ask(request.prompt.messages(), request.decoding, tool_fields(request.tools))
+            return self._say(request.prompt.messages(), request.decoding, tool_fields(request.tools))
         shapes = shapes_of(request.choices, request.templates)
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:
             raise CannotHold(f"{self.name} cannot hold its answers to action templates, only to a menu")
         messages, decoding = request.prompt.messages(), request.decoding
         if not shapes or not forms:
-            return self._ask(messages, decoding, {})
+            return self._say(messages, decoding, {})
         heeded = self._heeded(decoding)
         form = next((form for form in forms if form in heeded), None)
         if form is None:
-            answer = self._ask(messages, decoding, {})
+            answer = self._say(messages, decoding, {})
             return replace(answer, notes=(*answer.notes, f"{NOT_HELD}: this server takes none of the forms"))
-        answer = self._ask(messages, decoding, form.fields(shapes, decoding.max_tokens))
+        answer = self._say(messages, decoding, form.fields(shapes, decoding.max_tokens))
         notes = answer.notes
         if form is not forms[0]:
             notes += (f"{'choices' if request.choices else 'templates'} sent as {form.name}",)
@@ -129,16 +91,12 @@ class RemoteModel:
         return replace(answer, notes=notes)
 
     def _heeded(self, decoding: Decoding) -> frozenset[ConstraintForm]:
-        """The forms that the server heeds, from the first one on; asked of it once.
-
-        Many servers ignore unknown parameters. So each form is sent with a question that wants one action and choices
-        that allow only others; the first that is heeded is enough, unless it takes no templates.
-        """
+        """The forms that the server heeds: each is sent with choices that rule out the wanted action, once."""
         with self._finding:
             if self._heeds is None:
                 found: set[ConstraintForm] = set()
                 for form in self._forms:
-                    answer = self._ask(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens))
+                    answer = self._say(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens))
                     if held(answer.text, _PROBED):
                         found.add(form)
                         break
@@ -149,7 +107,7 @@ class RemoteModel:
                 self._heeds = frozenset(found)
             return self._heeds
 
-    def _ask(self, messages: Sequence[Message], decoding: Decoding, fields: Fields) -> Answer:
+    def _say(self, messages: Sequence[Message], decoding: Decoding, fields: Fields) -> Answer:
         arguments: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": m.role, "content": m.content} for m in messages],
@@ -165,14 +123,9 @@ class RemoteModel:
             arguments["stop"] = list(decoding.stop[:MOST_STOPS])
         if decoding.extra:
             arguments["extra_body"] = dict(decoding.extra)
-        reply = self._caller.ask(self._send, arguments)
-        text, finish, usage, notes = reply.value
-        return self._caller.finished(reply, text, finish, usage, decoding.stop, notes)
+        return self._ask(arguments, decoding.stop)
 
-    def close(self) -> None:
-        self._client.close()
-
-    def _send(self, arguments: dict[str, Any]) -> tuple[str, str, Usage, tuple[str, ...]]:
+    def _send(self, arguments: dict[str, Any]) -> Reply:
         """One request. What a server sends may be anything, so each field is looked at before it is used."""
         # In the body as they are: the SDK has no arguments for other servers' parameters.
         carried = {name: arguments.pop(name) for name in CARRIERS if name in arguments}
@@ -190,26 +143,12 @@ class RemoteModel:
                 text, more = called(text, message.get("tool_calls"))
                 notes += more
             finish = finish if isinstance(finish, str) and finish != "tool_calls" else "stop"
-            return text, finish, usage, notes
+            return Reply(text, finish, usage, notes)
         if body.get("error"):
-            raise error_for(understand_body(body["error"], self._caller.endpoint), self._caller.endpoint)
+            raise self._endpoint.understand_body(body["error"])
         if isinstance(choices, list):
             raise TryAgain("the answer has no choices", lasting=ModelError)
         raise TryAgain(NOT_OF_PROTOCOL)
-
-
-NOT_OF_PROTOCOL = "the answer is not of the protocol's form (check the base URL)"
-
-
-def body_of(raw: Any) -> dict[str, Any]:
-    """The JSON object of a response as an SDK hands it over unread; TryAgain where there is none."""
-    try:
-        body = loads(raw.http_response.content)
-    except NotJson:
-        body = None
-    if not isinstance(body, dict):
-        raise TryAgain(NOT_OF_PROTOCOL)
-    return body
 
 
 def _text(content: object) -> str:
@@ -229,7 +168,35 @@ def _usage(usage: object) -> tuple[Usage, tuple[str, ...]]:
     return Usage(prompt, min(cached, prompt), count(usage.get("completion_tokens"))), ()
 
 
-def count(value: object) -> int:
-    """A token count as a server sent it, which may be anything."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 < value <= MOST_TOKENS else 0  # type: ignore[operator, return-value]  # a whole number
+NO_CALL = "answered without a tool call"
+
+
+def tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
+    """Tools as a request offers them. A call is required: in a world of tools there is nothing else to do."""
+    offered = [
+        {
+            "type": "function",
+            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
+        }
+        for tool in tools
+    ]
+    return {"tools": offered, "tool_choice": "required"}
+
+
+def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
+    """An answer as text, given its words and tool calls, and what to note. The first call counts, readable or not."""
+    first = calls[0] if isinstance(calls, list) and calls else None
+    function = first.get("function") if isinstance(first, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+        return text, (NO_CALL,)
+    notes: tuple[str, ...] = (
+        ("several tool calls: the first counts",) if isinstance(calls, list) and len(calls) > 1 else ()
+    )
+    try:
+        action = str(from_fields(function["name"], function.get("arguments")))
+    except NotACall as problem:
+        action = one_line(f"{function['name']}({function.get('arguments')})")
+        notes += (str(problem),)
+    answer = f"Thought: {one_line(text)}\nAction: {action}"
+    # Words that would be read as another answer are left out.
+    return (answer if text and parse_answer(answer).action == action else f"Action: {action}"), notes

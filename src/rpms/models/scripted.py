@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from rpms.core.errors import FileError, ModelError
 from rpms.foreign.files import read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_SCRIPT
-from rpms.models.base import Answer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from rpms.models.base import Request
+from rpms.models.base import Answer, Request
 
 
 class ScriptedModel:
@@ -64,11 +60,7 @@ class FunctionModel:
 
 
 def read_script(path: Path, name: str | None = None) -> ScriptedModel:
-    """Read a script: one action a line, or with the ending `.jsonl` one object a line.
-
-    A plain line may carry labels of its own; blank lines and lines that begin with `#` are left out. An object has
-    `text`, or `action` and perhaps `thought`; with `episode` it belongs to that episode alone.
-    """
+    """Read a script: an action a line, or in `.jsonl` objects with `text`, or `action`, `thought`, `episode`."""
     content = read_text(path, LARGEST_SCRIPT)
     common: list[str] = []
     by_episode: dict[str, list[str]] = {}

@@ -7,15 +7,12 @@ import os
 import re
 import unicodedata
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.foreign.limits import LONGEST_LINE
 from rpms.foreign.shown import one_line, unseen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 FORBID_VARIABLE = "RPMS_FORBID_REQUESTS"
 """Set to anything but `0` or nothing, no request leaves this machine. An environment variable, so that child processes

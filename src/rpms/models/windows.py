@@ -13,36 +13,15 @@ from rpms.core.errors import FileError, RPMSError
 from rpms.foreign.files import read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
+from rpms.models.accounting import KNOWN
 from rpms.models.providers import NO_LLM, Backend, ModelName, base_url_of, parse_model_name
-from rpms.models.remote import count
 from rpms.models.secrets import check_allowed, check_base_url
+from rpms.models.served import count
 from rpms.models.wire import fetch
 
 ASSUMED: Final = 8_192
 """Assumed window: the smallest of the models in use."""
 _TIMEOUT_S: Final = 5.0
-_KNOWN: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), tokens)
-    for pattern, tokens in (
-        (r"gpt-4(-0314|-0613)?$", 8_192),
-        (r"gpt-4-32k", 32_768),
-        (r"gpt-3\.5-turbo", 16_385),
-        (r"gpt-4\.1", 1_047_576),
-        (r"gpt-4(o|-turbo|\.5|-1106|-0125)", 128_000),
-        (r"gpt-5", 400_000),
-        (r"(^|/)o[134](-|$)", 200_000),
-        (r"claude", 200_000),
-        (r"llama-?3\.[123]", 131_072),
-        (r"llama-?3(?!\.)", 8_192),
-        (r"qwen-?3", 32_768),
-        (r"qwen-?2\.5", 32_768),
-        (r"mi[sx]tral", 32_768),
-        (r"gemma-?3", 131_072),
-        (r"gemma-?2", 8_192),
-        (r"deepseek", 65_536),
-    )
-)
-"""By a part of the name, the first that fits. Servers of one's own are asked first: they may be started with less."""
 _FIELDS: Final = ("max_model_len", "context_length", "context_window", "n_ctx", "max_context_length")
 """Servers' names for it: vLLM, OpenRouter and Together, Groq, llama.cpp, LM Studio."""
 
@@ -75,7 +54,7 @@ def context_window(model: str, given: int | None = None, base_url: str | None = 
         return Window(held, "known")
     if name.provider.backend is Backend.GGUF:
         return Window(ASSUMED, "known")  # the context that it is opened with
-    known = next((tokens for pattern, tokens in _KNOWN if pattern.search(name.rest)), 0)
+    known = next((n for form, n in KNOWN["windows"].items() if re.search(form, name.rest, re.IGNORECASE)), 0)
     own_server = not name.provider.key_needed
     if name.provider.backend is Backend.OPENAI and (own_server or not known) and (asked := _asked(name, base_url)):
         return Window(asked, "asked")

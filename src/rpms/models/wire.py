@@ -106,21 +106,22 @@ def _is_local(stream: Any) -> bool:
 
 
 def make_client(sdk: ModuleType, base_url: str, *, silence: float, whole: float) -> Any:
-    """A client for an SDK. `silence`: seconds a server may say nothing; `whole`: seconds a response may take in all.
-
-    InputError where the environment names a proxy that cannot be used.
-    """
-    return _client(_library(sdk), base_url, silence, whole)
+    """A client for an SDK. `silence`, `whole`: seconds a server may say nothing, and a response may take in all."""
+    roots = {kind.__module__.partition(".")[0] for kind in getattr(sdk, "DefaultHttpxClient", type(None)).__mro__}
+    library = next((name for name in _LIBRARIES if name in roots), None)
+    if library is None:
+        raise ModelUnavailable(
+            f"this version of {sdk.__name__} cannot be kept from following redirects: pip install -U {sdk.__name__}"
+        )
+    return _client(importlib.import_module(library), base_url, silence, whole)
 
 
 def fetch(url: str, headers: Mapping[str, str], *, seconds: float) -> Any:
     """The JSON at an address, asked for like everything else; None where there is none to be had in time."""
-    for name in _LIBRARIES:
-        if importlib.util.find_spec(name) is not None:
-            library = importlib.import_module(name)
-            break
-    else:
+    found = next((name for name in _LIBRARIES if importlib.util.find_spec(name) is not None), None)
+    if found is None:
         return None
+    library = importlib.import_module(found)
     try:
         with _client(library, url, seconds, seconds) as client:
             reply = client.get(url, headers=dict(headers))
@@ -141,17 +142,6 @@ def _client(library: ModuleType, base_url: str, silence: float, whole: float) ->
     pool._network_backend = _Network(pool._network_backend, allowance)  # type: ignore[union-attr]  # noqa: SLF001
     transport = _bounded(library, inner, allowance, whole)
     return library.Client(transport=transport, follow_redirects=False, trust_env=False, timeout=silence)
-
-
-def _library(sdk: ModuleType) -> ModuleType:
-    """The HTTP library that an SDK is built on."""
-    roots = {kind.__module__.partition(".")[0] for kind in getattr(sdk, "DefaultHttpxClient", type(None)).__mro__}
-    for name in _LIBRARIES:
-        if name in roots:
-            return importlib.import_module(name)
-    raise ModelUnavailable(
-        f"this version of {sdk.__name__} cannot be kept from following redirects: pip install -U {sdk.__name__}"
-    )
 
 
 def _proxy(base_url: str) -> str | None:
@@ -219,7 +209,7 @@ def _checked(status: int, body: bytes) -> bytes:
     try:
         loads(body)
     except NotJson as error:
-        if _looks_like_json(body):
+        if body.lstrip()[:1] in {b"{", b"["}:  # it would be JSON
             if status in _OK:
                 raise BadResponse(f"the response cannot be read: {error}") from None
             return b""
@@ -227,7 +217,3 @@ def _checked(status: int, body: bytes) -> bytes:
             return body.decode("utf-8", "replace").encode()
         return body  # not JSON: the caller reports it
     return body
-
-
-def _looks_like_json(body: bytes) -> bool:
-    return body.lstrip()[:1] in {b"{", b"["}

@@ -11,9 +11,8 @@ from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError
 from rpms.core.mask import Mask
 from rpms.models.base import Decoding, Model
-from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
 from rpms.play.reading import Reads
-from rpms.play.reflecting import NOTHING, Reflection
 from rpms.play.step import Player
 from rpms.worlds.base import REQUEST, Game, Outcome, Task, World, act, start
 

@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from rpms.foreign.files import is_there
-from rpms.play.answering import NamedModel
-from rpms.play.plan import RunPlan
-from rpms.store.runs import EPOCHS, PROTOCOL, RunFolder
+from rpms.models.providers import NO_LLM, Backend, backend_of
+from rpms.play.methods import METHODS, REACT
+from rpms.play.plan import NamedModel, RunPlan
+from rpms.play.run import MakeEngine, run
+from rpms.play.threads import Threads
+from rpms.store.runs import EPOCHS, PROTOCOL, RunFolder, RunSummary
 
 Outcome = TypeVar("Outcome")
 
@@ -113,3 +116,27 @@ def agreement(epochs: Sequence[Mapping[str, bool]]) -> Agreement | None:
 def won_by_task(folder: RunFolder) -> dict[str, bool]:
     """Wins among the finished episodes of a run, by task."""
     return {row.task: row.won for row in folder.rows()}
+
+
+CONTROLS = ("menu-random", "menu-best")
+FOLDER = "controls"
+"""The folder of a run that holds its controls, one run each."""
+
+
+def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
+    """The controls of a plan, by name; none where there is no menu, or where no LLM chooses from it."""
+    menu = plan.condition.enforcement.menu and plan.condition.informed
+    if not menu or plan.trial or backend_of(plan.model_name) in NO_LLM - {Backend.REPLAY}:
+        return {}
+    alike = replace(plan, keep={}, method=METHODS[REACT])
+    return {name: replace(alike, model_name=name, open_model=NamedModel(name, plan.world.name)) for name in CONTROLS}
+
+
+def play_controls(
+    plan: RunPlan, folder: Path, workers: int | None = None, engine: MakeEngine = Threads
+) -> Mapping[str, RunSummary]:
+    """Play what is missing of a run's controls; none where there is nothing to control for."""
+    return {
+        name: run(control, folder / FOLDER / name, workers, engine=engine)
+        for name, control in control_plans(plan).items()
+    }

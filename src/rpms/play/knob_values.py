@@ -1,12 +1,10 @@
-"""Readers of knob values, as a command line, a YAML file or Python gives them.
-
-A reader takes any value; a ValueError says what to write instead.
-"""
+"""Knobs, and readers of their values; a ValueError or an InputError says what to write instead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +22,20 @@ from rpms.foreign.shown import excerpt
 from rpms.play.parts import find_part
 
 Read = Callable[[Any], Any]
+
+
+class SettingError(InputError):
+    """A knob that is not known, or a value it cannot have."""
+
+    def __init__(self, name: str, problem: str, inner: str = "") -> None:
+        """`inner`: which entry of it, where it has several."""
+        self.name, self.problem, self.inner = name, problem, inner
+        super().__init__(f"{name}: {problem}")
+
+
+def knob(read: Read, doc: str, values: str = "", *, tasks: bool = False) -> Any:
+    """A field of `Settings`. `values`: what may be given, for the help. `tasks`: it chooses what is played."""
+    return field(default=None, metadata={"read": read, "doc": doc, "values": values, "tasks": tasks})
 
 
 class EntryError(ValueError):
@@ -56,10 +68,7 @@ def part_or(seam: str, other: Read | None = None) -> Read:
             return value
         if other is not None and not (isinstance(value, str) and ":" in value):
             return other(value)
-        try:
-            return find_part(seam, str(value), Path.cwd())
-        except InputError as error:
-            raise ValueError(str(error)) from None
+        return find_part(seam, str(value), Path.cwd())
 
     return read
 
@@ -151,10 +160,7 @@ def parts(value: Any) -> dict[str, Any]:
 
 def condition_name(value: Any) -> str:
     """A condition's name."""
-    try:
-        named_condition(str(value))
-    except InputError as error:
-        raise ValueError(str(error)) from None
+    named_condition(str(value))
     return str(value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
@@ -73,16 +74,13 @@ class Meter:
         return None if seconds is None else max(0.0, seconds - (self._clock() - self._start))
 
     def begin(self) -> None:
-        """Before an answer: LimitReached where a request would be too many.
-
-        Where those under way may be the last, they are waited for: an answer from a record takes none.
-        """
+        """Before an answer: wait for those under way that may be the last; LimitReached if this one is too many."""
         most = self.limits.requests
         with self._changed:
             while most is not None and self._asking and self._requests + self._asking >= most and not self._reached():
                 self._changed.wait(self.seconds_left)
-            if self._reached():
-                raise self._error()
+            if which := self._reached():
+                raise self._error(which)
             self._asking += 1
 
     def end(self, usage: Usage, price: Price | None) -> None:
@@ -96,23 +94,19 @@ class Meter:
     def reached(self) -> LimitReached | None:
         """Exception to raise at a limit."""
         with self._changed:
-            return self._error() if self._reached() else None
+            which = self._reached()
+            return self._error(which) if which else None
 
-    def _reached(self) -> bool:
+    def _reached(self) -> str:
+        """The option whose limit is reached; empty while none is."""
         limits = self.limits
-        return (
-            (limits.cost is not None and self._cost >= limits.cost)
-            or (limits.requests is not None and self._requests >= limits.requests)
-            or self.seconds_left == 0.0
-        )
+        if limits.cost is not None and self._cost >= limits.cost:
+            return f"--max-cost {limits.cost:g}"
+        if limits.seconds is not None and self.seconds_left == 0.0:
+            return f"--max-time {limits.seconds:g}s"
+        return f"--max-requests {limits.requests}" if self._requests >= (limits.requests or math.inf) else ""
 
-    def _error(self) -> LimitReached:
-        limits = self.limits
-        told = {
-            f"--max-cost {limits.cost or 0:g}": limits.cost is not None and self._cost >= limits.cost,
-            f"--max-time {limits.seconds or 0:g}s": self.seconds_left == 0.0,
-        }
-        which = next((name for name, is_it in told.items() if is_it), f"--max-requests {limits.requests}")
+    def _error(self, which: str) -> LimitReached:
         taken = f"{self._requests:,} requests" + (f", ${self._cost:,.4f}" if self._cost else "")
         return LimitReached(f"{which} is reached, after {taken} and {self._clock() - self._start:,.0f} s")
 

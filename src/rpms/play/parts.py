@@ -1,8 +1,4 @@
-"""Parts of one's own, by name: `module:function`, or the name under which an installed package registers one.
-
-An entry point of the group `rpms.retriever`, `rpms.consistency`, `rpms.arbitration`, `rpms.prompt` or `rpms.harvest`
-gives a part a short name. What a part is, its version and a hash of its source go into the protocol of a run.
-"""
+"""Parts of one's own, as `module:function` or by an entry point of `rpms.SEAM`; protocols hash their source."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from rpms.core.condition import FULL, Condition, Knowledge
@@ -19,19 +20,42 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Decoding, Model, WrappedModel
+from rpms.models.catalogue import ModelOptions, check_openable, open_model
 from rpms.models.providers import NO_LLM, parse_model_name
-from rpms.play.answering import NamedModel
-from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.parts import SEAMS, identity
 from rpms.play.reading import CONTROLS, Reads
-from rpms.play.reflecting import CARRIED, Earlier
-from rpms.play.setup import knowledge_of
-from rpms.play.sources import Sources, retrieval_settings
+from rpms.play.sources import Sources, knowledge_of, retrieval_settings
 from rpms.play.tasks import limited
+from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import memory_hash
+from rpms.store.packed_answers import open_answers
 from rpms.store.prompts import prompts_hash
 from rpms.store.protocol import Protocol
 from rpms.worlds.base import Setting, Task, World, game_of
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model by name, opened when called; it can be pickled and sent to where the episodes are played."""
+
+    name: str
+    world: str
+    options: ModelOptions = field(default_factory=ModelOptions)
+    record: Path | None = None
+    """A folder that keeps every answer, and gives back what it holds."""
+
+    def __call__(self) -> Model:
+        return open_model(self.name, self.options, open_answers=open_answers, record=self._kept)
+
+    def check(self) -> None:
+        """Raise what opening it here would, as far as that is known at once."""
+        check_openable(self.name, self.options, open_answers=open_answers, record=self._kept)
+
+    @property
+    def _kept(self) -> FolderOfAnswers | None:
+        return FolderOfAnswers(self.record) if self.record is not None else None
+
 
 OpenModel = Callable[[], Model]
 """Opens a model. A cluster calls it once in each of its processes, and so it must be possible to pickle it."""
@@ -93,9 +117,7 @@ class RunPlan:
 
     def reads(self, model: Model) -> Reads:
         """Opens the plan's reader; by default the model that plays."""
-        if self.reader in CONTROLS:
-            return Reads(control=self.reader)
-        return Reads(self.open_reader() if self.open_reader is not None else model)
+        return Reads.by(self.reader, self.open_reader or (lambda: model), model)
 
     def protocol(self) -> Protocol:
         """Everything in this plan that decides its results."""
@@ -104,7 +126,7 @@ class RunPlan:
             "package": version("rpms"),
             "world": self.world.name,
             "engine": self.setting.engine,
-            "edition": self._edition(),
+            "edition": dict(self.world.edition(self.tasks, self.setting)),
             "options": dict(sorted(self.setting.options.items())),
             "split": self.split,
             "model": self.model_name,
@@ -141,10 +163,6 @@ class RunPlan:
         """The world's knowledge, from the sources of this plan."""
         return knowledge_of(self.world, self.sources, self.decoding.max_tokens, self.method)
 
-    def _edition(self) -> dict[str, str]:
-        """The world's facts about the games themselves, beyond their names: a dialect, a hash of their files."""
-        return dict(self.world.edition(self.tasks, self.setting))
-
 
 class Terms(TypedDict, total=False):
     """On what terms tasks are played. What is left out, or None, is the world's own default."""
@@ -175,11 +193,7 @@ def plan_run(
     keep: Mapping[str, Keep] | None = None,
     **terms: Unpack[Terms],
 ) -> RunPlan:
-    """Make a plan: which tasks, who plays them, and on what terms. What cannot be run is an InputError here.
-
-    The defaults are the paper's: the full system, its manual, its prompt. A condition with memory needs one; an empty
-    one is `EpisodicMemory()`.
-    """
+    """Make a plan of tasks, player and terms, the paper's by default. What cannot be run is an InputError here."""
     setting = setting or Setting()
     split = split or world.splits[0]
     chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
@@ -191,33 +205,22 @@ def plan_run(
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
-    budget, reader = terms.get("step_budget"), terms.get("reader", "")
-    plan = RunPlan(
-        world=world,
-        split=split,
-        tasks=chosen,
-        model_name=model_name,
-        open_model=open_model,
-        condition=terms.get("condition", FULL),
-        memory=EpisodicMemory(world=world.name),
-        setting=setting,
-        decoding=terms.get("decoding") or Decoding(max_tokens=world.max_tokens),
-        step_budget=world.step_budget if budget is None else budget,
-        sources=terms.get("sources") or Sources(),
-        stuck_after=terms.get("stuck_after", 0),
-        seed=terms.get("seed", 0),
-        keep=keep or {},
-        method=terms.get("method", METHODS[REACT]),
-        reader=reader,
-        open_reader=terms.get("open_reader") or _opening(reader, world),
-    )
+    memory, allowed = terms.get("memory"), terms.get("overlap")
+    given: dict[str, Any] = {
+        "condition": FULL,
+        "decoding": Decoding(max_tokens=world.max_tokens),
+        "step_budget": world.step_budget,
+        **{name: value for name, value in terms.items() if value is not None and name not in ("memory", "overlap")},
+    }
+    given["open_reader"] = terms.get("open_reader") or _opening(terms.get("reader", ""), world)
+    none = EpisodicMemory(world=world.name)
+    plan = RunPlan(world, split, chosen, model_name, open_model, memory=none, setting=setting, keep=keep or {}, **given)
     _check_ranges(plan)
-    memory = terms.get("memory")
     if memory is not None:
         plan = plan.remembering(memory)
     elif plan.condition.memory:
         raise InputError("the condition uses memory, and none was given: read one, or give EpisodicMemory() for none")
-    if plan.overlap and not terms.get("overlap"):
+    if plan.overlap and not allowed:
         raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
     return plan
 
@@ -242,16 +245,16 @@ def _opening(reader: str, world: World) -> OpenModel | None:
 def _check_ranges(plan: RunPlan) -> None:
     """Refuse numbers that a protocol could not be read back with."""
     decoding = plan.decoding
-    if plan.step_budget < 1:
-        raise InputError(f"a budget of {plan.step_budget} steps leaves nothing to do")
-    if not 0 <= decoding.temperature < math.inf:
-        raise InputError(f"a temperature of {decoding.temperature}: give 0 or more")
-    if not 0 < decoding.top_p <= 1:
-        raise InputError(f"a top_p of {decoding.top_p}: give a number above 0, at most 1")
-    if decoding.max_tokens < 1:
-        raise InputError(f"{decoding.max_tokens} new tokens are no answer; give 1 or more")
-    if plan.stuck_after < 0:
-        raise InputError(f"stuck after {plan.stuck_after} failures: give 1 or more, or 0 for never")
+    wrong = {
+        f"a budget of {plan.step_budget} steps leaves nothing to do": plan.step_budget < 1,
+        f"a temperature of {decoding.temperature}: give 0 or more": not 0 <= decoding.temperature < math.inf,
+        f"a top_p of {decoding.top_p}: give a number above 0, at most 1": not 0 < decoding.top_p <= 1,
+        f"{decoding.max_tokens} new tokens are no answer; give 1 or more": decoding.max_tokens < 1,
+        f"stuck after {plan.stuck_after} failures: give 1 or more, or 0 for never": plan.stuck_after < 0,
+    }
+    for problem, is_so in wrong.items():
+        if is_so:
+            raise InputError(problem)
     for number in (decoding.max_tokens, plan.step_budget, plan.seed, plan.stuck_after, decoding.seed or 0):
         if abs(number) > LONGEST_NUMBER:
             raise InputError(f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number")

@@ -146,10 +146,11 @@ class Display(Listener):
             expand=True,
         )
         self._task: TaskID | None = None
-        self._live = Live(get_renderable=self._picture, console=console, refresh_per_second=4)
-
-    def _picture(self) -> Group:
-        return Group(self._bar, Text(f"  {self._tally.text()}"))
+        self._live = Live(
+            get_renderable=lambda: Group(self._bar, Text(f"  {self._tally.text()}")),
+            console=console,
+            refresh_per_second=4,
+        )
 
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
         self._tally.begin(len(plan.tasks), finished, usages)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision, Mind
@@ -57,6 +56,13 @@ class Reads:
     """Knowledge that is not used for reading, for measurements: `rules`, `belief`, `memory`."""
     _kept: dict[int, Reader] = field(init=False, repr=False, compare=False, default_factory=dict)
 
+    @classmethod
+    def by(cls, reader: str, open_reader: Callable[[], Model], model: Model, ask: Ask | None = None) -> Reads:
+        """The reader of a setting: a control, a model that is opened here, or without one the model that plays."""
+        if reader in CONTROLS:
+            return cls(control=reader, ask=ask)
+        return cls(open_reader() if reader else model, ask=ask)
+
     @property
     def source(self) -> Source:
         """Reader by name, else the model if it is a language model, else the words alone."""
@@ -82,10 +88,7 @@ class Reads:
 
 
 def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: str) -> Understood:
-    """The goal of an opening observation: as the world knows it, else as it is read.
-
-    A model that fails leaves the words to read by, and a note; ModelUnavailable passes through.
-    """
+    """The goal of an opening observation: as the world knows it, else read, by the words if the model fails."""
     goal = world.goal(opening)
     if goal.type != UNKNOWN_GOAL or not goal.text or not forms_of(mind.schemas):
         return Understood(goal)
@@ -137,21 +140,12 @@ def goal_in_words(world: World, told: str, types: Sequence[str], request: str) -
     return world.goal_of(type_, dict(zip(("object", "destination"), kinds, strict=False)), request)
 
 
-def doubt_in(decision: Decision) -> str:
-    """Reason why a reading seems wrong at a step; empty while it may be right."""
-    if decision.progress.sub_goal == "done":
-        return "all that it wants holds, and the game goes on"
-    if decision.plan.cost == inf or decision.plan.opened:
-        return "nothing known leads to it any more"
-    return ""
-
-
 def reconsidered(readings: Readings | None, decision: Decision, mind: Mind) -> Readings | None:
     """Readings with another one taken, where a step speaks against the present one; None where it stays."""
     if readings is None:
         return None
     belief, plans = decision.belief, mind.manual if mind.manual.actions else mind.schemas.bare()
-    if why := doubt_in(decision):
+    if decision.plan and (why := decision.noticed.against_goal):  # planning notices where nothing is left
 
         def price(goal: Goal) -> float:
             rules = plans.active(goal.type, goal.object, goal.destination)

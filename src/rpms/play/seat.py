@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from rpms.core.condition import Knowledge, compose
@@ -12,12 +13,12 @@ from rpms.core.errors import FileError, WorldError
 from rpms.core.usage import Usage
 from rpms.models.base import Model
 from rpms.play.episode import Play
+from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, carried_text, reflect
 from rpms.play.plan import RunPlan
 from rpms.play.reading import Reads
-from rpms.play.reflecting import CARRIED, NOTHING, Reflection, carried_text, reflect
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.runs import Timing
-from rpms.worlds.base import Task
+from rpms.worlds.base import Game, Task
 
 LOSSES = 4
 """Losses of an episode with its node or process after which it counts as a world error."""
@@ -69,10 +70,7 @@ class Seat:
     def __init__(
         self, plan: RunPlan, model: Model, knowledge: Knowledge | None = None, reads: Reads | None = None
     ) -> None:
-        """`knowledge` is the world's, where it was read before; what it remembers of its use is not shared.
-
-        `reads`: who reads goals in people's words, where a reader is open already.
-        """
+        """`knowledge`: of the world, where it was read before. `reads`: a reader that is open already."""
         self._plan = plan
         self._model = model
         knowledge = knowledge or plan.knowledge()
@@ -81,16 +79,10 @@ class Seat:
         self._reads = plan.reads(model) if reads is None else reads
 
     def play(self, task: Task, stop: Callable[[], bool] = never) -> Finished | None:
-        """Play one episode; None if asked to stop before its end.
-
-        A world that fails is the end of this episode alone. ModelUnavailable passes through: nothing is to be recorded
-        of an episode that no model could play.
-        """
+        """Play one episode; None if asked to stop. A world's error ends it; ModelUnavailable passes through."""
         start, plan = time.perf_counter(), self._plan
-        brought = NOTHING
-        if earlier := plan.earlier.get(task.id):
-            context = plan.sources.context
-            brought = reflect(plan.method, earlier, self._model, plan.decoding, self._name(task), context)
+        earlier = plan.earlier.get(task.id)
+        brought = self.reflect(task, earlier) if earlier else NOTHING
         episode = self._episode(task, brought, stop)
         if episode is None:
             return None
@@ -100,30 +92,40 @@ class Seat:
         """Name of an episode for the model."""
         return f"{task.id} trial {self._plan.trial}" if self._plan.trial else task.id
 
+    def reflect(self, task: Task, earlier: Earlier) -> Reflection:
+        """Ask the model what to carry from the last attempt at a task to the next."""
+        plan = self._plan
+        return reflect(plan.method, earlier, self._model, plan.decoding, self._name(task), plan.sources.context)
+
+    def begin(self, task: Task, game: Game, brought: Reflection = NOTHING) -> Play:
+        """An episode in a game that is open."""
+        plan = self._plan
+        return Play(
+            plan.world,
+            game,
+            task,
+            self._mind,
+            self._model,
+            plan.decoding,
+            plan.step_budget,
+            plan.stuck_after,
+            self._name(task),
+            plan.seed,
+            method=plan.method,
+            reads=self._reads,
+            brought=brought,
+            repair=plan.condition.repair,
+            calls=plan.condition.calls,
+        )
+
     def _episode(self, task: Task, brought: Reflection, stop: Callable[[], bool]) -> Episode | None:
         plan = self._plan
         try:
             game = plan.world.open(task, plan.setting)
         except (WorldError, FileError) as error:
             return Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), str(error))
-        try:
-            play = Play(
-                plan.world,
-                game,
-                task,
-                self._mind,
-                self._model,
-                plan.decoding,
-                plan.step_budget,
-                plan.stuck_after,
-                self._name(task),
-                plan.seed,
-                method=plan.method,
-                reads=self._reads,
-                brought=brought,
-                repair=plan.condition.repair,
-                calls=plan.condition.calls,
-            )
+        with closing(game):
+            play = self.begin(task, game, brought)
             while play.ending is None:
                 if stop():
                     return None
@@ -132,5 +134,3 @@ class Seat:
                 except WorldError as error:
                     return replace(play.episode(), ending=Ending.WORLD_ERROR, error=str(error))
             return play.episode()
-        finally:
-            game.close()

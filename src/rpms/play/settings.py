@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field as DataclassField
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from rpms.core.rules import Tier
 from rpms.core.seams import Seams
 from rpms.models.base import Decoding
 from rpms.play import knob_values as reads
+from rpms.play.knob_values import SettingError, knob
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.parts import Part
 from rpms.play.plan import Terms
@@ -41,20 +42,6 @@ _SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair"
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
 """The knobs that a `Condition` is made of."""
-
-
-class SettingError(InputError):
-    """A knob that is not known, or a value it cannot have."""
-
-    def __init__(self, name: str, problem: str, inner: str = "") -> None:
-        """`inner`: which entry of it, where it has several."""
-        self.name, self.problem, self.inner = name, problem, inner
-        super().__init__(f"{name}: {problem}")
-
-
-def knob(read: reads.Read, doc: str, values: str = "", *, tasks: bool = False) -> Any:
-    """A field of `Settings`. `values`: what may be given, for the help. `tasks`: it chooses what is played."""
-    return field(default=None, metadata={"read": read, "doc": doc, "values": values, "tasks": tasks})
 
 
 @dataclass(frozen=True)
@@ -217,7 +204,7 @@ class Settings:
                 continue
             try:
                 found = known.metadata["read"](value)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, InputError) as error:
                 raise SettingError(name, str(error), getattr(error, "inner", "")) from None
             values[name] = folder / found if isinstance(found, Path) else found
         return cls(**values)
@@ -351,11 +338,7 @@ class Settings:
         return list(limited(drawn(every, self.sample, self.seed or 0), self.limit)), setting
 
     def memory_file(self, world: World, model: str = "", *, embedded_games: bool | None = None) -> Path | None:
-        """The memory to read, None for none where none is used; a condition that lacks one is an InputError.
-
-        `model`: who would learn one, for the message. `embedded_games`: whether the world's own few games are played,
-        for which it brings a memory along; by the split where it is not said.
-        """
+        """The memory to read, or None; a condition that lacks one is an InputError. `model`: who would learn one."""
         name = self.condition_name
         if not named_condition(name).memory or self.memory == NO_MEMORY:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import fsum
 
 from rpms.core.usage import Price, Usage
 from rpms.models.accounting import cost
@@ -35,20 +36,12 @@ def spending(folder: RunFolder) -> Spending:
 
 def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
     """US dollars for answers, each one priced by itself; None where one of them has a cost that is not known."""
-    total = 0.0
-    for usage in usages:
-        paid = cost(usage, price)
-        if paid is None:
-            return None
-        total += paid
-    return total
+    costs = [cost(usage, price) for usage in usages]
+    return None if None in costs else fsum(filter(None, costs))
 
 
 def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...]:
-    """Usage of finished episodes, in pieces that were either paid for or not.
-
-    An episode without a timing, which only a change by hand can leave, counts as paid for.
-    """
+    """Usage of finished episodes, in pieces that were either paid for or not; without a timing, paid for."""
     timings = folder.timings()
     return tuple(usage for row in rows for usage in _usages(folder, row, timings.get(row.task)))
 

@@ -5,21 +5,49 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rpms.core.acting.enforcement import Calls, GuardMode, Repair
+from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
+from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Repair
 from rpms.core.acting.step_context import turn_state
-from rpms.core.belief import Belief
+from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
+from rpms.core.errors import InputError, ModelError, ModelUnavailable
+from rpms.core.experience.lessons import ended_alike
 from rpms.core.goal import Goal
 from rpms.core.planning.trust import UNSHAKEN, Trust
-from rpms.core.prompt import Turn
+from rpms.core.prompt import Part, Turn
 from rpms.core.usage import Usage
-from rpms.models.base import Decoding, Model
-from rpms.play.asking import Asked, Asker
-from rpms.play.methods import METHODS, REACT, Method
+from rpms.core.verdict import Fate
+from rpms.core.wording import HEADINGS
+from rpms.foreign.calls import Tool, narrowed
+from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_call_tools, can_constrain
+from rpms.models.constraint import NOT_HELD
+from rpms.models.parsing import ParsedAnswer, parse_answer
+from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
 from rpms.play.reading import Reads, Understood, reconsidered, understand
-from rpms.play.reflecting import NOTHING, Reflection
-from rpms.worlds.base import Outcome, World
+from rpms.worlds.base import Command, Outcome, World
+
+_AGAIN = Refusal("it was refused, and nothing about its things or the place has changed since", "")
+NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Result of asking at one step."""
+
+    text: str
+    """The model's last answer, to the letter."""
+    parsed: ParsedAnswer
+    command: Command
+    usage: Usage
+    refusal: Refusal | None
+    """Reason why the command given to the world is known to fail, if it is."""
+    refused: tuple[tuple[str, str], ...] = ()
+    forbidden: tuple[tuple[str, str], ...] = ()
+    """Each command of the model's that a rule certainly forbids, with that rule's id."""
+    replaced: str = ""
+    notes: tuple[str, ...] = ()
+    """Measures on the model's side to get an answer, such as shortening the history."""
 
 
 @dataclass(frozen=True)
@@ -105,17 +133,12 @@ class Player:
             decision = decide(*given, trust=replace(course.trust, held=None))
         if read is not None and read.examples and not course.steps:
             decision = replace(decision, candidates=(*decision.candidates, *read.examples))
-        asker = Asker(self.world, self.model, self.decoding, mind.enforcement, self.repair, self.calls)
-        return Move(decision, asker.ask(decision, episode), observation, told, read)
+        return Move(decision, self._ask(decision, episode), observation, told, read)
 
     def after(
         self, course: Course, move: Move, outcome: Outcome, drift: tuple[str, ...] = (), brought: Reflection = NOTHING
     ) -> Course:
-        """The course once the world has answered.
-
-        `drift`: what the belief held for known that was not so. `brought`: what was asked for before the episode,
-        which is counted with its first step.
-        """
+        """The course after the world's answer. `drift`: contradicted beliefs; `brought`: asked for before step 1."""
         decision, asked, parsed, command = move.decision, move.asked, move.asked.parsed, move.command
         before = NOTHING if course.steps else brought
         read = move.read
@@ -162,3 +185,122 @@ class Player:
             read,
             decision.noticed.trust,
         )
+
+    def _ask(self, decision: Decision, episode: str) -> Asked:
+        """Ask once, as in the paper, or again while the guard refuses, as often as the enforcement allows."""
+        rules = self.mind.enforcement
+        situation = Situation(decision.belief, decision.goal)
+        prompt, usage = decision.prompt, Usage()
+        refused: list[tuple[str, str]] = []
+        forbidden: list[tuple[str, str]] = []
+        choices, templates = self._held_to(decision)
+        tools = self._tools(decision)
+        notes: dict[str, None] = {}
+        while True:
+            try:
+                answer = self._answer(Request(prompt, self.decoding, episode, decision, choices, templates, tools))
+            except ModelError as error:
+                if not refused or isinstance(error, ModelUnavailable):
+                    raise
+                notes[f"asked again without an answer: {error}"] = None  # what it answered before stands
+                break
+            usage = usage + answer.usage
+            notes |= dict.fromkeys(answer.notes)
+            parsed = parse_answer(answer.text)
+            action = decision.menu.meant(parsed.action) if parsed.action else ""
+            command = self._command(action, decision.belief) if action else Command("")
+            refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
+            breach = None if refusal else review_rules(command.text, decision.schemas, situation)
+            if breach is not None:
+                forbidden.append((command.text, breach.rule))
+            against = None if decision.ventures(command.text) else refusal or breach
+            objection = against if self._blocks(decision) else None
+            objection = _AGAIN if decision.bars(command.text) else objection
+            if objection is None and command.text not in dict(refused):
+                objection = self._caution(command.text, decision)
+            if objection is None or len(refused) >= rules.reasks:
+                break
+            refused.append((command.text, objection.text))
+            prompt = prompt.noticing(ask_again(command.text, objection), HEADINGS[Part.NOTICE])
+        again = decision.bars(command.text)
+        replaced = _AGAIN.text if again else self._reason_to_replace(decision, against)
+        best = decision.menu.best or (refusal.remedy if refusal and decision.rules.environment else "")
+        if replaced and best and best != command.text:
+            command, refusal = Command(best), None
+        elif again:
+            command, refusal = Command(""), None
+        else:
+            replaced = ""
+        return Asked(
+            answer.text, parsed, command, usage, refusal, tuple(refused), tuple(forbidden), replaced, tuple(notes)
+        )
+
+    def _blocks(self, decision: Decision) -> bool:
+        """True if the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
+        return self.mind.enforcement.guard is GuardMode.BLOCK and bool(decision.rules.environment)
+
+    def _caution(self, command: str, decision: Decision) -> Refusal | None:
+        """Objection of a critical failure to an action, raised once: memory's own guard."""
+        if not self.mind.enforcement.adapt or self.mind.enforcement.guard is not GuardMode.BLOCK:
+            return None
+        sound = [each for each in decision.candidates if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED]
+        ended = ended_alike(command, sound, decision.schemas)
+        if ended is None:
+            return None
+        why = f"{ended.id}: the like of it ended such a task for good; insist only if this task asks for it"
+        return Refusal(why, ended.id)
+
+    def _command(self, action: str, belief: Belief) -> Command:
+        """The action as the world is given it, with as much repaired as was asked for."""
+        match self.repair:
+            case Repair.OFF:
+                return Command(action)
+            case Repair.FORM:
+                return self.world.form(action, belief)
+        return self.world.command(action, belief)
+
+    def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The menu, or in a run without one the templates of all actions, where the answer is to be held to them."""
+        wanted, choices = self.mind.enforcement.constrained, decision.menu.choices
+        without = not self.mind.enforcement.menu
+        templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
+        if wanted is Constrained.OFF or not (choices or templates) or self.calls is Calls.NATIVE:
+            return (), ()
+        if can_constrain(self.model):
+            return choices, templates
+        if wanted is Constrained.ON:
+            to = "a menu" if choices else "action templates"
+            raise InputError(f"{self.model.name} cannot hold its answers to {to}; leave out constrained=on")
+        return (), ()
+
+    def _tools(self, decision: Decision) -> tuple[Tool, ...]:
+        """The tools that the model is to call itself: all of the world's, or of these what the menu has."""
+        if self.calls is Calls.TEXT:
+            return ()
+        tools = tuple(self.world.tools())
+        if not tools:
+            raise InputError(f"the actions of {self.world.name} are no calls of tools; leave out calls=native")
+        if not can_call_tools(self.model):
+            raise InputError(f"{self.model.name} cannot be given tools to call; leave out calls=native")
+        return narrowed(tools, decision.menu.commands)
+
+    def _answer(self, request: Request) -> Answer:
+        """Ask, held as far as the model can be; a run that insists is stopped where it cannot."""
+        insists = self.mind.enforcement.constrained is Constrained.ON
+        try:
+            answer = self.model.answer(request)
+        except CannotHold as error:
+            if insists:
+                raise InputError(f"{error}; leave out constrained=on") from None
+            return self.model.answer(replace(request, templates=()))
+        if insists and any(note.startswith(NOT_HELD) for note in answer.notes):
+            to = "the menu" if request.choices else "the action templates"
+            raise InputError(f"{self.model.name} does not hold its answers to {to}, on which constrained=on insists")
+        return answer
+
+    def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
+        if refusal is not None and self.mind.enforcement.replace and self._blocks(decision):
+            return f"refused to the last: {refusal.text}"
+        if decision.notice and self.mind.enforcement.unstick:
+            return f"stuck: {decision.notice}"
+        return ""

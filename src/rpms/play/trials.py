@@ -21,8 +21,8 @@ from rpms.core.usage import Price, Usage
 from rpms.foreign.files import is_there, read_bytes
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.play.limits import Meter
+from rpms.play.methods import CARRIED, Earlier, read_carried
 from rpms.play.plan import RunPlan
-from rpms.play.reflecting import CARRIED, Earlier, read_carried
 from rpms.play.run import Listener, MakeEngine, run
 from rpms.play.threads import Threads
 from rpms.store.episodes import EpisodeRow
@@ -68,10 +68,7 @@ def run_trials(
     price: Price | None = None,
     meter: Meter | None = None,
 ) -> Trials:
-    """Play what is missing of all trials of a plan's method: one, for most.
-
-    Raises what `run` raises, and goes on as `run` does.
-    """
+    """Play what is missing of all trials of a plan's method: one, for most. Raises and continues as `run` does."""
     folders: list[Path] = []
     summaries: list[RunSummary] = []
     trial = plan

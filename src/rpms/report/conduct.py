@@ -1,19 +1,57 @@
-"""Tables of how episodes went: steps, endings, infeasible actions, and how sure the differences are."""
+"""Tables of how episodes went: steps, endings, infeasible actions, how sure the differences are, and epochs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from rpms.core.episode import Ending
-from rpms.report import published
 from rpms.report.contrasts import contrasts, omissions
-from rpms.report.labels import condition_label
-from rpms.report.numbers import Best, p_value, points, range_of
-from rpms.report.outcomes import MISSING, Comparison, Results, Row
-from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
+from rpms.report.outcomes import Comparison, Results, condition_label
+from rpms.report.statistics import Interval, success_rate
+from rpms.report.table import DASH, Table, TableCell, groups, line
+from rpms.store.episodes import EpisodeRow
 
 
-def efficiency_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def percent(fraction: float) -> str:
+    """A fraction in per cent with the paper's one decimal."""
+    return f"{100 * fraction:.1f}"
+
+
+def points(difference: float, scale: float = 100) -> str:
+    """A difference with its sign; no sign for none."""
+    text = f"{scale * difference:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text
+
+
+def p_value(value: float) -> str:
+    """A p-value with three decimals, as the paper prints them."""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def range_of(interval: Interval, scale: float = 100) -> str:
+    """An interval's ends, with their signs."""
+    return f"[{points(interval.low, scale)}, {points(interval.high, scale)}]"
+
+
+def rate_range(won: int, total: int) -> str:
+    """The Wilson interval of a rate, in per cent."""
+    interval = success_rate(won, total)
+    return f"[{percent(interval.low)}, {percent(interval.high)}]"
+
+
+class Best:
+    """Marks the best of several values, if one is better than the rest at all."""
+
+    def __init__(self, values: Iterable[float | None], *, lowest: bool = False) -> None:
+        known = [value for value in values if value is not None]
+        self._best = (min(known) if lowest else max(known)) if len(set(known)) > 1 else None
+
+    def cell(self, value: float | None, text: str) -> TableCell:
+        return TableCell(text, strong=value is not None and value == self._best)
+
+
+def efficiency_table(comparison: Comparison) -> Table:
     """Average steps over all and over won episodes: the paper's Table 6. Missing episodes have no steps to count."""
     means = [
         (results, _mean_steps(results.played), _mean_steps([row for row in results if row.won]))
@@ -29,20 +67,16 @@ def efficiency_table(comparison: Comparison, *, with_published: bool = False) ->
         )
         for results, every, won in means
     ]
-    printed = [
-        line(condition_label(name), f"{every:.1f}", f"{won:.1f}", published=True)
-        for name, (every, won) in (published.STEPS.items() if with_published else ())
-    ]
     return Table(
         "efficiency",
         "Average steps.",
         ("Condition", "Avg. steps (all)", "Avg. steps (succ.)"),
-        groups(measured, printed),
+        groups(measured),
         omissions(comparison),
     )
 
 
-def _mean_steps(rows: Sequence[Row]) -> float | None:
+def _mean_steps(rows: Sequence[EpisodeRow]) -> float | None:
     return sum(row.steps for row in rows) / len(rows) if rows else None
 
 
@@ -56,33 +90,27 @@ _FAILURE_LABELS = {
     Ending.STUCK: "Stuck",
     Ending.MODEL_ERROR: "Model error",
     Ending.WORLD_ERROR: "World error",
-    MISSING: "Missing",
+    "": "Missing",
 }
 
 
-def failure_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def failure_table(comparison: Comparison) -> Table:
     """Endings of failed episodes: the paper's Table 7, with every ending there is."""
-    counts = {
-        ending: [sum(row.ending == ending for row in results) for results in comparison] for ending in _FAILURE_LABELS
-    }
+    ended = [Counter("" if row.missing else row.ending for row in results) for results in comparison]
+    counts = {ending: [each[ending] for each in ended] for ending in _FAILURE_LABELS}
     shown = {ending: row for ending, row in counts.items() if any(row) or ending == Ending.OUT_OF_STEPS}
     measured = [line(_FAILURE_LABELS[ending], *map(str, row)) for ending, row in shown.items()]
     total = [line("Total failed", *(str(len(results) - results.won) for results in comparison))]
-    printed: list[TableLine] = []
-    if with_published:
-        for mode, failures in published.FAILURES.items():
-            cells = [str(failures[results.name]) if results.name in failures else DASH for results in comparison]
-            printed.append(line(mode, *cells, published=True))
     return Table(
         "failures",
         "How failed episodes ended.",
         ("Failure mode", *(condition_label(results.name) for results in comparison)),
-        groups(measured, total, printed),
+        groups(measured, total),
         omissions(comparison),
     )
 
 
-def action_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
+def action_table(comparison: Comparison) -> Table:
     """Infeasible actions (P1), drift (P2) and the cost of steps: argued in the paper, not tabulated there."""
 
     def shown(columns: Mapping[str, str]) -> dict[str, str]:
@@ -146,7 +174,7 @@ def _cost_a_win(results: Results) -> str:
     return _digits(results.cost / results.won if results.cost is not None and results.won else None)
 
 
-def significance_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def significance_table(comparison: Comparison) -> Table:
     """Every pair of conditions, tested: exact McNemar, Holm's correction, and the paper's χ² beside them."""
     found = contrasts(comparison)
     scored = comparison.scored
@@ -166,20 +194,6 @@ def significance_table(comparison: Comparison, *, with_published: bool = False) 
                 p_value(contrast.test.corrected),
             )
         )
-    printed = [
-        line(
-            f"{condition_label(second)} vs. {condition_label(first)}",
-            str(published.TASKS),
-            f"{gained}/{lost}",
-            points((gained - lost) / published.TASKS),
-            "",
-            "",
-            "",
-            p_value(value),
-            published=True,
-        )
-        for (first, second), (gained, lost, value) in (published.DISCORDANT.items() if with_published else ())
-    ]
     notes = [f"{contrast.name}: {contrast.warning}." for contrast in found if contrast.warning]
     if any(contrast.provisional for contrast in found):
         notes.append("Provisional: a run is still going, and only tasks that both conditions have played are paired.")
@@ -188,6 +202,37 @@ def significance_table(comparison: Comparison, *, with_published: bool = False) 
         f"Paired by task. Δ in {'points of score, negatives as 0,' if scored else 'percentage points'} with its "
         "bootstrap interval.",
         ("Comparison", "Pairs", "n01/n10", "Δ", "95% interval", "p exact", "p Holm", "p χ² corr."),
-        groups(measured, printed),
+        groups(measured),
         (*notes, *omissions(comparison)),
+    )
+
+
+def epochs_table(comparison: Comparison) -> Table:
+    """Success by epoch, pass^k and flip rate of every condition that was played more than once."""
+    found = [(results, results.agreement) for results in comparison if results.agreement is not None]
+    most = max(agreed.epochs for _, agreed in found)
+    lines = [
+        line(
+            condition_label(results.name),
+            str(agreed.epochs),
+            percent(agreed.mean),
+            f"{percent(min(agreed.rates))}–{percent(max(agreed.rates))}",
+            *(percent(agreed.pass_hat(k)) if k <= agreed.epochs else DASH for k in range(2, most + 1)),
+            percent(agreed.flip_rate),
+            f"{agreed.flipped}/{agreed.tasks}",
+        )
+        for results, agreed in found
+    ]
+    left_out = [
+        f"{condition_label(results.name)}: {agreed.left_out} tasks that an epoch lacks are left out of this table."
+        for results, agreed in found
+        if agreed.left_out
+    ]
+    return Table(
+        "epochs",
+        "The same tasks played several times. pass^k: how likely k attempts at a task are all won. Flip rate: how "
+        "likely two attempts at a task end differently. In per cent; all other tables are of the first epoch.",
+        ("Condition", "Epochs", "Mean", "Range", *(f"pass^{k}" for k in range(2, most + 1)), "Flip rate", "Flipped"),
+        groups(lines),
+        tuple(left_out),
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rpms.report.outcomes import Cells, Comparison, Results, Row, paired
+from rpms.report.outcomes import Cells, Comparison, Results, paired
 from rpms.report.statistics import (
     ALPHA,
     Interval,
@@ -19,6 +19,7 @@ from rpms.report.statistics import (
     power_warning,
 )
 from rpms.report.table import plain
+from rpms.store.runs import lack_of_room
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +51,7 @@ class Contrast:
 
 
 def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], ...]:
-    """The paper's pairs where they are there, and the first condition against every other besides.
-
-    The pairs are those of the 2x2, and those of Appendix G: soft-only arbitration against
-    each of its other cells; and conditions with the state filter against the same without it.
-    """
+    """The pairs of the 2x2, of Appendix G and of the state filter; and the first condition against every other."""
     wanted: dict[tuple[str, str], tuple[Results, Results]] = {}
     cells = comparison.ablation
     for a, b, c, d in comparison.ablations:
@@ -168,23 +165,12 @@ def _notes(results: Results) -> Iterator[_Note]:
         yield _Note(
             name, f"{replaced} of {results.total('steps')}", "actions were not the model's own (`replace` or `unstick`)"
         )
-    for words in lack_of_room(results):
+    for words in lack_of_room(tuple(results)):
         count, _, rest = words.partition(" prompts ")
         yield _Note(name, count, f"prompts {rest}")
     if results.stray:
         count = _counted(len(results.stray), "episode")
         yield _Note(name, count, "of other tasks not counted", _listed(results.stray))
-
-
-def lack_of_room(rows: Iterable[Row]) -> tuple[str, ...]:
-    """Blocks left out of prompts for lack of context, in words."""
-    each = tuple(rows)
-    steps, shortened, crowded = (sum(getattr(row, name) for row in each) for name in ("steps", "shortened", "crowded"))
-    words = {
-        f"{crowded:,} of {steps:,} prompts left out rules or memories: the context window has no room": crowded,
-        f"{shortened:,} of {steps:,} prompts left out the oldest turns to fit the context window": shortened,
-    }
-    return tuple(text for text, count in words.items() if count)
 
 
 def _counted(count: int, what: str) -> str:

@@ -1,17 +1,14 @@
-"""Runs as tables for other programs: episodes, steps and candidates as CSV, JSON lines or Parquet.
-
-Every file of an export comes from one reading of each episode, so that they agree even while a run is being played.
-"""
+"""Runs as tables for other programs: episodes, steps and candidates as CSV, JSON lines or Parquet, each read once."""
 
 from __future__ import annotations
 
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Price
@@ -19,8 +16,8 @@ from rpms.foreign.files import is_there
 from rpms.models.accounting import cost
 from rpms.report.gather import NamedRun, is_going, runs_in
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
+from rpms.store.files import replaced_folder
 from rpms.store.runs import RunFolder, Timing
-from rpms.store.swap import folder_beside
 
 MARK = "export.json"
 """Says what an export holds, and that its folder may be replaced by a newer one."""
@@ -62,12 +59,9 @@ TABLES: Mapping[str, Mapping[str, type]] = {
 """The columns of each table with their types; what is not known is empty."""
 
 Line = dict[str, Any]
-
-
-class _Sink(Protocol):
-    def write(self, line: Line) -> None: ...
-
-    def close(self) -> None: ...
+Write = Callable[[Line], object]
+_GROUP = 10_000
+"""Lines of a Parquet file that are written at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,45 +76,26 @@ class Exported:
 
 
 def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = tuple(TABLES)) -> Exported:
-    """Write tables of runs and studies into a folder, which is new or holds an older export.
-
-    The folder is whole or not there. A run that is not finished is exported as far as it is, and a note says so.
-    """
-    make = _SINKS.get(to)
+    """Write tables of runs and studies into a folder, new or of an older export; unfinished runs are noted."""
+    make = _WRITERS.get(to)
     if make is None:
-        raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_SINKS)}")
+        raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
     unknown = [name for name in tables if name not in TABLES]
     if unknown or not tables:
         raise InputError(f"--tables {', '.join(unknown) or '(none)'}: choose of {', '.join(TABLES)}")
     runs = runs_in(inputs)
-    _refuse_foreign(out)
     notes: list[str] = []
     counts = {f"{name}.{to}": 0 for name in tables}
-    try:
-        with folder_beside(out.absolute()) as beside:
-            with ExitStack() as stack:
-                sinks: dict[str, _Sink] = {}
-                for name in tables:
-                    sinks[name] = make(beside / f"{name}.{to}", TABLES[name])
-                    stack.callback(sinks[name].close)
-                for run in runs:
-                    for table, line in _lines(run, notes, tables):
-                        sinks[table].write(line)
-                        counts[f"{table}.{to}"] += 1
-            told = {"export": _VERSION, "files": counts, "runs": [str(run.folder.folder) for run in runs]}
-            (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    with replaced_folder(out, MARK, "an export") as beside:
+        with ExitStack() as stack:
+            write = {name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name])) for name in tables}
+            for run in runs:
+                for table, line in _lines(run, notes, tables):
+                    write[table](line)
+                    counts[f"{table}.{to}"] += 1
+        told = {"export": _VERSION, "files": counts, "runs": [str(run.folder.folder) for run in runs]}
+        (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
     return Exported(out, counts, tuple(notes))
-
-
-def _refuse_foreign(out: Path) -> None:
-    if not is_there(out):
-        return
-    if not out.is_dir():
-        raise InputError(f"{out}: is a file; an export is a folder")
-    if any(out.iterdir()) and not is_there(out / MARK):
-        raise InputError(f"{out}: holds something that is not an export; choose another folder with --out")
 
 
 def _lines(run: NamedRun, notes: list[str], tables: Sequence[str]) -> Iterator[tuple[str, Line]]:
@@ -160,6 +135,7 @@ def _of_task(folder: RunFolder, task: str) -> EpisodeRecord:
 def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | None) -> Iterator[tuple[str, Line]]:
     row = record.row
     spent = [_spent(step, timing, place, price) for place, step in enumerate(record.steps)]
+    totals = {name: [each[name] for each in spent] for name in ("requests", "model_seconds", "cost")}
     yield (
         "episodes",
         {
@@ -169,7 +145,7 @@ def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | Non
             "goal_signature": record.goal_signature,
             **_tokens(row.usage),
             "seconds": None if timing is None else timing.seconds,
-            **{name: _sum([each[name] for each in spent]) for name in ("requests", "model_seconds", "cost")},
+            **{name: None if None in each else sum(each) for name, each in totals.items()},
         },
     )
     for step, taken in zip(record.steps, spent, strict=True):
@@ -177,10 +153,6 @@ def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | Non
         for candidate in step.candidates:
             fields = {name: getattr(candidate, name) for name in TABLES["candidates"] if hasattr(candidate, name)}
             yield "candidates", {"step": step.number, **fields}
-
-
-def _sum(values: Sequence[Any]) -> Any:
-    return None if any(value is None for value in values) else sum(values)
 
 
 def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | None) -> Line:
@@ -225,20 +197,13 @@ def _clean(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-class _Csv:
+@contextmanager
+def _csv(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
     """A text that a spreadsheet would take for a formula begins with an apostrophe; the other forms leave it as is."""
-
-    def __init__(self, file: Path, columns: Mapping[str, type]) -> None:
-        self._columns = columns
-        self._stream = file.open("w", encoding="utf-8", newline="")
-        self._writer = csv.writer(self._stream, lineterminator="\n")
-        self._writer.writerow(columns)
-
-    def write(self, line: Line) -> None:
-        self._writer.writerow([_cell(line.get(name)) for name in self._columns])
-
-    def close(self) -> None:
-        self._stream.close()
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        yield lambda line: writer.writerow([_cell(line.get(name)) for name in columns])
 
 
 def _cell(value: Any) -> Any:
@@ -250,54 +215,40 @@ def _cell(value: Any) -> Any:
     return value
 
 
-class _JsonLines:
-    def __init__(self, file: Path, columns: Mapping[str, type]) -> None:
-        self._columns = columns
-        self._stream = file.open("w", encoding="utf-8", newline="\n")
-
-    def write(self, line: Line) -> None:
-        content = {name: _clean(line.get(name)) for name in self._columns}
-        self._stream.write(json.dumps(content, ensure_ascii=False) + "\n")
-
-    def close(self) -> None:
-        self._stream.close()
+@contextmanager
+def _json_lines(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
+    with file.open("w", encoding="utf-8", newline="\n") as stream:
+        yield lambda line: stream.write(
+            json.dumps({name: _clean(line.get(name)) for name in columns}, ensure_ascii=False) + "\n"
+        )
 
 
-class _Parquet:
+@contextmanager
+def _parquet(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
     """Written in groups of lines, so that a run of any size fits in memory."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415  an extra
+        from pyarrow import parquet  # noqa: PLC0415
+    except ImportError:
+        raise InputError("--to parquet needs pyarrow: pip install 'rpms[parquet]'") from None
+    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+    lines: list[Line] = []
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
 
-    _group = 10_000
+        def write(line: Line) -> None:
+            lines.append({name: _clean(line.get(name)) for name in columns})
+            if len(lines) >= _GROUP:
+                flush()
 
-    def __init__(self, file: Path, columns: Mapping[str, type]) -> None:
-        try:
-            import pyarrow as pa  # noqa: PLC0415  an extra
-            from pyarrow import parquet  # noqa: PLC0415
-        except ImportError:
-            raise InputError("--to parquet needs pyarrow: pip install 'rpms[parquet]'") from None
-        types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-        self._arrow = pa
-        self._schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
-        self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
-        self._lines: list[Line] = []
+        def flush() -> None:
+            writer.write_table(pa.Table.from_pylist(lines, schema=schema))
+            lines.clear()
 
-    def write(self, line: Line) -> None:
-        self._lines.append({name: _clean(line.get(name)) for name in self._schema.names})
-        if len(self._lines) >= self._group:
-            self._flush()
-
-    def _flush(self) -> None:
-        self._writer.write_table(self._arrow.Table.from_pylist(self._lines, schema=self._schema))
-        self._lines = []
-
-    def close(self) -> None:
-        if self._lines:
-            self._flush()
-        self._writer.close()
+        yield write
+        if lines:
+            flush()
 
 
-_SINKS: Mapping[str, Callable[[Path, Mapping[str, type]], _Sink]] = {
-    "csv": _Csv,
-    "parquet": _Parquet,
-    "jsonl": _JsonLines,
-}
-FORMS = tuple(_SINKS)
+_WRITERS = {"csv": _csv, "parquet": _parquet, "jsonl": _json_lines}
+FORMS = tuple(_WRITERS)

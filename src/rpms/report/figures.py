@@ -8,15 +8,23 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from rpms.core.condition import CONDITIONS
-from rpms.report.labels import ENFORCED, condition_label, type_label
-from rpms.report.learning_curve import LearningRound, rounds
-from rpms.report.outcomes import Cells, Comparison, Results
+from rpms.report.outcomes import (
+    ENFORCED,
+    Cells,
+    Comparison,
+    LearningRound,
+    Results,
+    condition_label,
+    rounds,
+    type_label,
+)
 from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
@@ -29,26 +37,7 @@ _PLACES = {"baseline": 0, "rules-only": 2, "memory-only": 1, "full": 3}
 FEWEST = 6
 """Games that a task type must have to be drawn: with fewer, no difference between conditions can be significant."""
 
-_STYLE: Any = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.edgecolor": "#444444",
-    "axes.labelcolor": "#222222",
-    "text.color": "#222222",
-    "xtick.color": "#222222",
-    "ytick.color": "#222222",
-    "hatch.linewidth": 0.6,
-    "text.parse_math": False,
-    "svg.hashsalt": "rpms",
-    "svg.fonttype": "path",
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-}
+_STYLE: Any = mpl.rc_params_from_file(Path(__file__).with_name("figures.mplstyle"), use_default_template=False)
 _DPI = 200
 _ON_DARK = {b"#222222": b"#e4e7eb", b"#444444": b"#a6afba", b"#dddddd": b"#2d333b", b"#ffffff": b"#1b1f25"}
 """Ink, edges, grid and paper in the dark theme: the colours of the page's style sheet. Those of the data stay."""

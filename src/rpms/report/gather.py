@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,12 +14,10 @@ from rpms.core.usage import Price
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.play.controls import CONTROLS, FOLDER
-from rpms.play.epochs import Agreement, agreement, epoch_folders, won_by_task
-from rpms.report.labels import ENFORCED
-from rpms.report.outcomes import Comparison, Results, Row, called
-from rpms.store.episodes import read_row
-from rpms.store.lock import LOCK
+from rpms.play.epochs import CONTROLS, FOLDER, Agreement, agreement, epoch_folders, won_by_task
+from rpms.report.outcomes import ENFORCED, Comparison, Results, called
+from rpms.store.episodes import EpisodeRow, MissingRow, read_row
+from rpms.store.lock import LOCK, is_held
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 from rpms.store.study_index import INDEX, read_study_index
 
@@ -132,13 +128,13 @@ def compare(
 def read_results(name: str, run: RunFolder) -> Results:
     """One condition: every task of its protocol, played or not. Damaged files are named and skipped."""
     settings: Mapping[str, Any] = run.protocol.settings
-    rows: dict[str, Row] = {}
+    rows: dict[str, EpisodeRow] = {}
     damaged: dict[str, str] = {}
     known = set()
     for task in run.protocol.tasks:
         file = run.file(task)
         known.add(file.name)
-        rows[task] = Row(task, UNKNOWN_TYPE)
+        rows[task] = MissingRow(task, UNKNOWN_TYPE)
         if not is_there(file):
             continue
         try:
@@ -147,7 +143,7 @@ def read_results(name: str, run: RunFolder) -> Results:
             damaged[file.name] = error.problem
             continue
         if row.task == task:
-            rows[task] = Row.of(row)
+            rows[task] = row
         else:
             damaged[file.name] = f"is an episode of {excerpt(row.task)!r} under the name of {excerpt(task)!r}"
     stray = _stray(run, known)
@@ -179,7 +175,7 @@ def _controls(run: RunFolder) -> list[tuple[str, RunFolder]]:
     return [(name, each) for name, each in folders if is_there(each.folder / PROTOCOL)]
 
 
-def _agreement(folder: Path, rows: Mapping[str, Row]) -> Agreement | None:
+def _agreement(folder: Path, rows: Mapping[str, EpisodeRow]) -> Agreement | None:
     first = {task: row.won for task, row in rows.items() if not row.missing}
     return agreement([first, *(won_by_task(RunFolder(later)) for later in epoch_folders(folder)[1:])])
 
@@ -216,29 +212,17 @@ def _problem(file: Path) -> str:
 
 
 def is_going(folder: Path) -> bool:
-    """True if a process is writing to a run folder, as far as its lock tells.
-
-    Only looks: whoever reads a run must not keep another from going on with it. A holder on another machine is taken
-    at its word.
-    """
+    """True if a process is writing to a run folder, as far as its lock tells; only looks at it."""
     try:
-        holder = loads(read_bytes(folder / LOCK, 4096))
-        if holder["host"] != socket.gethostname():
-            return True
-        if not isinstance(holder["pid"], int) or holder["pid"] <= 0:
-            return False
-        os.kill(holder["pid"], 0)
-    except PermissionError:
-        return True
-    except (OSError, FileError, NotJson, KeyError, TypeError, OverflowError):
+        return is_held(loads(read_bytes(folder / LOCK, 4096)))
+    except (FileError, NotJson):
         return False
-    return True
 
 
 def _typed(results: Results, types: Mapping[str, str]) -> Results:
     """Types that this condition's episodes do not tell, from another condition's."""
     rows = {
-        task: replace(row, type=types.get(task, UNKNOWN_TYPE)) if row.missing else row
+        task: MissingRow(task, types.get(task, UNKNOWN_TYPE)) if row.missing else row
         for task, row in results.rows.items()
     }
     return replace(results, rows=rows)

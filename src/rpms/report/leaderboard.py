@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rpms.foreign.shown import excerpt
+from rpms.play.methods import REACT
 from rpms.report import pages
+from rpms.report.conduct import Best, p_value, percent, rate_range
 from rpms.report.contrasts import omissions
 from rpms.report.gather import read_results, runs_in
-from rpms.report.labels import condition_label
-from rpms.report.numbers import Best, p_value, percent, rate_range
-from rpms.report.outcomes import Comparison, Results
+from rpms.report.outcomes import Comparison, Results, condition_label
 from rpms.report.statistics import holm, mcnemar_of
 from rpms.report.table import DASH, Table, TableCell, groups, line
 
 _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
 """Fields that runs of one ranking share. Model, agent, condition, memory and decoding are ranked."""
-_USUAL_AGENT = "react"
 
 
 def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
@@ -28,7 +26,8 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
     for run in runs_in(inputs):
         if run.folder.protocol.settings.get("epoch", 1) == 1:
             results = read_results(run.name, run.folder)
-            boards.setdefault(_terms(results.protocol), {})[str(run.folder.folder)] = results
+            terms = json.dumps([results.protocol.get(name) for name in _TERMS], sort_keys=True, default=str)
+            boards.setdefault(terms, {})[str(run.folder.folder)] = results
     ordered = sorted(boards.values(), key=len, reverse=True)
     return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
 
@@ -38,19 +37,13 @@ def write_leaderboard(inputs: Sequence[Path], out: Path) -> pages.Report:
     return pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": leaderboards(inputs)})
 
 
-def _terms(protocol: Mapping[str, Any]) -> str:
-    return json.dumps([protocol.get(name) for name in _TERMS], sort_keys=True, default=str)
-
-
-def _agent(protocol: Mapping[str, Any]) -> str:
-    agent = protocol.get("agent")
-    return excerpt(agent.get("name", "")) if isinstance(agent, Mapping) else _USUAL_AGENT
-
-
 def _board(found: Mapping[str, Results], number: int) -> Table:
     ranked = sorted(found.values(), key=lambda results: (-results.rate, -results.score, results.model, results.name))
     first, *others = ranked
-    tests = {str(place): _against(first, other) for place, other in enumerate(others, start=1)}
+    tests = {
+        str(place): mcnemar_of([row.won for row in first], [other.rows[task].won for task in first.rows]).exact
+        for place, other in enumerate(others, start=1)
+    }
     p_values = [DASH, *map(p_value, holm(tests).values())]
     best = Best(results.rate for results in ranked)
     measured: dict[str, Sequence[str | TableCell]] = {
@@ -62,7 +55,7 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
     lines = [
         line(
             results.model or DASH,
-            _agent(results.protocol),
+            excerpt(agent.get("name", "")) if isinstance(agent := results.protocol.get("agent"), Mapping) else REACT,
             condition_label(results.name),
             str(1 + sum(other.rate > results.rate for other in ranked)),
             *(values[place] for values in measured.values()),
@@ -101,7 +94,3 @@ def _where_known(ranked: Sequence[Results]) -> dict[str, list[str]]:
         ],
     }
     return {name: values for name, values in found.items() if any(value != DASH for value in values)}
-
-
-def _against(first: Results, other: Results) -> float:
-    return mcnemar_of([row.won for row in first], [other.rows[task].won for task in first.rows]).exact

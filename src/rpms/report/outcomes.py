@@ -1,77 +1,60 @@
 """Episodes in numbers, condition by condition: what tables, figures and tests are made from.
 
 A `Comparison` is the same thing for one run, for several run folders and for a study: conditions in order, each with
-one `Row` for every task it was to play.
+one row for every task it was to play.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import ABLATION, CONDITIONS
-from rpms.core.episode import Ending
 from rpms.core.usage import Price, Usage
 from rpms.models.accounting import list_cost
 from rpms.play.epochs import Agreement
-from rpms.report.labels import ARBITRATION_LABELS, TYPE_LABELS
 from rpms.store.episodes import EpisodeRow
 
-CRASHES = (Ending.MODEL_ERROR, Ending.WORLD_ERROR)
-MISSING = "missing"
-"""The ending of a task that has no episode."""
+TYPE_LABELS: Mapping[str, str] = {
+    "look_at_obj_in_light": "Look",
+    "pick_and_place_simple": "Place",
+    "pick_clean_then_place_in_recep": "Clean",
+    "pick_cool_then_place_in_recep": "Cool",
+    "pick_heat_then_place_in_recep": "Heat",
+    "pick_two_obj_and_place": "Two",
+}
+"""ALFWorld's task types in the order and with the names of the paper's table."""
+
+CONDITION_LABELS: Mapping[str, str] = {
+    "baseline": "Baseline",
+    "rules-only": "Rules-only",
+    "memory-only": "Memory-only",
+    "full": "Full RPMS",
+}
+ARBITRATION_LABELS: Mapping[str, str] = {
+    "none": "None",
+    "soft": "Soft-only",
+    "hard": "Hard-only",
+    "hard+soft": "Hard+Soft",
+}
+
+ENFORCED = " + "
+"""Stands between a condition of the paper and what is enforced beyond it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One episode in numbers. A task without an episode has a row too: not won, score 0, no steps."""
+def type_label(kind: str) -> str:
+    """A task type as tables name it."""
+    return TYPE_LABELS.get(kind, kind)
 
-    task: str
-    type: str
-    ending: str = MISSING
-    won: bool = False
-    score: float = 0.0
-    steps: int = 0
-    infeasible: int = 0
-    foreseeable: int = 0
-    repeated_failures: int = 0
-    contradictions: int = 0
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
-    error: str = ""
-    reasks: int = 0
-    written_tokens: int = 0
-    replaced: int = 0
-    shortened: int = 0
-    crowded: int = 0
-    menus: int = 0
-    sole: int = 0
-    led: int = 0
-    surprises: int = 0
 
-    @classmethod
-    def of(cls, row: EpisodeRow) -> Row:
-        """The numbers of an episode that was played."""
-        names = [each.name for each in fields(cls)]
-        return cls(**{name: getattr(row.usage if name.endswith("_tokens") else row, name) for name in names})
-
-    @property
-    def floored(self) -> float:
-        """The score with a negative one counted as 0, as the papers on ScienceWorld count it."""
-        return max(self.score, 0.0)
-
-    @property
-    def missing(self) -> bool:
-        return self.ending == MISSING
-
-    @property
-    def crashed(self) -> bool:
-        return self.ending in CRASHES
+def condition_label(name: str) -> str:
+    """A condition as tables name it."""
+    base, plus, rest = name.partition(ENFORCED)
+    return CONDITION_LABELS.get(base, base) + plus + rest
 
 
 @dataclass(frozen=True)
@@ -79,7 +62,7 @@ class Results:
     """Results of one condition on its tasks."""
 
     name: str
-    rows: Mapping[str, Row]
+    rows: Mapping[str, EpisodeRow]
     """By task, in the order of the task list; a task that was not played, or whose file is damaged, included."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
     damaged: Mapping[str, str] = field(default_factory=dict)
@@ -105,7 +88,7 @@ class Results:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[EpisodeRow]:
         return iter(self.rows.values())
 
     @property
@@ -114,10 +97,10 @@ class Results:
 
     def total(self, name: str) -> int:
         """The sum of a number of all rows."""
-        return sum(getattr(row, name) for row in self)
+        return sum(getattr(row.usage if name.endswith("_tokens") else row, name) for row in self)
 
     @property
-    def played(self) -> tuple[Row, ...]:
+    def played(self) -> tuple[EpisodeRow, ...]:
         return tuple(row for row in self if not row.missing)
 
     @property
@@ -125,12 +108,8 @@ class Results:
         return tuple(row.task for row in self if row.missing)
 
     @property
-    def crashed(self) -> tuple[Row, ...]:
-        return tuple(row for row in self if row.crashed)
-
-    @property
-    def partial(self) -> bool:
-        return bool(self.missing)
+    def crashed(self) -> tuple[EpisodeRow, ...]:
+        return tuple(row for row in self if row.failed)
 
     @property
     def rate(self) -> float:
@@ -147,7 +126,7 @@ class Results:
         """The mean with negative scores counted as 0."""
         return sum(row.floored for row in self) / len(self) if self.rows else 0.0
 
-    def of_type(self, kind: str) -> tuple[Row, ...]:
+    def of_type(self, kind: str) -> tuple[EpisodeRow, ...]:
         return tuple(row for row in self if row.type == kind)
 
     @property
@@ -160,8 +139,7 @@ class Results:
     @property
     def cost(self) -> float | None:
         """US dollars for all its episodes at the price kept with the run; None if it keeps none."""
-        names = [each.name for each in fields(Usage) if each.name.endswith("_tokens")]
-        return list_cost(Usage(**{name: self.total(name) for name in names}), self.price)
+        return list_cost(sum((row.usage for row in self), Usage()), self.price)
 
     @property
     def best_of(self) -> int:
@@ -319,14 +297,43 @@ def _is_cell(results: Results, name: str) -> bool:
     return same and plain
 
 
-def paired(first: Results, second: Results) -> Sequence[tuple[Row, Row]]:
-    """The two rows of every task that both were to play.
-
-    While either is still being played, only tasks that both have played: a test over episodes yet to come would
-    count them as lost.
-    """
+def paired(first: Results, second: Results) -> Sequence[tuple[EpisodeRow, EpisodeRow]]:
+    """The two rows of every task that both were to play; while either is being played, that both have played."""
     shared = [task for task in first.rows if task in second.rows]
     rows = [(first.rows[task], second.rows[task]) for task in shared]
     if first.going or second.going:
         return [(one, two) for one, two in rows if not one.missing and not two.missing]
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class LearningRound:
+    """A point of the learning curve."""
+
+    name: str
+    entries: int
+    results: Mapping[str, Results]
+    """By series, such as Mem-only and Rules+Mem."""
+
+
+MEMORY_SERIES = "Mem-only"
+RULES_SERIES = "Rules+Mem"
+
+
+def rounds(comparison: Comparison) -> tuple[LearningRound, ...]:
+    """The learning curve: plain conditions by size of memory; empty unless one was run with two sizes."""
+    for group in comparable(comparison):
+        points: dict[int, dict[str, Results]] = {}
+        for results in group:
+            switches = results.switches
+            if results.memory_entries is None or not switches.get("state_filter", True):
+                continue
+            series = RULES_SERIES if switches.get("rules") else MEMORY_SERIES
+            entries = results.memory_entries if switches.get("memory") else 0
+            points.setdefault(entries, {}).setdefault(series, results)
+        if len([entries for entries in points if entries]) > 1:
+            return tuple(
+                LearningRound("R0 (no mem)" if not entries else f"R{number}", entries, points[entries])
+                for number, entries in enumerate(sorted(points), start=0 if 0 in points else 1)
+            )
+    return ()

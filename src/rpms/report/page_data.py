@@ -12,10 +12,9 @@ from typing import Any
 
 from rpms.core.episode import Happening
 from rpms.core.prompt import SHARED, Block, Part
-from rpms.report.labels import condition_label, type_label
-from rpms.report.outcomes import Comparison, Row
+from rpms.report.outcomes import Comparison, condition_label, type_label
 from rpms.report.verdicts import ENTRIES_IN_A_FILE
-from rpms.store.episodes import CandidateRecord, EpisodeRecord, StepRecord
+from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow, StepRecord
 
 _LONG = frozenset({"observation", "answer", "thought", "result"})
 """The fields of a step that are long, and so stand once a page."""
@@ -60,7 +59,7 @@ class TaskIndex:
                 {
                     "name": results.name,
                     "label": condition_label(results.name),
-                    "partial": results.partial,
+                    "partial": bool(results.missing),
                     "memory": bool(results.switches.get("memory", True)),
                     "entries": results.memory_entries,
                 }
@@ -83,7 +82,7 @@ class TaskIndex:
             ]
 
 
-def _outcome(row: Row | None) -> list[Any] | None:
+def _outcome(row: EpisodeRow | None) -> list[Any] | None:
     """Ending, won, score, steps, infeasible actions; None if there is no episode."""
     if row is None or row.missing:
         return None

@@ -15,19 +15,18 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, unreadable
+from rpms.foreign.files import is_there
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import VARIES, Gathered, gather
-from rpms.report.labels import condition_label
-from rpms.report.outcomes import Comparison
+from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import TaskIndex, episode_data, episode_path, script
 from rpms.report.statistics import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
-from rpms.report.tables import all_tables, left_out, main_table, methods_table
+from rpms.report.tables import add_published, all_tables, left_out, main_table, methods_table
 from rpms.report.verdicts import EntryBook
 from rpms.store.episodes import read_episode
-from rpms.store.swap import folder_beside
+from rpms.store.files import replaced_folder
 
 _VERSION = version("rpms")
 MARK = "report.json"
@@ -58,12 +57,7 @@ def write_report(
     with_published: bool = False,
     varies: Sequence[str] = VARIES,
 ) -> Report:
-    """Write the pages of runs and studies into a folder, which is new or holds an older report.
-
-    The folder is whole or not there: an older report stays until the new one is done, and of two that are written at
-    once the later to end stays, whole. Runs that are still going are shown as far as they are. Mixed protocols, and a
-    folder that holds anything else, are an InputError.
-    """
+    """Write the pages of runs and studies into a folder, new or of an older report; no mixed protocols."""
     evidence = gather(inputs, varies)
     if not evidence:
         raise InputError("nothing to report on; name a run folder or a study")
@@ -86,18 +80,10 @@ def write_single(out: Path, template: str, values: Mapping[str, Any], episodes: 
 
 @contextmanager
 def _replacing(out: Path) -> Iterator[Path]:
-    """A folder to write a report into, which then takes the place of an older one; whole or not at all."""
-    _refuse_foreign(out)
-    try:
-        with folder_beside(out.absolute()) as beside:
-            yield beside
-            _mark(beside)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
-
-
-def _mark(folder: Path) -> None:
-    _write(folder / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
+    """A folder to write a report into, which then takes the place of an older one."""
+    with replaced_folder(out, MARK, "a report") as beside:
+        yield beside
+        _write(beside / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
 
 
 def open_report(folder: Path) -> None:
@@ -107,22 +93,6 @@ def open_report(folder: Path) -> None:
         raise InputError(f"{folder}: there is no report here; `rpms report` writes one")
     if not webbrowser.open(page.resolve().as_uri()):
         raise InputError(f"no browser could be opened; open {page.resolve()} yourself")
-
-
-def _refuse_foreign(out: Path) -> None:
-    """Raise where a folder holds anything but an older report."""
-    if not is_there(out):
-        return
-    if not out.is_dir():
-        raise InputError(f"{out}: is a file; a report is a folder")
-    try:
-        holds = any(out.iterdir())
-    except FileNotFoundError:  # another report is just being swapped in
-        return
-    except OSError as error:
-        raise unreadable(out, error) from None
-    if holds and not is_there(out / MARK):
-        raise InputError(f"{out}: holds something that is not a report; choose another folder")
 
 
 def _write(file: Path, text: str) -> None:
@@ -152,7 +122,8 @@ def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_p
         own = each.comparison.about if len(abouts) > 1 else ""
         links.append({"title": name, "href": f"{number}/index.html", "about": own, "cards": _cards(each.comparison)})
     comparisons = [each.comparison for each in evidence]
-    tables = [main_table(comparisons, with_published=with_published)]
+    main = main_table(comparisons)
+    tables = [add_published(main, comparisons) if with_published else main]
     panels = [comparison for comparison in comparisons if comparison.ablation is not None]
     pictures = [ablation_figure(panels)] if len(panels) > 1 else []
     _copy_static(folder)
@@ -294,7 +265,7 @@ def _cards(comparison: Comparison) -> list[dict[str, Any]]:
                 "won": results.won,
                 "total": len(results),
                 "played": len(results.played),
-                "partial": results.partial,
+                "partial": bool(results.missing),
                 "going": results.going,
                 "low": round(100 * interval.low, 1),
                 "high": round(100 * interval.high, 1),

@@ -1,8 +1,4 @@
-"""Certainty of a result: intervals, paired tests, and the evidence that more certainty would take.
-
-Everything is paired by task and takes plain sequences in one order of tasks. A rate or a difference of rates is a
-fraction, not a percentage.
-"""
+"""Certainty of a result: intervals and tests, paired by task; rates are fractions, sequences in one order of tasks."""
 
 from __future__ import annotations
 
@@ -94,10 +90,7 @@ def least_discordant(alpha: float = ALPHA) -> int:
 
 
 def pairs_for_power(gained: int, lost: int) -> int | None:
-    """Discordant pairs that a split like this one needs to be significant; None for an even split.
-
-    By the normal approximation to the sign test, within a few pairs of the exact count.
-    """
+    """Discordant pairs that such a split needs to be significant, by the normal approximation; None if even."""
     pairs = gained + lost
     if not pairs or gained == lost:
         return None
@@ -108,11 +101,7 @@ def pairs_for_power(gained: int, lost: int) -> int | None:
 
 
 def paired_bootstrap(differences: Sequence[float], *, resamples: int = RESAMPLES) -> Interval:
-    """The mean of differences by task with its bootstrap interval, tasks drawn with replacement.
-
-    BCa (bias-corrected and accelerated); the percentile method where BCa is not defined, which is when all resamples
-    lie on one side of the mean. `method` says which. The same numbers in any order give the same interval.
-    """
+    """The mean of differences by task with its bootstrap interval: BCa, or percentiles where it is undefined."""
     values = np.sort(np.asarray(differences, dtype=float))
     if not values.size:
         return Interval(math.nan, math.nan, math.nan, "none")
@@ -133,11 +122,7 @@ def paired_bootstrap(differences: Sequence[float], *, resamples: int = RESAMPLES
 
 
 def ratio_bootstrap(parts: Sequence[float], wholes: Sequence[float]) -> Interval:
-    """A ratio of sums with its bootstrap interval, pairs of part and whole drawn together; percentile method.
-
-    For rates over steps, whose number differs from episode to episode. The same pairs in any order give the same
-    interval.
-    """
+    """A ratio of sums, such as a rate over steps, with its percentile bootstrap interval, drawn in pairs."""
     pairs, counts = np.unique(np.array([parts, wholes], dtype=float), axis=1, return_counts=True)
     whole = math.fsum(wholes)
     if not whole:
@@ -163,10 +148,7 @@ def _resampled(distinct: NDArray[np.float64], counts: NDArray[np.int64], resampl
 def interaction(
     baseline: Sequence[float], rules: Sequence[float], memory: Sequence[float], full: Sequence[float]
 ) -> Interval:
-    """D - (B + C - A): how far rules and memory together exceed the sum of what each adds alone.
-
-    Above 0 they help each other, below 0 they get in each other's way. The interval is paired by task.
-    """
+    """D - (B + C - A), paired by task: above 0 rules and memory help each other, below 0 they hinder each other."""
     by_task = zip(baseline, rules, memory, full, strict=True)
     return paired_bootstrap([float(d) - (float(b) + float(c) - float(a)) for a, b, c, d in by_task])
 

@@ -146,14 +146,13 @@ def markdown(table: Table) -> str:
     """For GitHub and the like."""
     rows = [" | ".join(_md(heading) for heading in table.columns)]
     rows.append(" | ".join(":--" if place < table.words else "--:" for place in range(len(table.columns))))
-    rows.extend(" | ".join(_md_cell(cell) for cell in _marked(entry)) for entry in table.lines)
+    for entry in table.lines:
+        bold = ["**" if cell.strong and cell.text else "" for cell in entry.cells]
+        cells = zip(bold, _marked(entry), strict=True)
+        rows.append(" | ".join(f"{mark}{_md(cell.text)}{mark}" for mark, cell in cells))
     body = "\n".join(f"| {row} |" for row in rows)
     notes = "".join(f"\n*{_md(note)}*\n" for note in table.notes)
     return f"**{_md(table.caption)}**\n\n{body}\n{notes}"
-
-
-def _md_cell(cell: TableCell) -> str:
-    return f"**{_md(cell.text)}**" if cell.strong and cell.text else _md(cell.text)
 
 
 def _md(text: str) -> str:
@@ -229,7 +228,7 @@ _NUMERIC = re.compile(r"[-+]?\d[\d.,]*%?\Z")
 
 
 def comma_separated(table: Table) -> str:
-    """For a spreadsheet, as RFC 4180 has it, with a column that says whether a row was measured or published.
+    """For a spreadsheet, as RFC 4180 has it; where it has columns of numbers, one more says who measured a row.
 
     Every number has a column of its own: counts such as 11/12 and intervals are taken apart. A word that a spreadsheet
     would take for a formula is led by an apostrophe.
@@ -243,10 +242,11 @@ def comma_separated(table: Table) -> str:
     names = [name for headings, _ in columns for name in headings]
     owners = [heading for heading, (headings, _) in zip(table.columns, columns, strict=True) for _ in headings]
     named = [f"{owner} {name}" if names.count(name) > 1 else name for name, owner in zip(names, owners, strict=True)]
-    writer.writerow([*map(_unformulated, named), "source"])
+    numbers = len(table.columns) > table.words
+    writer.writerow([*map(_unformulated, named), *(["source"] if numbers else ())])
     for number, entry in enumerate(table.lines):
         cells = [_unformulated(text) for _, rows in columns for text in rows[number]]
-        writer.writerow([*cells, "published" if entry.published else "measured"])
+        writer.writerow([*cells, *(["published" if entry.published else "measured"] if numbers else ())])
     return out.getvalue()
 
 

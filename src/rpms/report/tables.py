@@ -4,26 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ruamel.yaml import YAML
 
 from rpms.core.errors import InputError
-from rpms.report import published
-from rpms.report.conduct import action_table, efficiency_table, failure_table, significance_table
+from rpms.report.conduct import (
+    Best,
+    action_table,
+    efficiency_table,
+    epochs_table,
+    failure_table,
+    percent,
+    points,
+    range_of,
+    rate_range,
+    significance_table,
+)
 from rpms.report.contrasts import interaction_of, omissions
-from rpms.report.epochs import epochs_table
-from rpms.report.labels import ARBITRATION_LABELS, CONDITION_LABELS, ENFORCED, condition_label, type_label
-from rpms.report.learning_curve import MEMORY_SERIES, RULES_SERIES, rounds
-from rpms.report.numbers import Best, percent, points, range_of, rate_range
-from rpms.report.outcomes import Cells, Comparison, Results, Row
-from rpms.report.published import SETTINGS
+from rpms.report.outcomes import (
+    ARBITRATION_LABELS,
+    ENFORCED,
+    MEMORY_SERIES,
+    RULES_SERIES,
+    Cells,
+    Comparison,
+    Results,
+    condition_label,
+    rounds,
+    type_label,
+)
 from rpms.report.statistics import additive_expectation
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.report.verdicts import verdict_table
+from rpms.store.episodes import EpisodeRow
 
+PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(Path(__file__).with_name("published.yaml"))
+"""Numbers that others printed. They may stand beside measured ones, each row marked as published; nothing here is ever
+averaged with, tested against or plotted as a measurement."""
 CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": "D"}
 
 
-def main_table(comparisons: Sequence[Comparison], *, with_published: bool = False) -> Table:
+def main_table(comparisons: Sequence[Comparison]) -> Table:
     """Baseline and full system, one group a model: the paper's Table 1."""
     parts: list[list[TableLine]] = []
     controls = _control_names(comparisons)
@@ -36,8 +59,6 @@ def main_table(comparisons: Sequence[Comparison], *, with_published: bool = Fals
         parts.append(
             [_main_line(base, None, best, controls), *(_main_line(other, base, best, controls) for other in others)]
         )
-    if with_published:
-        parts.extend(_published_main(row, len(controls)) for row in published.MAIN)
     total = len(comparisons[0].tasks) if comparisons else 0
     once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     return Table(
@@ -48,14 +69,6 @@ def main_table(comparisons: Sequence[Comparison], *, with_published: bool = Fals
         tuple(note for comparison in comparisons for note in omissions(comparison)),
         words=2,
     )
-
-
-def _published_main(row: published.MainResult, controls: int) -> list[TableLine]:
-    gain, none = f"{row.full - row.baseline:+.1f}", ("",) * controls
-    return [
-        line(row.model, "ReAct (Baseline)", f"{row.baseline:.1f}", "", DASH, *none, published=True),
-        line(row.model, "RPMS", f"{row.full:.1f}", "", gain, *none, published=True),
-    ]
 
 
 def _main_line(results: Results, base: Results | None, best: Best, controls: Sequence[str]) -> TableLine:
@@ -78,7 +91,7 @@ def _control_cells(results: Results, names: Sequence[str]) -> list[str]:
     return [percent(found.rate) if (found := results.controls.get(name)) else DASH for name in names]
 
 
-def type_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def type_table(comparison: Comparison) -> Table:
     """Success by task type: the paper's Table 2."""
     types = comparison.types
     counts = {kind: sum(other == kind for other in comparison.tasks.values()) for kind in types}
@@ -92,32 +105,26 @@ def type_table(comparison: Comparison, *, with_published: bool = False) -> Table
         )
         for results in comparison
     ]
-    printed: list[TableLine] = []
-    if with_published:
-        for name, rates in published.PER_TYPE.items():
-            cells = [f"{rates[label]:.1f}" if (label := type_label(kind)) in rates else DASH for kind in types]
-            total = percent(published.WON[name] / published.TASKS)
-            printed.append(line(condition_label(name), *cells, total, published=True))
     headings = [f"{type_label(kind)} ({counts[kind]})" for kind in types]
     return Table(
         "types",
         "Success by task type, in per cent; the number of tasks in brackets.",
         ("Method", *headings, f"All ({len(comparison.tasks)})"),
-        groups(measured, printed),
+        groups(measured),
         omissions(comparison),
     )
 
 
-def _rate(rows: Sequence[Row]) -> float | None:
+def _rate(rows: Sequence[EpisodeRow]) -> float | None:
     return sum(row.won for row in rows) / len(rows) if rows else None
 
 
-def _rate_cell(rows: Sequence[Row], best: Best) -> TableCell:
+def _rate_cell(rows: Sequence[EpisodeRow], best: Best) -> TableCell:
     rate = _rate(rows)
     return best.cell(rate, DASH if rate is None else percent(rate))
 
 
-def ablation_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
     cells, controls = _in_paper_order(comparison), _control_names([comparison])
     best = Best(results.rate for each in cells for results in each)
@@ -134,27 +141,17 @@ def ablation_table(comparison: Comparison, *, with_published: bool = False) -> T
         ]
         for each in cells
     ]
-    printed = [
-        line(
-            *_printed_switches(name),
-            f"{won}/{published.TASKS}",
-            f"{percent(won / published.TASKS)}%",
-            *("",) * (1 + len(controls)),
-            published=True,
-        )
-        for name, won in (published.WON.items() if with_published else ())
-    ]
     return Table(
         "ablation",
         f"2×2 ablation on {len(comparison.tasks)} tasks.",
         ("Condition", "Rules", "Mem.", "Succ.", "Rate", "95% interval", *controls),
-        groups(*measured, printed),
+        groups(*measured),
         (*_interaction_notes(comparison, by_score=False), *omissions(comparison)),
         words=3,
     )
 
 
-def score_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def score_table(comparison: Comparison) -> Table:
     """The 2x2 by average score: the paper's Table 5, for ScienceWorld."""
     cells = _in_paper_order(comparison)
     every = [results for each in cells for results in each]
@@ -170,16 +167,12 @@ def score_table(comparison: Comparison, *, with_published: bool = False) -> Tabl
         ]
         for each in cells
     ]
-    printed = [
-        line(*_printed_switches(name), f"{score:.1f}", "", published=True)
-        for name, score in (published.SCIENCEWORLD.items() if with_published else ())
-    ]
     return Table(
         "scores",
         f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted "
         "as 0, as the papers on this world do, and raw, as the simulator gives them.",
         ("Condition", "Rules", "Mem.", "Score (negatives as 0)", "Score (raw)"),
-        groups(*measured, printed),
+        groups(*measured),
         (*_interaction_notes(comparison, by_score=True), *omissions(comparison)),
         words=3,
     )
@@ -205,11 +198,6 @@ def _switches(results: Results) -> tuple[str, str, str]:
     return (f"({letter}) {label}" if letter else label, on[known.get("rules")], on[known.get("memory")])
 
 
-def _printed_switches(name: str) -> tuple[str, str, str]:
-    rules, memory = name in ("rules-only", "full"), name in ("memory-only", "full")
-    return (f"({CELL_LETTERS[name]}) {CONDITION_LABELS[name]}", "ON" if rules else "OFF", "ON" if memory else "OFF")
-
-
 def _interaction_notes(comparison: Comparison, *, by_score: bool) -> tuple[str, ...]:
     every = comparison.ablations
     return tuple(_interaction_note(cells, by_score=by_score, named=len(every) > 1) for cells in every)
@@ -228,7 +216,7 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     return f"{text}, 95% interval {range_of(found, scale)} ({found.method}, paired by task){sure}."
 
 
-def arbitration_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def arbitration_table(comparison: Comparison) -> Table:
     """Modes of arbitration with rules and memory on: the paper's Table 4."""
     modes = comparison.arbitrations
     best = Best(results.rate for results in modes.values())
@@ -241,26 +229,16 @@ def arbitration_table(comparison: Comparison, *, with_published: bool = False) -
         )
         for mode, results in modes.items()
     ]
-    printed = [
-        line(
-            ARBITRATION_LABELS[mode],
-            f"{won}/{published.TASKS}",
-            percent(won / published.TASKS),
-            "",
-            published=True,
-        )
-        for mode, won in (published.ARBITRATION.items() if with_published else ())
-    ]
     return Table(
         "arbitration",
         "Modes of arbitration, rules and memory on.",
         ("Arb. mode", "Succ.", "Rate (%)", "95% interval"),
-        groups(measured, printed),
+        groups(measured),
         omissions(comparison),
     )
 
 
-def learning_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+def learning_table(comparison: Comparison) -> Table:
     """Success by round of learning: the paper's Table 8."""
     series = (MEMORY_SERIES, RULES_SERIES)
     measured = []
@@ -268,15 +246,11 @@ def learning_table(comparison: Comparison, *, with_published: bool = False) -> T
         found = [point.results.get(name) for name in series]
         rates = [DASH if results is None else percent(results.rate) for results in found]
         measured.append(line(point.name, str(point.entries), *rates))
-    printed = [
-        line(name, str(entries), f"{memory:.1f}", f"{both:.1f}", published=True)
-        for name, entries, memory, both in (published.LEARNING if with_published else ())
-    ]
     return Table(
         "learning",
         "Learning curve: success by size of memory.",
         ("Round", "Entries", *(f"{name} (%)" for name in series)),
-        groups(measured, printed),
+        groups(measured),
         omissions(comparison),
     )
 
@@ -284,18 +258,18 @@ def learning_table(comparison: Comparison, *, with_published: bool = False) -> T
 def methods_table(world: str) -> Table:
     """Other methods as published: the paper's Tables 9 and 10. Not comparable with anything measured here."""
     science = world == "scienceworld"
-    rows = published.SCIENCEWORLD_METHODS if science else published.ALFWORLD_METHODS
+    rows = PUBLISHED["methods"]["scienceworld" if science else "alfworld"]
     return Table(
         "methods",
         "Published results for context only: backbones, training, trials and subsets differ.",
         ("Method", "Backbone", "Regime", "Split" if science else "Trials", "Reference", "Score" if science else "SR"),
-        groups(line(m.name, m.backbone, m.regime, m.setting, m.reference, m.value, published=True) for m in rows),
+        groups(line(*row, published=True) for row in rows),
         words=5,
     )
 
 
 class _Maker(NamedTuple):
-    make: Callable[..., Table]
+    make: Callable[[Comparison], Table]
     applies: Callable[[Comparison], bool]
     needs: str = ""
     world: str = "alfworld"
@@ -303,7 +277,7 @@ class _Maker(NamedTuple):
 
 
 _MAKERS: Mapping[str, _Maker] = {
-    "main": _Maker(lambda comparison, **how: main_table([comparison], **how), lambda _: True),
+    "main": _Maker(lambda comparison: main_table([comparison]), lambda _: True),
     "ablation": _Maker(
         ablation_table, lambda comparison: comparison.ablation is not None, "it needs the four conditions of the 2x2"
     ),
@@ -346,7 +320,22 @@ def make_table(name: str, comparison: Comparison, *, with_published: bool = Fals
         raise InputError(f"unknown table {name!r}; choose one of {', '.join(TABLES)}")
     if not maker.applies(comparison):
         raise InputError(f"these runs have nothing for the table {name!r}: {maker.needs}")
-    return _made(maker, comparison, with_published)
+    table = maker.make(comparison)
+    if comparison.model:
+        table = replace(table, caption=f"{table.caption} Model: {comparison.model}.")
+    return add_published(table, [comparison], maker.world) if with_published else table
+
+
+def add_published(table: Table, comparisons: Iterable[Comparison], world: str = "alfworld") -> Table:
+    """A table with the paper's rows, where these are of the same world."""
+    worlds = {str(results.protocol.get("world", "")) for comparison in comparisons for results in comparison}
+    rows = PUBLISHED["tables"].get(table.name, ()) if worlds <= {world, ""} else ()
+    if not rows:
+        return table
+    cells = [[row.get(each, row.get(each.partition(" (")[0], "")) for each in table.columns] for row in rows]
+    told = f"Published rows are as the paper prints them: {PUBLISHED['settings'][world]}."
+    printed = tuple(line(*each, published=True) for each in cells)
+    return replace(table, groups=(*table.groups, printed), notes=(*table.notes, told))
 
 
 def applicable(name: str, comparisons: Sequence[Comparison]) -> tuple[Table, ...]:
@@ -367,19 +356,6 @@ def left_out(comparison: Comparison) -> tuple[str, ...]:
 
 def all_tables(comparison: Comparison, *, with_published: bool = False) -> tuple[Table, ...]:
     """Every table that the comparison has something to put in, those that its study is about first."""
-    names = [*(name for name in comparison.tables if name in _MAKERS), *_MAKERS]
-    makers = (_MAKERS[name] for name in dict.fromkeys(names))
-    return tuple(_made(maker, comparison, with_published) for maker in makers if maker.applies(comparison))
-
-
-def _made(maker: _Maker, comparison: Comparison, with_published: bool) -> Table:
-    """A table, with published numbers only where they are of the same world."""
-    worlds = {str(results.protocol.get("world", "")) for results in comparison}
-    table = maker.make(comparison, with_published=with_published and worlds <= {maker.world, ""})
-    if comparison.model:
-        table = replace(table, caption=f"{table.caption} Model: {comparison.model}.")
-    if any(entry.published for entry in table.lines):
-        table = replace(
-            table, notes=(*table.notes, f"Published rows are as the paper prints them: {SETTINGS[maker.world]}.")
-        )
-    return table
+    names = dict.fromkeys((*(name for name in comparison.tables if name in _MAKERS), *_MAKERS))
+    applying = (name for name in names if _MAKERS[name].applies(comparison))
+    return tuple(make_table(name, comparison, with_published=with_published) for name in applying)

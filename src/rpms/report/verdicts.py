@@ -12,8 +12,7 @@ from typing import Any
 from rpms.core.errors import FileError
 from rpms.core.verdict import Fate
 from rpms.report.contrasts import omissions
-from rpms.report.labels import condition_label
-from rpms.report.outcomes import Comparison, Results
+from rpms.report.outcomes import Comparison, Results, condition_label
 from rpms.report.table import Table, groups, line
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, StepRecord
 from rpms.store.runs import RunFolder
@@ -36,7 +35,7 @@ def why(candidate: CandidateRecord) -> str:
     return f"{candidate.rule}: {fact}" if fact else candidate.rule
 
 
-def verdict_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
+def verdict_table(comparison: Comparison) -> Table:
     """Fates of all recalled memories, by kind and reason: one count a step, in each condition."""
     counted = {results.name: _counted(results) for results in comparison}
     steps = {name: found.pop(_STEPS, 0) for name, found in counted.items()}

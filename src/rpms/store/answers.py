@@ -12,9 +12,10 @@ import json
 import os
 import re
 import threading
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import read_bytes
@@ -23,9 +24,6 @@ from rpms.foreign.limits import LARGEST_RECORD
 from rpms.foreign.records import question_key
 from rpms.store.files import begin_part, remove_leftovers
 from rpms.store.lock import waiting_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _FILES = "[0-9a-f][0-9a-f]/*.json"
@@ -58,11 +56,7 @@ class FolderOfAnswers:
         return self._read(self._path(key))
 
     def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep an entry, and return the one that is kept: of two for one key, whoever wrote them, the first.
-
-        When this returns, it survives a crash. A disk that cannot take it is an InputError: a run that cannot keep its
-        answers should stop while it can still be resumed.
-        """
+        """Keep an entry, safe from a crash, and return the one that is kept: the first for its key."""
         path = self._path(key)
         body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         data = f'{{"sha256":"{_hash(body)}","entry":{body}}}\n'.encode("utf-8", "surrogatepass")

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import ClassVar, TypeVar
 
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
-from rpms.core.rules import Predicate
+from rpms.core.rules import PARAMETER, ActionSchema, Predicate
 from rpms.foreign.shown import excerpt
-from rpms.store.sections import SectionReader
-from rpms.store.yaml_files import YamlFile
+from rpms.store.yaml_files import SectionReader, YamlFile
 
 Value = TypeVar("Value")
 
@@ -138,3 +138,20 @@ class ClauseReader(LiteralReader):
                 if other != literal.atom:
                     problem = f"contradicts itself: {other} and {literal.atom} exclude each other"
                     raise yaml.error((*path, place), problem)
+
+
+_LONGEST_COMPARED = 200
+"""Characters of a command in which its nearest neighbour is looked for; finding it takes the square of that."""
+WAIT = "wait"
+"""Command that lets time pass. A process may name it without an action: it needs and does nothing by itself."""
+
+
+def unknown_command(command: str, actions: Collection[ActionSchema]) -> str:
+    """Fault of a process's command that no action writes, with the nearest one; not of `wait` or a mere parameter."""
+    written = PARAMETER.sub("x", command)
+    blank = not PARAMETER.sub("", command).strip()
+    if command == WAIT or blank or any(action.match(written) is not None for action in actions):
+        return ""
+    known = [WAIT, *(syntax for action in actions for syntax in action.syntax)]
+    nearest = get_close_matches(command[:_LONGEST_COMPARED], known, 1, 0.0)[0]
+    return f"no action writes the command {excerpt(command)!r}; the nearest known one is `{nearest}`"

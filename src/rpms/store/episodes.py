@@ -92,6 +92,27 @@ class EpisodeRow:
         """True if a model or a world broke down, rather than the agent lost. Such episodes count like any other."""
         return self.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR)
 
+    @property
+    def missing(self) -> bool:
+        """True for a task that has no episode."""
+        return False
+
+    @property
+    def floored(self) -> float:
+        """The score with a negative one counted as 0, as the papers on ScienceWorld count it."""
+        return max(self.score, 0.0)
+
+
+class MissingRow(EpisodeRow):
+    """A task without an episode: not won, score 0, no steps."""
+
+    def __init__(self, task: str, type_: str) -> None:
+        super().__init__(task, type_, Ending.OUT_OF_STEPS, 0.0, 0, 0, 0, 0, 0)
+
+    @property
+    def missing(self) -> bool:
+        return True
+
 
 def row_of(episode: Episode) -> EpisodeRow:
     """The numbers of an episode, as its file will give them back."""

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import is_there
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.foreign.typed import typed_lines
-from rpms.store.files import read_text, write_whole
+from rpms.store.files import read_text, remove_leftovers, write_whole
+from rpms.store.manuals import manual_text
 
 SUFFIX = ".evidence.jsonl"
 GUARD = "guard"
@@ -136,7 +138,7 @@ class Evidence:
     settings: Mapping[str, str] = field(default_factory=dict)
     """Further settings that decide the result, such as the seed."""
     replaced: str = ""
-    """The text of a manual that is being replaced, and what of it was written so: see `store.learned_manuals`."""
+    """The text of a manual that is being replaced, and what of it was written so: see `write_learned`."""
     replaced_written: str = ""
 
     def of(self, *at: str) -> tuple[Claim, ...]:
@@ -194,3 +196,30 @@ def evidence_of(manual: Path) -> Evidence:
     if not file.is_file():
         raise InputError(f"{manual}: was not learned: there is no {file.name} beside it")
     return read_evidence(file)
+
+
+def manual_before(manual: Path) -> tuple[str, str] | None:
+    """A manual's text as it was written and as it is now; None where there is none, an InputError for another's."""
+    if not is_there(manual):
+        return None
+    if not is_there(evidence_file(manual)):
+        raise InputError(f"{manual}: is there already and was not learned; choose another --out")
+    evidence, now = read_evidence(evidence_file(manual)), manual_text(manual).text
+    return (evidence.replaced_written if now == evidence.replaced else evidence.written), now
+
+
+def write_learned(manual: Path, text: str, evidence: Evidence) -> None:
+    """Write a manual and its evidence, and remove what killed processes left half written of either.
+
+    Whoever writes the two files may be killed in between: while a manual is being replaced, the evidence names the new
+    text. Afterwards both files depend on what was learned alone.
+    """
+    remove_leftovers(manual.parent, manual.stem)
+    before, file = manual_before(manual), evidence_file(manual)
+    if before is not None and before[1] != text:
+        written, now = before
+        write_evidence(file, replace(evidence, replaced=now, replaced_written=written))
+        write_whole(manual, text)
+    write_evidence(file, replace(evidence, replaced="", replaced_written=""))
+    if before is None:
+        write_whole(manual, text)

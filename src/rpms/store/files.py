@@ -5,10 +5,12 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
@@ -79,10 +81,7 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
-    """Remove what killed processes left half written in a folder, of files whose names begin so; not what is held.
-
-    Where there are no locks, only its age tells.
-    """
+    """Remove what killed processes left half written, of files whose names begin so; not what is held, or new."""
     parts = list(folder.glob(f".{glob.escape(beginning)}*.part"))
     if not parts:
         return
@@ -125,3 +124,77 @@ def read_sealed(file: Path, largest: int = LARGEST_MEMORY) -> str:
     if SEAL not in whole or sealed(text) != whole:
         raise FileError(file, None, "was cut off or changed after it was written")
     return text
+
+
+_NEW, _OLD = ".new", ".old"
+
+
+@contextmanager
+def replaced_folder(out: Path, mark: str, what: str) -> Iterator[Path]:
+    """A folder that replaces an older one with the file `mark`, whole or not at all; `what`: for messages."""
+    try:
+        if foreign.is_there(out) and not out.is_dir():
+            raise InputError(f"{out}: is a file; {what} is a folder")
+        with suppress(FileNotFoundError):  # it is not there, or another one is just being swapped in
+            if any(out.iterdir()) and not foreign.is_there(out / mark):
+                raise InputError(f"{out}: holds something that is not {what}; choose another folder")
+    except OSError as error:
+        raise foreign.unreadable(out, error) from None
+    try:
+        with folder_beside(out.absolute()) as beside:
+            yield beside
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+
+
+@contextmanager
+def folder_beside(target: Path) -> Iterator[Path]:
+    """A new, empty folder that takes the place of `target` when the block ends well, and is gone when it does not.
+
+    Any number of processes may do so at once: each writes its own folder, and they are swapped in one after the other.
+    What a killed one left is removed by the next, and where it was killed in mid-swap the older folder is put back.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with waiting_lock(target.parent):
+        _clear(target)
+        new = target.with_name(f".{target.name}.{token_hex(4)}{_NEW}")
+        new.mkdir()
+        mark = _hold(new)
+    try:
+        yield new
+        with waiting_lock(target.parent):
+            old = new.with_suffix(_OLD)
+            if target.exists():
+                target.rename(old)
+            new.rename(target)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        if mark is not None:
+            os.close(mark)
+
+
+def _clear(target: Path) -> None:
+    """Remove leftovers of killed processes beside a folder, whose parent the caller holds."""
+    left = [path for path in target.parent.glob(f".{glob.escape(target.name)}.*") if path.suffix in (_NEW, _OLD)]
+    for path in left:
+        if path.suffix == _OLD and not target.exists():
+            with suppress(OSError):
+                path.rename(target)
+            continue
+        held = _hold(path)
+        if held is not None:  # else somebody is writing it
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(held)
+
+
+def _hold(folder: Path) -> int | None:
+    """Mark a folder as in use until this process ends; None where another one uses it."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return None
+    if hold(handle):
+        return handle
+    os.close(handle)
+    return None

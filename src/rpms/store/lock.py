@@ -96,27 +96,32 @@ def _take_folder(handle: int, folder: Path) -> None:
 
 def _take_by_name(handle: int, folder: Path) -> None:
     holder = _read(handle)
-    here = holder.get("host") == socket.gethostname()
-    if holder and not (here and _is_gone(holder.get("pid"))):
+    elsewhere = holder.get("host") != socket.gethostname()
+    if holder and (elsewhere or (holder.get("pid") != os.getpid() and is_held(holder))):
         raise InputError(f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}")
+
+
+def is_held(holder: Any) -> bool:
+    """True if the process that a lock's file names is there; one on another machine is taken at its word."""
+    if not isinstance(holder, dict) or not {"pid", "host"} <= holder.keys():
+        return False
+    if holder["host"] != socket.gethostname():
+        return True
+    if not isinstance(holder["pid"], int) or holder["pid"] <= 0:
+        return False
+    try:
+        os.kill(holder["pid"], 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def _taken(folder: Path, holder: dict[str, Any]) -> str:
     known = {"pid", "host"} <= holder.keys()
     who = f"process {excerpt(holder['pid'], 20)} on {excerpt(holder['host'], 80)}" if known else "another process"
     return f"{folder}: a run is already under way here ({who}); wait for it, or choose another folder"
-
-
-def _is_gone(pid: object) -> bool:
-    if not isinstance(pid, int) or pid <= 0 or pid == os.getpid():
-        return True
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def _read(handle: int) -> dict[str, Any]:

@@ -28,8 +28,16 @@ from rpms.core.rules import (
 )
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ID, NAME, ClauseReader, bare_words, read_each
-from rpms.store.commands import unknown_command
+from rpms.store.clauses import (
+    AS_PARAMETER,
+    AS_VARIABLE,
+    ID,
+    NAME,
+    ClauseReader,
+    bare_words,
+    read_each,
+    unknown_command,
+)
 from rpms.store.files import read_text
 from rpms.store.manual_forms import (
     ActionForm,
@@ -41,8 +49,7 @@ from rpms.store.manual_forms import (
     ProcessForm,
     RuleForm,
 )
-from rpms.store.sections import entries_at, validate
-from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
+from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, plain, read_yaml, validate
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")

@@ -1,4 +1,7 @@
-"""Episodic memory on disk: JSON Lines with the fields of Appendix F, which also reads the paper's listings."""
+"""Episodic memory on disk: JSON Lines with the fields of Appendix F, which also reads the paper's listings.
+
+A frozen memory has its hash in a file beside it, so that evaluation uses what was learned and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,9 @@ from rpms.core.memory import (
 )
 from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.files import read_bytes
 from rpms.foreign.json_text import DECODER, NotJson, check_depth
-from rpms.foreign.limits import LONGEST_FIELD, LONGEST_NUMBER, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
+from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, LONGEST_NUMBER, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
 from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text, write_whole
 
@@ -264,13 +268,14 @@ def _with_id(entry: Entry, taken: Container[str]) -> Entry:
     return replace(entry, id=next(id_ for id_ in chain((stem,), numbered) if id_ not in taken))
 
 
-def read_memory(file: Path, world: str = "") -> EpisodicMemory:
-    """Read a memory; the first mistake is a FileError with its line. A memory of another world is refused."""
-    return parse_memory(file, read_text(file), world)
+def read_memory(file: Path, world: str = "", *, empty: bool = False) -> EpisodicMemory:
+    """Read a memory of a world; the first mistake is a FileError. `empty`: a header without entries is read as well."""
+    return parse_memory(file, read_text(file), world, empty=empty)
 
 
-def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
+def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False) -> EpisodicMemory:
     """The memory in a text; the file is for messages."""
+    headed = False
     entries: list[Entry] = []
     ids: dict[str, int] = {}
     made_up = 0
@@ -282,7 +287,7 @@ def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
                 raise FileError(file, line, "cannot read this header; was it written by a newer version?") from None
             if world and header.world != world:
                 raise FileError(file, line, f"is a memory of {excerpt(header.world)}, not of {world}")
-            world = world or header.world
+            world, headed = world or header.world, True
             continue
         entry, more = entry_of(file, line, value)
         made_up += more
@@ -294,7 +299,7 @@ def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
             raise FileError(file, line, f"{excerpt(entry.id)} is already used at line {ids[entry.id]}")
         ids[entry.id] = line
         entries.append(entry)
-    if not entries:
+    if not entries and not (empty and headed):
         raise FileError(file, None, "holds no entries; learn some with `rpms learn`, or leave the memory out")
     return EpisodicMemory(entries, world)
 
@@ -341,3 +346,41 @@ def memory_hash(memory: EpisodicMemory) -> str:
     for line in _lines(memory.entries, memory.world):
         digest.update(line.encode())
     return digest.hexdigest()
+
+
+def freeze_file(file: Path) -> Path:
+    """File of a memory's hash, in the form that `sha256sum --check` reads."""
+    return file.with_name(f"{file.name}.sha256")
+
+
+def freeze(file: Path) -> str:
+    """Record the hash of a memory as it is now, and return it."""
+    digest = _digest(file)
+    write_whole(freeze_file(file), f"{digest}  {file.name}\n")
+    return digest
+
+
+def check_frozen(file: Path) -> str:
+    """The recorded hash of a memory, or nothing if it was never frozen; one that has changed since is refused."""
+    seal = freeze_file(file)
+    if not seal.is_file():
+        return ""
+    recorded = read_text(seal).split()[:1]
+    if not recorded or len(recorded[0]) != hashlib.sha256().digest_size * 2:
+        raise FileError(seal, None, f"does not hold the hash of {file.name}; delete it to use the memory unfrozen")
+    if recorded[0] != _digest(file):
+        raise InputError(
+            f"{file}: has changed since it was frozen; restore it, or delete {seal.name} to use it as it is now"
+        )
+    return recorded[0]
+
+
+def read_frozen(file: Path, world: str = "", *, empty: bool = False) -> EpisodicMemory:
+    """Read a memory for evaluation: `read_memory`, and the freeze is enforced where there is one."""
+    if file.is_file():
+        check_frozen(file)
+    return read_memory(file, world, empty=empty)
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(read_bytes(file, LARGEST_MEMORY)).hexdigest()

@@ -9,9 +9,11 @@ import datetime as dt
 import hashlib
 import json
 import lzma
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -22,10 +24,6 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.records import BOUNDS, question_key
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.files import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 ENDING = ".answers.xz"
 _KEPT = 32

@@ -1,22 +1,24 @@
-"""Entries that were set aside, each with the reason: JSON Lines beside the memory that they left."""
+"""Entries that were set aside, each with the reason, until they are restored: JSON Lines beside their memory."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rpms.core.errors import FileError
+from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Entry
+from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
 from rpms.foreign.forms import first_mistake
 from rpms.foreign.limits import LONGEST_FIELD
 from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text, write_whole
-from rpms.store.memories import entry_of, objects_in, record
+from rpms.store.memories import entry_of, freeze, objects_in, read_frozen, record, write_memory
 
 Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_FIELD)]
 
@@ -93,3 +95,64 @@ def write_quarantine(memory: Path, items: Iterable[Quarantined], world: str) -> 
     lines = [json.dumps({"type": "quarantine", "world": world, "version": 1})]
     lines += [json.dumps({"reason": item.reason, "entry": record(item.entry)}, ensure_ascii=False) for item in items]
     write_whole(quarantine_file(memory), "\n".join(lines) + "\n")
+
+
+def set_aside(
+    entries: Iterable[Entry], reasons: Mapping[str, str], before: Sequence[Quarantined] = ()
+) -> tuple[tuple[Entry, ...], tuple[Quarantined, ...]]:
+    """Divide entries into those that stay and those set aside: by id for a reason, or by content as before."""
+    known = {_content(item.entry) for item in before}
+    stay: list[Entry] = []
+    aside = list(before)
+    for entry in entries:
+        if _content(entry) in known:
+            continue
+        if entry.id in reasons:
+            aside.append(Quarantined(entry, reasons[entry.id]))
+        else:
+            stay.append(entry)
+    return tuple(stay), tuple(aside)
+
+
+def _content(entry: Entry) -> tuple[str, ...]:
+    return (entry.kind, *entry.key())
+
+
+def write_without(out: Path, entries: Sequence[Entry], aside: Sequence[Quarantined], world: str) -> str:
+    """Write and freeze a memory with what left it beside it, and return its hash. What is aside is written first."""
+    if not entries:
+        raise InputError(f"{out}: nothing would be left of this memory; play without one instead (--memory none)")
+    if aside:
+        write_quarantine(out, aside, world)
+    write_memory(out, entries, world)
+    return freeze(out)
+
+
+def restore(file: Path, wanted: str) -> Quarantined:
+    """Bring an entry back into a memory by its id or the beginning of it, and freeze the memory anew."""
+    memory = read_frozen(file)
+    aside = read_quarantine(file, memory.world)
+    if not aside:
+        raise InputError(f"{quarantine_file(file)}: nothing was set aside from {file.name}")
+    entry = find_entry(EpisodicMemory(item.entry for item in aside), wanted)
+    item = next(item for item in aside if item.entry.id == entry.id)
+    if all(_content(other) != _content(entry) for other in memory.entries):
+        if any(other.id == entry.id for other in memory.entries):
+            raise InputError(f"{file}: has another entry called {excerpt(entry.id)}; rename one of the two")
+        write_memory(file, [*memory.entries, entry], memory.world)
+        freeze(file)
+    write_quarantine(file, [other for other in aside if other is not item], memory.world)
+    return item
+
+
+def find_entry(memory: EpisodicMemory, wanted: str) -> Entry:
+    """An entry by its id or the beginning of it; several or none are an InputError."""
+    exact = [entry for entry in memory.entries if entry.id == wanted]
+    found = exact or [entry for entry in memory.entries if entry.id.startswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(f"{wanted!r} begins the ids of {len(found)} entries, such as {found[0].id} and {found[1].id}")
+    near = get_close_matches(wanted, [entry.id for entry in memory.entries], 1)
+    hint = f"; did you mean {near[0]}?" if near else "; `rpms memory stats` lists them"
+    raise InputError(f"no entry {wanted!r} in this memory{hint}")

@@ -66,10 +66,6 @@ class RunSummary:
         return sum(row.won for row in self.rows)
 
     @property
-    def complete(self) -> bool:
-        return self.done == self.total
-
-    @property
     def success(self) -> float:
         """Of the finished episodes; those in which a model or world broke down count as not won."""
         return self.won / self.done if self.rows else 0.0
@@ -89,6 +85,16 @@ class RunSummary:
     @property
     def usage(self) -> Usage:
         return sum((row.usage for row in self.rows), start=Usage())
+
+
+def lack_of_room(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
+    """Blocks left out of prompts for lack of context, in words."""
+    steps, shortened, crowded = (sum(getattr(row, name) for row in rows) for name in ("steps", "shortened", "crowded"))
+    words = {
+        f"{crowded:,} of {steps:,} prompts left out rules or memories: the context window has no room": crowded,
+        f"{shortened:,} of {steps:,} prompts left out the oldest turns to fit the context window": shortened,
+    }
+    return tuple(text for text, count in words.items() if count)
 
 
 @dataclass(frozen=True)
@@ -197,11 +203,7 @@ class OpenRun:
     _timings: int = field(repr=False)
 
     def write(self, row: EpisodeRow, data: bytes, timing: Timing, beside: Iterable[tuple[str, str]] = ()) -> None:
-        """Keep one finished episode; once this returns, it survives a crash.
-
-        `beside` is written first, each as folder and text under the episode's name and with a checksum, so that whoever
-        finds the episode finds them as well.
-        """
+        """Keep one finished episode, safe from a crash; first `beside`, folders and texts, with checksums."""
         file = self.run.file(row.task)
         for folder, content in beside:
             write_whole(self.run.folder / folder / file_name(row.task), sealed(content))

@@ -14,8 +14,9 @@ from rpms.core.usage import Price, Usage
 from rpms.models.accounting import list_cost
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
+from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
-from rpms.study.run import Means, StudyLayout, cases_of, learner, learns, plan_cell, plan_round, read_learned
+from rpms.study.run import Means, StudyLayout, plan_cell, plan_round
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -76,9 +77,9 @@ class _Estimator:
 
     def of(self, model: str) -> Iterator[Estimate]:
         learning = self.study.learning
-        cases = cases_of(self.study, model)
-        who = learner(self.study, model)
-        if learning is not None and who and any(map(learns, cases)):
+        cases = self.study.cases_for(model)
+        who = self.study.learner(model)
+        if learning is not None and who and any(case.learns for case in cases):
             out = self.layout.learned(self.study, self.means, who)
             if out not in self.seen:
                 self.seen.add(out)
@@ -120,15 +121,15 @@ class _Estimator:
         if not case.condition.memory:
             return EpisodicMemory(world=world)
         if (given := case.memory_file(self.means.world)) is not None:
-            return self.means.read_memory(given, world)
+            return read_frozen(given, world)
         if learning is None:
             return EpisodicMemory(world=world)
-        who = learner(self.study, model)
+        who = self.study.learner(model)
         if not who:
             return EpisodicMemory(world=world)
         out = self.layout.learned(self.study, self.means, who)
         file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
-        return read_learned(file, self.means) if file.is_file() else None
+        return read_frozen(file, world, empty=True) if file.is_file() else None
 
     def _guess(self, plan: RunPlan) -> Usage:
         """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""

@@ -12,7 +12,8 @@ from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
-from rpms.play.settings import KNOBS, SettingError, Settings
+from rpms.play.knob_values import SettingError
+from rpms.play.settings import KNOBS, Settings
 from rpms.play.tasks import TaskPart
 from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
@@ -77,13 +78,15 @@ _OF_TASKS = tuple(name for name, each in KNOBS.items() if each.metadata["tasks"]
 
 
 def read_study(file: Path) -> Study:
-    """Read a study; the first mistake is a FileError with its line. Paths in it are relative to the file.
-
-    A setting of the study holds for all its conditions and for learning, unless they have one of their own.
-    """
+    """Read a study; the first mistake is a FileError. Its settings hold for all conditions and learning."""
     yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     reader = _Reader(yaml, file.parent)
-    form, common = reader.read(_Study, plain(yaml.tree, _key), (), without=("condition",))
+    form, common = reader.read(
+        _Study,
+        plain(yaml.tree, lambda key: key if isinstance(key, int | float) else str(key)),
+        (),
+        without=("condition",),
+    )
     if len(form.conditions) * max(1, len(form.models)) > MOST_CELLS:
         counted = f"{len(form.conditions):,} conditions and {len(form.models):,} models"
         raise yaml.error(("conditions",), f"{counted}: a study has at most {MOST_CELLS:,} of both multiplied")
@@ -162,11 +165,6 @@ def _steps(settings: Settings) -> Settings:
     return Settings(steps=settings.steps, simplifications=settings.simplifications)
 
 
-def _key(name: object) -> object:
-    """A number stays one, so that it is told that a text was wanted."""
-    return name if isinstance(name, int | float) else str(name)
-
-
 def _case(name: str, settings: Settings, number: int | None, learning: Learning | None) -> Case:
     """One condition: by its own name where that is one of the 2x2's, else as its fields say."""
     base = named_condition(settings.condition_name)
@@ -176,3 +174,26 @@ def _case(name: str, settings: Settings, number: int | None, learning: Learning 
     if base.memory and settings.memory is None and learning is None:
         raise InputError("uses memory; give the study a `memory` file or a `learn` block")
     return Case(name, settings, number)
+
+
+_PACKAGE = Path(__file__).parents[1]
+_FOLDERS = (_PACKAGE / "studies", _PACKAGE.parents[1] / "studies")
+"""In an installed package they are inside of it; in a clone at its top."""
+
+
+def shipped_studies() -> Mapping[str, Path]:
+    """The files by name, in alphabetical order."""
+    folder = next((each for each in _FOLDERS if (each / "quickstart.yaml").is_file()), None)
+    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+
+
+def find_study(given: Path) -> Path:
+    """A study's file: the one that was given, or one that comes with the package, by its name."""
+    if given.exists():
+        return given
+    known = shipped_studies()
+    if str(given) in known:
+        return known[str(given)]
+    if given.suffix or given.parent != Path():
+        raise InputError(f"{given}: there is no such file; `rpms study list` names the studies that come with rpms")
+    raise InputError(f"there is no study {str(given)!r}; {nearest(str(given), known)}")

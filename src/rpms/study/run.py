@@ -15,28 +15,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from rpms.core.condition import ABLATION, CONDITIONS, Condition
-from rpms.core.errors import FileError, InputError
+from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
 from rpms.foreign.files import is_there
-from rpms.models.providers import chooses_from_menu
-from rpms.play.controls import play_controls
-from rpms.play.epochs import run_epochs
+from rpms.play.epochs import play_controls, run_epochs
 from rpms.play.limits import Meter
-from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.methods import REACT
 from rpms.play.parts import name_of
 from rpms.play.plan import OpenModel, RunPlan, overlapping, plan_run
 from rpms.play.reading import CONTROLS
 from rpms.play.run import Listener, MakeEngine, check_workers
 from rpms.play.settings import ALLOW, Settings
-from rpms.play.setup import can_play
 from rpms.play.threads import Threads
 from rpms.play.trials import Trials, run_trials
 from rpms.store.experience import Experience, read_experience, write_experience
-from rpms.store.files import read_text, remove_leftovers, write_whole
+from rpms.store.files import remove_leftovers, write_whole
+from rpms.store.memories import read_frozen
 from rpms.store.runs import RunSummary
 from rpms.store.study_index import INDEX, Group, StudyIndex, read_study_index
 from rpms.study.values import Case, Learning, Study
@@ -48,14 +45,10 @@ _HASH = 12
 """Hexadecimal digits of a protocol's hash in a folder's name."""
 
 
-class Learn(Protocol):
-    """Whatever learns: `rpms.learn` does, and is handed in, since studies know nothing of how memories are made."""
+Learn = Callable[[Learning, str, Path], Mapping[int, Path]]
+"""Learns with a model into a file, and gives the snapshots by round; what is learned already is not learned again.
 
-    def __call__(self, learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
-        """Learn, and give the snapshots by round; what is learned already is not learned again."""
-        ...
-
-
+`rpms.learn` does, and is handed in, since studies know nothing of how memories are made."""
 Gather = Callable[[Sequence[Path], RunPlan], Experience]
 """Draws from runs what ExpeL plays with: `rpms.learn.insights` does, with the model of the plan they were played by."""
 
@@ -67,7 +60,6 @@ class Means:
     world: World
     setting: Setting
     open_model: Callable[[str], OpenModel]
-    read_memory: Callable[[Path, str], EpisodicMemory]
     learn: Learn
     window: Callable[[str, Settings], int] = lambda _model, _settings: 0
     """Tokens of a model's context window; 0 for no limit."""
@@ -154,55 +146,8 @@ def label(condition: Condition) -> str:
     return f"{name}_varied" if varied or condition.enforcement != usual.enforcement else name
 
 
-def models_of(study: Study, given: Sequence[str]) -> tuple[str, ...]:
-    """The models to run: those given, else the study's own; none at all is an InputError."""
-    models = tuple(dict.fromkeys(given or study.models))
-    if not models:
-        raise InputError(f"{study.file}: names no model; give one or more with --model")
-    return models
-
-
-def cases_of(study: Study, model: str) -> tuple[Case, ...]:
-    """The conditions that a model plays: what chooses from a menu, those with one; none at all is an InputError."""
-    cases = tuple(
-        case
-        for case in study.cases
-        if can_play(case.condition.enforcement, model) and (case.condition.informed or not chooses_from_menu(model))
-    )
-    if not cases:
-        raise InputError(f"{model} chooses from a menu, and no condition of {study.file} has one")
-    return cases
-
-
-def learner(study: Study, model: str) -> str:
-    """Name of the model that fills another's memory; empty if it would need a menu and there is none."""
-    who = (study.learning.model if study.learning else "") or model
-    return who if study.learning and can_play(study.learning.condition(1).enforcement, who) else ""
-
-
 GATHERING = 3
 """Trials of reflexion by which expel gathers experience: its paper's number."""
-
-
-def method_of(case: Case, world: World) -> Method:
-    """A condition's method; what a study says of trials and insights holds for those of its methods that have any."""
-    usual, settings = METHODS[case.settings.agent or REACT], case.settings
-    if usual.recalled and settings.insights is None:
-        return usual  # its experience is gathered first
-    given = replace(
-        settings,
-        trials=settings.trials if usual.question else None,
-        insights=settings.insights if usual.recalled else None,
-    )
-    return given.method(world)
-
-
-def names_of(case: Case) -> tuple[str, ...]:
-    """Names of a condition's runs in tables: the first trial and the best of all are two."""
-    usual = METHODS[case.settings.agent or REACT]
-    if not usual.question:
-        return (case.name,)
-    return f"{case.name}, trial 0", f"{case.name}, best of {case.settings.trials or usual.trials}"
 
 
 def plan_cell(study: Study, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
@@ -221,7 +166,7 @@ def plan_cell(study: Study, case: Case, model: str, means: Means, memory: Episod
         step_budget=study.choice.settings.steps,
         sources=settings.sources(means.world, means.window(model, settings)),
         seed=settings.seed or 0,
-        method=method_of(case, means.world),
+        method=case.method(means.world),
         reader=settings.reader or "",
         open_reader=None if settings.reader in (None, *CONTROLS) else means.open_model(settings.reader),
         overlap=settings.overlap == ALLOW,
@@ -230,10 +175,8 @@ def plan_cell(study: Study, case: Case, model: str, means: Means, memory: Episod
 
 def plan_round(study: Study, learning: Learning, number: int, model: str, means: Means) -> RunPlan:
     """A round of learning as a run, as far as it is known before anything is learned."""
-    like = Study(study.title, study.world, (), choice=learning.choice)
-    name = learning.later if number > 1 else "rules-only"
-    case = Case("learning", replace(learning.settings, condition=name))
-    return plan_cell(like, case, model, means, EpisodicMemory(world=means.world.name))
+    case = Case("learning", replace(learning.settings, condition=learning.condition_name(number)))
+    return plan_cell(study.on(learning.choice), case, model, means, EpisodicMemory(world=means.world.name))
 
 
 def run_study(
@@ -243,20 +186,16 @@ def run_study(
     layout: StudyLayout,
     before: Callable[[Cell, bool], None] | None = None,
 ) -> tuple[Result, ...]:
-    """Run what is missing of a study, and write its index after each run, so that a report can be made at any time.
-
-    `before` is told of each cell, and whether an earlier one of this very call was the same run. Raises what
-    `rpms.play.run.run` raises; the same call again goes on where it stopped.
-    """
+    """Run what is missing of a study, indexed after each run. `before`: told each cell, and if it is an earlier run."""
     check_workers(means.workers)
     remove_leftovers(layout.out, INDEX)
     read_index(layout)  # one that cannot be read is said before anything is played
     results: list[Result] = []
     known: dict[Path, Trials] = {}
-    cases = {model: cases_of(study, model) for model in models}
+    cases = {model: study.cases_for(model) for model in models}
     _check_plans(study, cases, means)
     files = dict.fromkeys(filter(None, (case.memory_file(means.world) for case in study.cases)))
-    given = {file: means.read_memory(file, means.world.name) for file in files}
+    given = {file: read_frozen(file, means.world.name) for file in files}
     for model in models:
         memories = _Memories(study, model, means, layout, given)
         for case in cases[model]:
@@ -272,24 +211,21 @@ def run_study(
                 )
             trials = known[cell.folder]
             runs = ((trials.folders[0], trials.summaries[0]), (trials.best_folder, trials.best))
-            for name, (folder, summary) in zip(names_of(case), runs, strict=False):
+            for name, (folder, summary) in zip(case.names, runs, strict=False):
                 results.append(Result(replace(cell, case=replace(case, name=name), folder=folder), summary))
             write_index(study, results, layout)
     return tuple(results)
 
 
 def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
-    """Make every plan once: games or files that are not here stop a study before it begins.
-
-    So does a task that is both learned from and played, unless a condition allows it.
-    """
-    if study.learning is not None and any(case.settings.overlap != ALLOW for case in study.cases if learns(case)):
+    """Make every plan once, so that missing games or files, or tasks both learned from and played, stop it at once."""
+    if study.learning is not None and any(case.settings.overlap != ALLOW for case in study.cases if case.learns):
         tested = [task.id for task in study.choice.tasks(means.world, means.setting)]
         learned = {task.id for task in study.learning.choice.tasks(means.world, means.setting)}
         if shared := [task for task in tested if task in learned]:
             raise InputError(f"{study.file}: {overlapping(len(shared), len(tested), shared[0])}")
     for model, played in cases.items():
-        if study.learning is not None and (who := learner(study, model)):
+        if study.learning is not None and (who := study.learner(model)):
             plan_round(study, study.learning, 1, who, means)
         for case in played:
             method = plan_cell(study, case, model, means, EpisodicMemory(world=means.world.name)).method
@@ -320,8 +256,9 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
     assert study.learning is not None
     assert means.gather is not None
     settings = replace(case.settings, agent="reflexion", trials=GATHERING)
-    like = Study(study.title, study.world, (), choice=study.learning.choice)
-    gathering = plan_cell(like, Case("gathering", settings), plan.model_name, means, plan.memory)
+    gathering = plan_cell(
+        study.on(study.learning.choice), Case("gathering", settings), plan.model_name, means, plan.memory
+    )
     trials = _run(means, f"{plan.model_name}, gathering for {case.name}", gathering, layout.run_folder(gathering))
     digest = gathering.protocol().hash[:_HASH]
     file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{digest}.jsonl"
@@ -333,11 +270,6 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
     return replace(plan, method=replace(plan.method, experience=experience))
 
 
-def learns(case: Case) -> bool:
-    """True if it plays with what the study learned."""
-    return case.condition.memory and case.settings.memory is None
-
-
 class _Memories:
     """The memories of one model's conditions, each read once; what must be learned is learned when first wanted."""
 
@@ -345,18 +277,18 @@ class _Memories:
         self, study: Study, model: str, means: Means, layout: StudyLayout, given: Mapping[Path, EpisodicMemory]
     ) -> None:
         self._study, self._means, self._layout = study, means, layout
-        self._learner = learner(study, model)
+        self._learner = study.learner(model)
         self._snapshots: Mapping[int, Path] | None = None
         self._read = dict(given)
 
     def of(self, case: Case) -> EpisodicMemory:
         world = self._means.world.name
         file = case.memory_file(self._means.world)
-        if file is None and not (learns(case) and self._learner):
+        if file is None and not (case.learns and self._learner):
             return EpisodicMemory(world=world)
         file = file or self._learned(case.round)
         if file not in self._read:
-            self._read[file] = read_learned(file, self._means)
+            self._read[file] = read_frozen(file, world, empty=True)
         return self._read[file]
 
     def _learned(self, number: int | None) -> Path:
@@ -368,31 +300,8 @@ class _Memories:
         return self._snapshots[number or learning.rounds]
 
 
-def read_learned(file: Path, means: Means) -> EpisodicMemory:
-    """A memory that a study learned. A weak model may have learned nothing: its conditions are played all the same."""
-    world = means.world.name
-    try:
-        return means.read_memory(file, world)
-    except FileError as error:
-        # a memory of somebody's own without entries is a mistake; this one says truly what was learned
-        if error.file == str(file) and error.line is None and _is_only_header(file):
-            return EpisodicMemory(world=world)
-        raise
-
-
-def _is_only_header(file: Path) -> bool:
-    lines = read_text(file).splitlines() if file.is_file() else []
-    try:
-        return [json.loads(line)["type"] for line in lines] == ["memory"]
-    except (ValueError, LookupError, TypeError):
-        return False
-
-
 def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) -> None:
-    """Write `study.json`: where the run of each condition is, model by model.
-
-    What the file names already and was not run now stays, as long as its folder does, after what was.
-    """
+    """Write `study.json`: the run of each condition, by model; what it names already stays with its folder."""
     known = read_index(layout)
     groups: dict[str, Group] = {}
     for cell in (result.cell for result in results):
@@ -400,7 +309,7 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
         new = Group(model=cell.model, about=study.about_of(cell.model), tables=study.tables, runs=before)
         where = os.path.relpath(cell.folder, layout.out)
         groups.setdefault(cell.model, new).runs[cell.case.name] = Path(where).as_posix()
-    names = [name for case in study.cases for name in names_of(case)]
+    names = [name for case in study.cases for name in case.names]
     order = {name: place for place, name in enumerate(names)}
     for group in groups.values():
         group.runs = dict(sorted(group.runs.items(), key=lambda run: order.get(run[0], len(order))))

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from rpms.core.proportion import wilson
 from rpms.core.usage import Price
-from rpms.play.controls import CONTROLS, FOLDER
+from rpms.play.epochs import CONTROLS, FOLDER
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import Estimate
 from rpms.study.run import Result
@@ -26,10 +26,7 @@ _MENUS = tuple(name.removeprefix("menu-") for name in CONTROLS)
 
 
 def results_table(results: Sequence[Result]) -> RenderableType:
-    """The conditions of each model: switches, success with its interval, steps, infeasible actions.
-
-    Scores, where there are any, stand in a table below with the steps: in one table all would be too wide for a screen.
-    """
+    """The conditions of each model: switches, success, steps, infeasible actions; scores in a table below."""
     shown: list[RenderableType] = []
     for model in dict.fromkeys(result.cell.model for result in results):
         of_model = [result for result in results if result.cell.model == model]
@@ -42,7 +39,8 @@ def results_table(results: Sequence[Result]) -> RenderableType:
                 cells = (cell for part in headings for cell in _CELLS[part](result))
                 table.add_row(Text(result.cell.case.name), *cells)
             shown += [Text(), table] if number else [table]
-        unlearned = [result.cell.case.name for result in of_model if _learned_nothing(result)]
+        played = [result.cell for result in of_model]
+        unlearned = [cell.case.name for cell in played if cell.case.condition.memory and not len(cell.plan.memory)]
         if unlearned:
             shown.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
     return Group(*shown)
@@ -55,10 +53,6 @@ def _table(title: str, headings: Iterable[str]) -> Table:
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
-
-
-def _learned_nothing(result: Result) -> bool:
-    return result.cell.case.condition.memory and not len(result.cell.plan.memory)
 
 
 def _won(result: Result) -> Iterable[str]:

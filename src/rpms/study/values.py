@@ -11,9 +11,12 @@ from pathlib import Path
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import Condition
 from rpms.core.errors import InputError
+from rpms.models.providers import chooses_from_menu
 from rpms.play.knob_values import worded
+from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.reading import CONTROLS
 from rpms.play.settings import NO_MEMORY, Settings
+from rpms.play.sources import can_play
 from rpms.play.tasks import TaskPart
 from rpms.worlds.base import Setting, Task, World
 
@@ -66,8 +69,12 @@ class Learning:
     """All but those that choose tasks."""
 
     def condition(self, number: int) -> Condition:
-        """The condition of a round, counted from 1: the first is always Rules-only."""
-        return replace(self.settings, condition=self.later if number > 1 else "rules-only").condition_value()
+        """The condition of a round, counted from 1."""
+        return replace(self.settings, condition=self.condition_name(number)).condition_value()
+
+    def condition_name(self, number: int) -> str:
+        """The name of a round's condition: the first is always Rules-only."""
+        return self.later if number > 1 else "rules-only"
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,27 @@ class Case:
     @cached_property
     def condition(self) -> Condition:
         return normal(self.settings.condition_value())
+
+    @property
+    def learns(self) -> bool:
+        """True if it plays with what the study learned."""
+        return self.condition.memory and self.settings.memory is None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its runs in tables: the first trial and the best of all are two."""
+        usual = METHODS[self.settings.agent or REACT]
+        if not usual.question:
+            return (self.name,)
+        return f"{self.name}, trial 0", f"{self.name}, best of {self.settings.trials or usual.trials}"
+
+    def method(self, world: World) -> Method:
+        """Its method; what a study says of trials and insights holds for those of its methods that have any."""
+        usual, settings = METHODS[self.settings.agent or REACT], self.settings
+        if usual.recalled and settings.insights is None:
+            return usual  # its experience is gathered first
+        trials, insights = settings.trials if usual.question else None, settings.insights if usual.recalled else None
+        return replace(settings, trials=trials, insights=insights).method(world)
 
     def memory_file(self, world: World) -> Path | None:
         """A memory to read, where it is not learned."""
@@ -124,15 +152,39 @@ class Study:
     """The report's tables that it is about, by name."""
     file: Path = Path()
 
+    def models_to_run(self, given: Sequence[str]) -> tuple[str, ...]:
+        """The models to run: those given, else the study's own; none at all is an InputError."""
+        models = tuple(dict.fromkeys(given or self.models))
+        if not models:
+            raise InputError(f"{self.file}: names no model; give one or more with --model")
+        return models
+
+    def cases_for(self, model: str) -> tuple[Case, ...]:
+        """The conditions that a model plays: what chooses from a menu, those with one; none at all is an InputError."""
+        cases = tuple(
+            case
+            for case in self.cases
+            if can_play(case.condition.enforcement, model) and (case.condition.informed or not chooses_from_menu(model))
+        )
+        if not cases:
+            raise InputError(f"{model} chooses from a menu, and no condition of {self.file} has one")
+        return cases
+
+    def learner(self, model: str) -> str:
+        """Name of the model that fills another's memory; empty if it would need a menu and there is none."""
+        who = (self.learning.model if self.learning else "") or model
+        return who if self.learning and can_play(self.learning.condition(1).enforcement, who) else ""
+
+    def on(self, choice: Choice) -> Study:
+        """The same world with other tasks, and no conditions."""
+        return Study(self.title, self.world, (), choice=choice)
+
     def about_of(self, *models: str) -> str:
         """The text for a report on these models: `about`, and the remarks on those among them."""
         return " ".join(filter(None, (self.about, *(self.players.get(model, "") for model in models))))
 
     def under(self, given: Settings) -> Study:
-        """The same study with settings that go before its own in every condition; what they change, its title says.
-
-        A limit holds for learning too, so that a pilot is small as a whole; a memory takes the place of learning.
-        """
+        """The same study with settings before its own, named in its title; limits hold for learning too."""
         chosen, others = given.only(tasks=True), given.only(tasks=False)
         choice = replace(self.choice, settings=chosen.over(self.choice.settings))
         cases = tuple(replace(case, settings=_under(others, case.settings)) for case in self.cases)

@@ -1,4 +1,4 @@
-"""What the state filter and the hard layer do to learned memories, by the benchmark of the arbitration."""
+"""Effect of the state filter and the hard layer on learned memories, by the benchmark of the arbitration."""
 
 from __future__ import annotations
 

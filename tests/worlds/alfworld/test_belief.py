@@ -98,7 +98,7 @@ def test_no_contradiction_along_walks_through_training_games(shared, dialect):
 
 @pytest.mark.parametrize("name", ["train_0.3", "train_0.4", "valid_seen_0.3"])
 def test_recorded_games_of_the_real_engine_fit_the_belief(shared, name):
-    """What a belief knows to be possible or impossible is so in every recorded state."""
+    """The belief's certain answers hold in every recorded state."""
     checked = 0
     with lzma.open(shared / "alfworld" / "transcripts" / f"{name}.jsonl.xz", "rt", encoding="utf-8") as rows:
         for row in list(rows)[:30]:

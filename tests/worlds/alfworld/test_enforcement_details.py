@@ -13,7 +13,7 @@ from rpms.core.decide import decide
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")
@@ -64,7 +64,7 @@ def found_in_the_toilet(holding: str) -> SuccessSnippet:
 
 
 def test_a_place_that_only_memory_knows_comes_before_those_that_nobody_knows_of():
-    """Where things were found is counted over the whole memory, whatever state its entries suit."""
+    """Finds are counted over the whole memory, whatever state its entries suit."""
     suited, not_suited = [found_in_the_toilet("none")], [found_in_the_toilet("mug 1")]
     for memory, shown in (((), False), (not_suited, False), (suited, True)):
         decided = decision(memory=memory)

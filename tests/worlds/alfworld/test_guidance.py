@@ -12,9 +12,9 @@ from rpms.core.decide import Decision, decide
 from rpms.core.episode import Ending
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.models.controls import menu_best, menu_random
+from rpms.models.policy import menu_best, menu_random
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -29,7 +29,7 @@ GOAL = WORLD.goal(ROOM)
 
 
 def decision(*turns: tuple[str, str]) -> Decision:
-    """What is decided after some turns."""
+    """The decision after some turns."""
     belief, action, observation = WORLD.start(GOAL), None, ROOM
     for command, answer in turns:
         belief, action, observation = WORLD.update(belief, action, observation), command, answer

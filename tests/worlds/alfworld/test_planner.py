@@ -23,7 +23,7 @@ ROOM = (
 
 
 def could_not_tell(belief, command):
-    """Whether the text could not reveal that a command would do nothing."""
+    """True if the text could not reveal that a command would do nothing."""
     if command.startswith("clean "):
         return " with bathtubbasin " in command and not belief.inert  # some clean, and one try tells
     return command.startswith("go to ") and belief.here(command.removeprefix("go to ")) is None

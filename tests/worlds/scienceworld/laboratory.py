@@ -1,4 +1,4 @@
-"""What several tests of ScienceWorld share: texts of the simulator, and beliefs made of them."""
+"""Shared by tests of ScienceWorld: texts of the simulator, and beliefs made of them."""
 
 from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature

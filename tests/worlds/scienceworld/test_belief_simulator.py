@@ -8,7 +8,7 @@ import pytest
 from rpms.core.acting.action_guard import review
 from rpms.core.arbitration import objection_to_action
 from rpms.core.belief import Situation
-from rpms.play.setup import manual_of
+from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import KINDS

@@ -26,7 +26,7 @@ def jar():
 
 
 def transcript() -> list[tuple[list[str], float, bool]]:
-    """What each command of a walk is answered with, whatever the order of the lines."""
+    """The answer to each command of a walk, whatever the order of the lines."""
     with ScienceWorldGame("boil", 0) as game:
         outcomes = [game.reset(), *(game.step(command) for command in WALK)]
     return [(sorted(outcome.observation.splitlines()), outcome.score, outcome.done) for outcome in outcomes]

@@ -13,7 +13,7 @@ from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
 
 OPENING = f"Your task is to {DESCRIPTIONS['use-thermometer']}\n\n{HALLWAY}"

@@ -7,7 +7,7 @@ import pytest
 from laboratory import DESCRIPTIONS, goal
 
 from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
-from rpms.play.setup import manual_of
+from rpms.play.sources import manual_of
 from rpms.worlds.jvm.bridge import Simulator
 from rpms.worlds.jvm.process import shared_jvm
 from rpms.worlds.scienceworld.goals import parse_goal

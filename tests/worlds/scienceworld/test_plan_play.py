@@ -11,11 +11,10 @@ from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.harvest import harvest
 from rpms.models.base import Answer, Decoding
-from rpms.models.controls import menu_best, menu_random
-from rpms.models.policy import PolicyModel, follow_plan
+from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_random
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.tasks import task_at

@@ -13,7 +13,7 @@ from rpms.core.goal import Progress
 from rpms.core.planning.reason import plan_for, reasoner_of
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
-from rpms.play.setup import knowledge_of, manual_of
+from rpms.play.sources import knowledge_of, manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.commands import repair
 from rpms.worlds.scienceworld.focus import is_decoy

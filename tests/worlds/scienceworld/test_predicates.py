@@ -10,7 +10,7 @@ from rpms.core.consistency import executable_from_here
 from rpms.core.facts import Atom, Truth
 from rpms.core.memory import SuccessSnippet
 from rpms.core.verdict import Candidate, Fate, Verdict
-from rpms.play.setup import manual_of
+from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.predicates import PREDICATES
 from rpms.worlds.scienceworld.recipes import RECIPES

@@ -11,7 +11,7 @@ from rpms.core.memory import merge
 from rpms.core.prompt import Budget, Part
 from rpms.core.recall import EpisodicMemory
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.prompts import EXAMPLE, INSTRUCTION
 from rpms.worlds.scienceworld.tasks import KINDS

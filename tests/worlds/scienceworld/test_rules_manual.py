@@ -10,8 +10,7 @@ from rpms.core.prompt import Budget
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Fate
 from rpms.core.wording import rule_line, schema_lines
-from rpms.play.setup import manual_of
-from rpms.play.sources import universal_tier
+from rpms.play.sources import manual_of, universal_tier
 from rpms.store.manuals import read_manual
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.tasks import KINDS

@@ -45,7 +45,7 @@ def python(program: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def runs(pid: int) -> bool:
-    """Whether a process is alive; one that is dead but not yet reaped by its adopter is not."""
+    """True if a process is alive; one that is dead but not yet reaped by its adopter is not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

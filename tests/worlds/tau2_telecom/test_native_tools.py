@@ -16,7 +16,7 @@ from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.remote import RemoteModel
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
 from tests.models.server import serve
 from tests.models.test_tool_calls import tool_call

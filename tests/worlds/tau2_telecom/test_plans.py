@@ -16,7 +16,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
-from rpms.play.setup import manual_of
+from rpms.play.sources import manual_of
 from rpms.worlds.base import Setting
 from tests.worlds.tau2_telecom.tickets import TASKS, followed, mind, opened, task_with, world
 

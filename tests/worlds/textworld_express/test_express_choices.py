@@ -1,4 +1,4 @@
-"""Which games are played: names, parameters, seeds, and what is wrong with them in one line."""
+"""Choice of games: names, parameters, seeds, and mistakes in one line."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
 from rpms.worlds.jvm import process, program
 from rpms.worlds.textworld_express.games import FOLDS, GAMES, task_at

@@ -1,4 +1,4 @@
-"""What the games print, and what a belief makes of it. No Java."""
+"""Texts of the games, and the belief made of them. No Java."""
 
 from __future__ import annotations
 

@@ -84,6 +84,7 @@ class Adviser:
             plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
         else:
             plan = self._plan(step, rules)
+        noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
         plan = weighed(plan, memories, step.adapting, step.signature) if self.weighs and memories else plan
         return plan, noticed
 

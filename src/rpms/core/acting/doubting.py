@@ -12,13 +12,13 @@ from itertools import islice
 from math import inf
 
 from rpms.core.acting.step_context import StepContext
-from rpms.core.acting.surprise import Noticed, SurpriseKind, circle
+from rpms.core.acting.surprise import Noticed, circle
 from rpms.core.facts import Truth
 from rpms.core.planning.doubts import doubted
 from rpms.core.planning.ground import Order
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
-from rpms.core.planning.trust import Trust
+from rpms.core.planning.trust import Trust, needs_of
 from rpms.core.rules import ActiveRules
 
 _CIRCLES = 3
@@ -48,9 +48,6 @@ def plan_doubting(present: StepContext, rules: ActiveRules, spell: Spelling, not
     if best.opened:
         tries = islice(untried(present, rules, spell, noticed.trust), _TRIED)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
-    if not options:
-        text = "nothing is left to plan, and the game goes on"
-        noticed = noticed.with_(SurpriseKind.STRANDED, "", text, noticed.trust)
     ventures = {one.command: one.chain[0].doubt for one in reversed(options) if one.chain and one.chain[0].doubt}
     noticed = replace(noticed, trust=replace(noticed.trust, ventures=ventures))
     return replace(best, options=tuple(options)), noticed
@@ -106,7 +103,8 @@ def untried(present: StepContext, rules: ActiveRules, spell: Spelling, trust: Tr
         instance = rules.instance(command)
         if instance is None or things.isdisjoint(instance.binding.values()):
             continue
-        values = [clause.truth(situation) for clause in instance.preconditions]
+        needs = (clause.bind(instance.binding) for clause in needs_of(rules, instance.schema))
+        values = [clause.truth(situation) for clause in needs]
         found.append((values.count(Truth.FALSE), number, command))
     for against, _, command in sorted(found):
         written = spell(command)

@@ -18,7 +18,6 @@ from rpms.core.planning.trust import (
     CONFIRMED,
     CONTRADICTED,
     HOPED,
-    SUPPOSED,
     WAIVED,
     LinePart,
     ManualLine,
@@ -28,6 +27,7 @@ from rpms.core.planning.trust import (
     false_over,
     key_of,
     need_line,
+    needs_of,
 )
 from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation
 
@@ -49,7 +49,7 @@ class SurpriseKind(StrEnum):
     UNFINISHED = "unfinished"
     """All that the goal wants holds, and the game goes on."""
     STRANDED = "stranded"
-    """Nothing is left to plan, and the game goes on."""
+    """No plan is left that trusts the manual, and the game goes on."""
     CIRCLE = "circle"
     """The plan led back to a state in which the same was done before."""
 
@@ -70,9 +70,20 @@ class Noticed:
     trust: Trust
     surprises: tuple[Surprise, ...] = ()
 
-    def with_(self, kind: SurpriseKind, line: ManualLine | str, text: str, trust: Trust) -> Noticed:
+    def with_(self, kind: str, line: ManualLine | str, text: str, trust: Trust) -> Noticed:
         """The same with one more surprise, and the trust that it leaves."""
         return Noticed(replace(trust, last=text), (*self.surprises, Surprise(str(kind), str(line), text)))
+
+    def stranded(self) -> Noticed:
+        """The same where no plan is left."""
+        none = Surprise(str(SurpriseKind.STRANDED), "", "nothing known leads to the goal any more")
+        return replace(self, surprises=(*self.surprises, none))
+
+    @property
+    def against_goal(self) -> str:
+        """Surprise that speaks against the goal as it is understood; empty where none does."""
+        kinds = (SurpriseKind.UNFINISHED, SurpriseKind.STRANDED)
+        return next((one.text for one in self.surprises if one.kind in kinds), "")
 
 
 def notice(trust: Trust, now: StepContext, before: Situation) -> Noticed:
@@ -120,7 +131,7 @@ def _refused(
     trust, schema, key = noticed.trust, instance.schema, key_of(rules, instance.schema)
     values = [
         (one, one.bind(instance.binding).truth(before), one.bind(instance.binding).truth(after))
-        for one in schema.preconditions
+        for one in needs_of(rules, schema)
     ]
     against = [clause for clause, was, now in values if Truth.FALSE in (was, now)]
     waived = WAIVED in trust.ventures.get(command, "")
@@ -153,7 +164,7 @@ def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation, *,
         one
         for one in suspects
         if one.bind(instance.binding).truth(facts) in ((Truth.TRUE, Truth.UNKNOWN) if one.negated else (Truth.TRUE,))
-        and all(waived or clause == Clause((Literal(one.atom, not one.negated),)) for clause in broken)
+        and all(waived or clause == Clause((one.opposite(),)) for clause in broken)
     )
 
 
@@ -162,11 +173,18 @@ def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command:
     schema, key = instance.schema, key_of(rules, instance.schema)
     trust = noticed.trust.clearing(key, false_over(rules, instance, before))
     noticed = replace(noticed, trust=trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED))
-    for clause in schema.preconditions:
+    for clause in needs_of(rules, schema):
         if clause.bind(instance.binding).truth(before) is Truth.FALSE:
             line = need_line(rules, schema, clause)
-            text = f"`{command}` was done without: {clause.bind(instance.binding)}"
-            noticed = noticed.with_(SurpriseKind.ACCEPTED, line, text, noticed.trust.refuted(line))
+            if line.part is LinePart.FORBIDS:  # that it can be done does not say that it does no harm
+                text, trust = (
+                    f"`{command}` was done though {line.of} forbids it",
+                    noticed.trust.weighed(line, CONTRADICTED),
+                )
+            else:
+                text = f"`{command}` was done without: {clause.bind(instance.binding)}"
+                trust = noticed.trust.refuted(line)
+            noticed = noticed.with_(SurpriseKind.ACCEPTED, line, text, trust)
     return noticed
 
 
@@ -277,12 +295,12 @@ def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> 
 def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situation: Situation) -> Noticed:
     """A plan that led back to where it began: its doubts are doubtful, or what its next action lacks is not needed."""
     trust = noticed.trust
-    blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if SUPPOSED in link.doubt]
+    blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
     for link in chain[1:] if not blamed else ():
         instance = rules.instance(link.command)
         lacking = [
             clause
-            for clause in (instance.schema.preconditions if instance is not None else ())
+            for clause in (needs_of(rules, instance.schema) if instance is not None else ())
             if instance is not None and clause.bind(instance.binding).truth(situation) is not Truth.TRUE
         ]
         if instance is not None and lacking:

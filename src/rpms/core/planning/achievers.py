@@ -213,16 +213,8 @@ class Achievers:
         A ban on a fact without arguments, such as an empty hand, is judged when it comes up: a plan for it would fill
         the hand with any object.
         """
-        bans = [
-            [literal for clause in (*rule.when, *ban.when) for literal in clause.literals]
-            for rule, ban in self.rules.prohibitions.get(schema.name, ())
-            if all(len(clause.literals) == 1 for clause in (*rule.when, *ban.when))
-        ]
-        allowed = [
-            Clause(tuple(Literal(each.atom, not each.negated) for each in ban))
-            for ban in bans
-            if all(each.atom.args for each in ban)
-        ]
+        bans = (ban for ban in self.rules.bans.get(schema.name, ()) if ban not in schema.waives)
+        allowed = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
         return (*schema.preconditions, *schema.plan, *allowed)
 
     def _need(self, clause: Clause, gives: Fact | None, parameters: Sequence[str]) -> Need:

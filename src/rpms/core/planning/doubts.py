@@ -27,6 +27,7 @@ from rpms.core.planning.trust import (
     effect_line,
     key_of,
     need_line,
+    needs_of,
 )
 from rpms.core.rules import ActionSchema, ActiveRules, Purpose, Revelation
 
@@ -79,8 +80,8 @@ class _Doubting:
             if price and effect not in schema.effects:
                 doubt = f"{schema.name} may not do {effect}"
                 yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
-        prices = [(need, trust.against(need_line(rules, old, need))) for need in schema.preconditions]
-        prices = [(need, price) for need, price in prices if self.wide or price < FULL * STEPS]
+        lines = [(need, need_line(rules, old, need)) for need in needs_of(rules, schema)]
+        prices = [(need, trust.against(line)) for need, line in lines if self.wide or trust.evidence.get(line, 0.0) < 0]
         for need, price in prices:
             yield _without(schema, price, need)
         if self.wide > 1:
@@ -94,7 +95,7 @@ class _Doubting:
     ) -> Iterator[ActionSchema]:
         """An action with a need that the manual does not state."""
         for suspect in sorted(self.trust.suspects.get(key_of(self.rules, old), ()), key=str):
-            opposite = Clause((Literal(suspect.atom, not suspect.negated),))
+            opposite = Clause((suspect.opposite(),))
             if suspect in schema.effects or Clause((suspect,)) in schema.preconditions:
                 continue
             needs = tuple(need for need in schema.preconditions if need != opposite)
@@ -125,7 +126,7 @@ class _Doubting:
                 for effect in schema.effects
                 if (effect.atom.predicate, effect.negated) == (literal.atom.predicate, literal.negated)
             ]
-            undo = Literal(suspect.atom, not suspect.negated)
+            undo = suspect.opposite()
             if makers and all(undo in [each.bind(bound) for each in schema.effects] for schema, bound in makers):
                 return True
         return False
@@ -164,7 +165,7 @@ class _Doubting:
 def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:
     left = tuple(need for need in schema.preconditions if need not in needs)
     doubt = f"{schema.name} {WAIVED} {' and '.join(map(str, needs))}"
-    return replace(schema, preconditions=left, steps=schema.steps + price, doubt=doubt)
+    return replace(schema, preconditions=left, steps=schema.steps + price, doubt=doubt, waives=needs)
 
 
 @lru_cache(maxsize=64)
@@ -228,7 +229,7 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
         for effect in schema.effects:
             for args in permutations(purpose.over, len(effect.atom.args)):
                 found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
-    opposite = {Literal(each.atom, not each.negated) for each in own}
+    opposite = {each.opposite() for each in own}
     return {
         each: 0.0 if each.atom.predicate in told else price
         for each, price in found.items()

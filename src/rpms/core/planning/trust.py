@@ -20,12 +20,13 @@ from rpms.core.rules import ActionSchema, ActiveRules, Instance, Revelation
 
 FULL = 4.0
 """The trust of a line that the manual states."""
+BANNED = 2 * FULL
+"""The trust of a ban: a need says that an action fails, a ban that it does harm."""
 CONFIRMED, CONTRADICTED = 1.0, -2.0
 LEAST = 0.5
 """The trust that contradictions leave, short of a refutation."""
 STEPS = 5.0
 """Steps that one unit of trust is worth: to doubt a line that was never contradicted costs as much as 20 steps."""
-
 
 LIKELY, POSSIBLE, UNLIKELY = 0.5, 3.0, 8.0
 """Steps that it costs to suppose a need that the manual does not state: one that other actions have, or of a fact that
@@ -97,7 +98,7 @@ class Trust:
 
     def of(self, line: ManualLine, stated: float = FULL) -> float:
         """The trust in a line; of one that is stated some is left unless it was refuted."""
-        evidence = self.evidence.get(line, 0.0)
+        evidence = self.evidence.get(line, 0.0) + (BANNED - FULL) * (line.part is LinePart.FORBIDS)
         return 0.0 if evidence == -inf else max(stated + evidence, LEAST if stated else -FULL)
 
     def against(self, line: ManualLine) -> float:
@@ -207,8 +208,16 @@ def key_of(rules: ActiveRules, schema: ActionSchema) -> str:
     return f"process {schema.name}" if any(schema is one for one in rules.lore.processes) else schema.name
 
 
+def needs_of(rules: ActiveRules, schema: ActionSchema) -> tuple[Clause, ...]:
+    """Needs of an action: its preconditions, and that no rule forbids it."""
+    return (*schema.preconditions, *rules.bans.get(schema.name, ()))
+
+
 def need_line(rules: ActiveRules, schema: ActionSchema, clause: Clause) -> ManualLine:
-    """The line that states a need."""
+    """The line that states a need; the rule's, if it is a ban."""
+    if clause in rules.bans.get(schema.name, ()):
+        rule, ban = rules.bans[schema.name][clause]
+        return ManualLine(rule.id, LinePart.FORBIDS, str(ban))
     return ManualLine(key_of(rules, schema), LinePart.NEEDS, str(clause))
 
 

@@ -20,8 +20,7 @@ from rpms.learn.rules.verify import Blocked, Verification, verify
 from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
 from rpms.play.sources import universal_tier
 from rpms.store.episodes import EpisodeRecord
-from rpms.store.evidence import Claim, Evidence, Label, Support, evidence_file
-from rpms.store.learned_manuals import manual_before, write_learned
+from rpms.store.evidence import Claim, Evidence, Label, Support, evidence_file, manual_before, write_learned
 from rpms.store.manuals import MANUAL, ManualText, read_manual
 from rpms.store.runs import RunFolder
 from rpms.store.traces import SUFFIX, Spoken, Trace, keeping, read_traces, traces_file

@@ -18,7 +18,7 @@ from rpms.learn.rules.processes import Linked
 from rpms.learn.rules.scores import Tie
 from rpms.learn.rules.templates import SLOT, Names, draw
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.play.setup import manual_of
+from rpms.play.sources import manual_of
 from rpms.store.evidence import Witness
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.base import World

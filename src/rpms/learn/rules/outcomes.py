@@ -89,7 +89,7 @@ class Outcomes:
             own = {bit, (bit + self.size) % (2 * self.size)}
             given = self._telling(did, kept, lambda row: (row[1], row[2]), own)
             if not kept and len(did) >= LIMITS.several:
-                given = Literal(literal.atom, not literal.negated)
+                given = literal.opposite()
             if given is not None:
                 yield Induced(
                     Clause((literal,)),

@@ -17,7 +17,7 @@ from rpms.learn.rules.thresholds import LIMITS
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.sources import knowledge_of
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.base import Task
 

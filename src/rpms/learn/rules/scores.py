@@ -277,7 +277,7 @@ def score_tables(deeds: Iterable[Deed]) -> tuple[ScoreTable, ...]:
 
 def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
     """Actions that show more things, as a way to get further before any are tried blindly."""
-    ended = [(link.schema.syntax, Literal(one.atom, not one.negated)) for link in links for one in link.schema.effects]
+    ended = [(link.schema.syntax, one.opposite()) for link in links for one in link.schema.effects]
     for goal in dict.fromkeys(deed.goal for deed in deeds if deed.blind):
         for link in links:
             schema = link.schema

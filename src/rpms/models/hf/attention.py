@@ -17,11 +17,7 @@ _UNUSUAL = ("position_bias", "s_aux", "softcap", "cache")
 
 
 def share_keys_and_values(torch: Any, model: Any) -> bool:
-    """Make a model compute single tokens so; returns whether it does.
-
-    The result is the same but for rounding. Versions of transformers without a register of attention functions, and
-    models that do not use the one called `sdpa`, stay as they are.
-    """
+    """Make a model compute single tokens so; returns whether it does. Other versions and kinds of attention stay."""
     if getattr(model.config, "_attn_implementation", None) != "sdpa":
         return False
     try:

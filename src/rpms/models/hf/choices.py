@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from rpms.models.hf.prefixes import layers_of, sees_all
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rpms.models.hf.rows import PromptRow
+from rpms.models.hf.rows import PromptRow
 
 SCORES_AT_ONCE = 2**28
 """Scores, one for each word of the vocabulary at each position, that are held at once: a gigabyte."""
@@ -41,11 +38,7 @@ def _side_by_side(choices: Sequence[Sequence[int]]) -> _Packed:
 def weigh(
     torch: Any, model: Any, rows: Sequence[PromptRow], places: Sequence[int], cache: Any, mask: Any
 ) -> Iterator[tuple[int, list[float]]]:
-    """Each row's place in the batch and the log probabilities of its choices, each to its end.
-
-    A choice sees what its row has written, of which `mask` tells the columns of the cache, and itself alone. What all
-    choices begin with is left out, being the same for all.
-    """
+    """Each row's place in the batch and the log probabilities of its choices; what all begin with is left out."""
     if not sees_all(model.config):
         yield from zip(places, (_weigh_anew(torch, model, row) for row in rows), strict=True)
         return

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from rpms.core.errors import InputError
+from rpms.models.base import Decoding
 from rpms.models.hf.attention import without_plans
 from rpms.models.hf.choices import weigh
 from rpms.models.hf.prefixes import KnownPrefix, Prefixes, sees_all
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rpms.models.base import Decoding
-    from rpms.models.hf.rows import PromptRow
+from rpms.models.hf.rows import PromptRow
 
 SHORTEST_SHARED = 64
 """Tokens below which a shared beginning is not worth a computation of its own."""
@@ -41,11 +38,7 @@ class Loop:
     def __init__(
         self, torch: Any, model: Any, pad: int, *, share: bool = True, keep: int = 0, at_once: int = 0
     ) -> None:
-        """`share`: whether a shared beginning is computed once. `keep`: tokens of earlier prompts to keep for later.
-
-        `at_once`: tokens of prompts computed in one pass, which bounds the memory that passing through the model takes;
-        0 for all. Answers are the same but for rounding, whatever is given.
-        """
+        """`share`: compute shared beginnings once. `keep`: tokens kept of prompts. `at_once`: tokens a pass."""
         self._torch = torch
         self._model = model
         self._pad = pad

@@ -8,24 +8,20 @@ import importlib.util
 import secrets
 import threading
 import time
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.models.base import Answer, Decoding, Usage
+from rpms.core.prompt import Message
+from rpms.models.base import Answer, Decoding, Request, Usage
 from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
 from rpms.models.constraint import shapes_of
 from rpms.models.hf.attention import share_keys_and_values
 from rpms.models.hf.loop import Loop
 from rpms.models.hf.rows import Letters, PromptRow
 from rpms.models.secrets import excerpt, requests_forbidden
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
-    from rpms.core.prompt import Message
-    from rpms.models.base import Request
 
 BATCH_SHARE = 0.3
 """The part of a GPU's free memory for the keys and values of a batch."""
@@ -45,16 +41,15 @@ class _Question:
     """Tokens of the prompt."""
     weigh: bool = False
 
+    def measured(self) -> tuple[int, int, Hashable]:
+        return len(self.row.prompt), self.decoding.max_tokens, self.decoding
+
     @property
     def seed(self) -> int:
         """A seed that follows from the prompt, for sampling that no other prompt changes."""
         text = f"{self.decoding.seed}:{self.row.prompt}"
         given = self.decoding.seed is not None
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big") if given else secrets.randbits(56)
-
-
-def _measure(question: _Question) -> tuple[int, int, Hashable]:
-    return len(question.row.prompt), question.decoding.max_tokens, question.decoding
 
 
 class HFModel:
@@ -88,15 +83,10 @@ class HFModel:
             keep=self._tokens(KEPT_SHARE, self._keys_and_values()),
             at_once=self._tokens(READING_SHARE, self._passing()),
         )
-        self._batcher: Batcher[_Question, Answer] = Batcher(_measure, self._generate, limits)
+        self._batcher: Batcher[_Question, Answer] = Batcher(_Question.measured, self._generate, limits)
 
     constrains = True
     weighs = True
-
-    @property
-    def batch_sizes(self) -> tuple[int, ...]:
-        """Number of prompts computed together, batch by batch."""
-        return self._batcher.sizes
 
     def answer(self, request: Request) -> Answer:
         started = time.monotonic()

@@ -5,11 +5,9 @@ from __future__ import annotations
 import importlib
 import struct
 from bisect import bisect_left, insort
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import Any
 
 LAYERS_AT_ONCE = 4
 """Layers copied together: more take fewer copies, and more memory while they are made."""

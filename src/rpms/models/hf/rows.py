@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from copy import copy
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rpms.models.caller import cut_at_stop
-from rpms.models.constraint import ACTION, THOUGHT, begins, fits, thought_tokens
+from rpms.models.base import Decoding, cut_at_stop
+from rpms.models.constraint import ACTION, THOUGHT, Shape, begins, fits, thought_tokens
 from rpms.models.parsing import action_is_complete
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rpms.models.base import Decoding
-    from rpms.models.constraint import Shape
 
 _TAIL = 24
 """Last tokens looked at for a stop sequence: more than the longest one has."""
@@ -134,10 +129,7 @@ class PromptRow:
         return self._phase is _Phase.TEMPLATE and not self.done
 
     def pick(self, tokens: Iterable[int]) -> int:
-        """The first of these tokens that a template allows next; where there is none, the end of the line.
-
-        The line may also end where a template is complete.
-        """
+        """The first of these tokens that a template allows next, or the end of the line."""
         so_far = self._action()
         for token in tokens:
             if token in self._letters.ends:
