@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -230,10 +230,17 @@ def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:
 
     async def serving() -> None:
         async with gateway.connected():
-            with suppress(KeyboardInterrupt):
+            try:
                 await uvicorn.Server(config).serve()
+            except SystemExit:
+                raise InputError(f"nothing can be served at {host}:{port}: is it in use?") from None
+            except KeyboardInterrupt:
+                pass
 
-    asyncio.run(serving())
+    try:
+        asyncio.run(serving())
+    except BaseExceptionGroup as several:  # of the task groups in which servers are connected
+        raise InputError(_cause(several)) from None
 
 
 def _cause(error: BaseException) -> str:

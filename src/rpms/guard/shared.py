@@ -31,6 +31,7 @@ class SharedFacts:
         self._owner = uuid4().hex
         self._seen = 0
         self._lock = RLock()
+        self._file = file
         try:
             self._db = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
             self._db.executescript(_TABLES)
@@ -50,7 +51,10 @@ class SharedFacts:
             if self._db.in_transaction:
                 yield
                 return
-            self._db.execute("begin immediate")
+            try:
+                self._db.execute("begin immediate")
+            except sqlite3.Error as error:
+                raise FileError(self._file, None, f"shared facts cannot be used: {error}") from None
             try:
                 yield
             except BaseException:
