@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER
@@ -87,3 +89,30 @@ def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:
         inside = [each.values() if isinstance(each, dict) else each for each in level]
         level = [inner for values in inside for inner in values if isinstance(inner, (dict, list))]
     raise NotJson("nested too deeply")
+
+
+_LONGEST = len(str(LONGEST_NUMBER))
+
+
+def whole_number(text: str, most: int = LONGEST_NUMBER) -> int | None:
+    """The number that digits say; None for any other text and above `most`. Thousands of digits are an error to Python.
+
+    >>> whole_number("12"), whole_number("-1"), whole_number("9" * 5_000)
+    (12, None, None)
+    """
+    number = int(text) if text.isdecimal() and len(text) <= _LONGEST else None
+    return None if number is None or number > most else number
+
+
+Entry = dict[str, Any]
+"""A question and its answer: `model`, `decoding`, `messages`, perhaps some of `BOUNDS`; `parts` and `answer`."""
+BOUNDS = ("choices", "templates", "tools", "begun")
+"""Constraint on an answer, if any; `begun` where choices are weighed."""
+_NOT_ASKED = ("parts", "answer")
+
+
+def question_key(entry: Mapping[str, Any]) -> str:
+    """SHA-256 of an entry's question as canonical JSON; what was answered to it changes nothing."""
+    asked = {name: value for name, value in entry.items() if name not in _NOT_ASKED}
+    canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
