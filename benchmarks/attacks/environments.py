@@ -13,7 +13,7 @@ from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, changed_bytes, ch
 from rpms.core.errors import InputError
 from rpms.envs.alfworld import AlfredTWEnv
 from rpms.envs.episodes import Episodes
-from rpms.worlds.alfworld.games import make_games
+from rpms.worlds.alfworld.games.make import make_games
 from rpms.worlds.registry import find_world
 
 try:
