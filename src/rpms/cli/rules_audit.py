@@ -15,8 +15,7 @@ from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.core.rules import RuleManual
 from rpms.foreign.shown import excerpt
-from rpms.learn.manual_diff import Entry, Relation, compare
-from rpms.learn.manual_review import Reviewed, decide, lines_of
+from rpms.learn.manual_review import Entry, Relation, Reviewed, compare, decide, lines_of
 from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.store.evidence import counts_of
 from rpms.store.manuals import manual_text, read_manual

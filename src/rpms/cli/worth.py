@@ -23,8 +23,7 @@ from rpms.foreign.files import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import LEAST
-from rpms.learn.inventory import said
-from rpms.learn.junk import Junk, find_junk, pruned
+from rpms.learn.inventory import Junk, find_junk, pruned, said
 from rpms.play.sources import manual_of
 from rpms.store.memories import read_frozen
 from rpms.store.quarantine import quarantine_file, read_quarantine, restore, set_aside, write_without
