@@ -46,7 +46,7 @@ from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.templates import SLOT
-from rpms.learn.rules.verify import table, verify
+from rpms.learn.verify import table, verify
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play

@@ -194,10 +194,7 @@ def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
 
 @dataclass(frozen=True)
 class Resources:
-    """Places of games and models, the player of episodes, and limits on all of it.
-
-    Each field is an option of the same name. None of them decides how an episode goes.
-    """
+    """Places of games and models, the player of episodes, and limits; each field is an option of that name."""
 
     data: DataFolder = None
     base_url: BaseUrl = None
@@ -249,10 +246,7 @@ class Resources:
         return None if settings.reader in (None, *CONTROLS) else self.model(settings.reader, world, settings)
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
-        """Say what a model lacks before anything is written.
-
-        What was begun may be finished, and need no model; on a cluster it is the nodes that must have what it needs.
-        """
+        """Say what a model lacks before anything is written; on a cluster the nodes must have it."""
         if not self.ray and not begun:
             named.check()
 

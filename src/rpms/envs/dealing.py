@@ -1,7 +1,4 @@
-"""The order in which the original ALFWorld deals its games, to the letter and without NumPy.
-
-It shuffles the list once, goes through it, shuffles what it has dealt, and so on, with NumPy's oldest generator.
-"""
+"""The original ALFWorld's order of games, shuffled anew after each pass by NumPy's oldest generator; without NumPy."""
 
 from __future__ import annotations
 

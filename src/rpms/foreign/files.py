@@ -15,10 +15,7 @@ _CHUNK = 1 << 20
 
 
 def read_bytes(file: str | Path, largest: int) -> bytes:
-    """The bytes of a regular file. Whatever else is in its place, or too much, is a FileError; nothing is waited for.
-
-    A FIFO without a writer would be waited for, and a device never ends: both are opened without waiting and refused.
-    """
+    """The bytes of a regular file; anything else, or too much, is a FileError. A FIFO is not waited for."""
     handle = open_regular(file)
     try:
         with os.fdopen(handle, "rb") as stream:

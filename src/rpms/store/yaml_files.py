@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,9 +11,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, SequenceNode
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from rpms.core.errors import FileError
 from rpms.foreign.limits import MOST_YAML_NODES
@@ -137,6 +139,38 @@ def plain(value: object, key: Callable[[object], object] = str) -> object:
     if isinstance(value, list):
         return [plain(item, key) for item in value]
     return str(value) if isinstance(value, str) else value
+
+
+def manual_yaml(tree: Mapping[str, Any], head: Sequence[str] = ()) -> str:
+    """A manual's text, lists on one line as people write them, after some lines of comment."""
+    return "".join(f"# {line}\n" for line in head) + yaml_text(_styled(tree))
+
+
+def yaml_text(tree: Mapping[str, Any]) -> str:
+    """A tree as it is, in the form in which manuals are written."""
+    yaml = YAML(typ="rt")
+    yaml.width = 118
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    stream = io.StringIO()
+    yaml.dump(tree, stream)
+    return stream.getvalue()
+
+
+def _styled(value: Any, depth: int = 0) -> Any:
+    """Ruamel's types: lists in brackets, texts in quotes where they hold a comma."""
+    if isinstance(value, Mapping):
+        found = CommentedMap((key, _styled(item, depth + 1)) for key, item in value.items())
+        if depth > 1 and all(not isinstance(item, Mapping) for item in value.values()) and "args" in value:
+            found.fa.set_flow_style()
+        return found
+    if isinstance(value, list):
+        items = CommentedSeq(_styled(item, depth + 1) for item in value)
+        if all(not isinstance(item, Mapping) for item in value):
+            items.fa.set_flow_style()
+        return items
+    if isinstance(value, str) and ("," in value or '"' in value):
+        return DoubleQuotedScalarString(value)
+    return value
 
 
 class Strict(BaseModel):

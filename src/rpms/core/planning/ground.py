@@ -110,10 +110,7 @@ class Ground:
                     yield edge
 
     def _places(self, predicate: str) -> Sequence[str]:
-        """The agent's places in the sense of a predicate: those where moving would change nothing.
-
-        Only the belief is asked, since more follows from the agent's place.
-        """
+        """The agent's places in the sense of a predicate, by the belief: those where moving would change nothing."""
         if predicate not in self._here:
             self._here[predicate] = [
                 name

@@ -67,8 +67,9 @@ def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]
         door = belief.has_door(place)
         if door is not None and door != (place in truth.openable):
             yield f"{place} has {'no' if door else 'a'} door"
+    sites = belief.sites
     for one, other in combinations(names, 2):
-        together = belief.sites.together(one, other)
+        together = sites.together(one, other) if one in sites.of or other in sites.of else None
         if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
             yield f"{one} and {other} are {'not ' if together else ''}together"
     if belief.places and set(belief.places) != set(truth.places):

@@ -123,10 +123,7 @@ class AlfworldKnown(Belief):
         return None if site is None else self._in_site(site, thing)
 
     def gathered(self) -> tuple[str, tuple[str, ...]]:
-        """The place of the destination's kind that holds most objects of the goal's kind, and these.
-
-        A goal of two objects wants both in one place. Nothing twice if no such place is known to hold any.
-        """
+        """The place of the destination's kind with most of the goal's objects, and these; empty if none is known."""
         best: tuple[str, tuple[str, ...]] = ("", ())
         for place, inside in self.contents.items():
             if kind_of(place) == self.goal.destination:

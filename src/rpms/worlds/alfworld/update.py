@@ -175,10 +175,7 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
 
 
 def _speaks_of_moving(belief: AlfworldBelief, action: str) -> bool:
-    """True if all that `put` needs is known to hold, so that only the word can be wrong: the game says `move`.
-
-    Of use where no arrival has told the dialect.
-    """
+    """True if all that `put` needs is known to hold: then the game's word must be `move`."""
     start = f"put {belief.hand} in/on "
     if belief.dialect is not None or belief.hand is None or not action.startswith(start):
         return False

@@ -119,10 +119,7 @@ class Simulator:
         return self._send(command + self._protocol.END_COMMAND_PART, method, timeout_s or self.timeout_s)
 
     def _send(self, command: str, method: str, timeout_s: float) -> str:
-        """Return Java's answer after its success mark: a type letter and a value.
-
-        No answer in time means that the JVM is killed, since nothing less stops a simulator that hangs.
-        """
+        """Java's answer after its success mark: a type letter and a value. The JVM is killed if none comes in time."""
         if not self._open or self.jvm.ended_because is not None:
             self._abandon()
             raise WorldError("this simulator is closed") if self.jvm.alive else JvmEnded(self.jvm.obituary())

@@ -216,10 +216,7 @@ class Jvm:
             self._folder.remove()
 
     def forget(self) -> None:
-        """In a forked child: let go of the parent's JVM without touching it.
-
-        The pipes are replaced, not closed: closing takes a lock that the parent's reader held when the child was made.
-        """
+        """In a forked child: replace the pipes of the parent's JVM; closing them could wait for its reader's lock."""
         self.ended_because = "it belongs to the process that started it"
         self.forgotten = True
         self._process.returncode = 0

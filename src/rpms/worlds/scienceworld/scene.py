@@ -73,10 +73,7 @@ class Scene:
 
     @cached_property
     def by_name(self) -> Mapping[str, Seen]:
-        """Every thing by a name that tells it from all others: `cup containing red paint`, `sink in kitchen`.
-
-        Of things that nothing tells apart, the first stands for all.
-        """
+        """Every thing by a name that tells it from all others, such as `sink in kitchen`; equal ones are one."""
         names = Counter(seen.name for seen in self.things)
         for name in names:  # `freezer` would also be the ultra low temperature freezer
             names[name] += sum(is_fixed(name) and other.endswith(f" {name}") for other in names)

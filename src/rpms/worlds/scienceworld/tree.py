@@ -126,10 +126,7 @@ def walk(forest: Forest, above: Forest = (), path: Path = ()) -> Iterator[tuple[
 
 
 def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[tuple[Path, Thing, Forest]]:
-    """Like `walk`, every thing that a phrase may mean, and that goes by a name; `root` names the forest itself.
-
-    What lies directly in the place that is named comes first: in the inventory, not in a cupboard that is carried.
-    """
+    """Like `walk`, every thing that a phrase may mean; things directly in the named place come first."""
     direct: list[tuple[Path, Thing, Forest]] = []
     further: list[tuple[Path, Thing, Forest]] = []
     for path, thing, above in walk(forest):

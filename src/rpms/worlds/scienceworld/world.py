@@ -95,10 +95,7 @@ class ScienceWorld(World):
         return refused(observation)
 
     def contradictions(self, belief: ScienceBelief, game: Game) -> tuple[str, ...]:
-        """Compare room and inventory with the simulator's free listings; of other games nothing can be said.
-
-        Nor of one that has died, which the next step finds out.
-        """
+        """Compare room and inventory with the simulator's free listings; other and dead games give nothing."""
         if not isinstance(game, ScienceWorldGame):
             return ()
         try:

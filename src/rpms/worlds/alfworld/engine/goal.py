@@ -276,10 +276,7 @@ def _test(part: Bit | Test) -> Test:
 
 
 def _any_bit(bits: Iterable[Bit]) -> Iterator[Test]:
-    """Tests of which one holds exactly where one of the bits is set.
-
-    Bits that differ in the thing alone are one mask; those that differ in the row alone share one look at the rest.
-    """
+    """Tests of which one holds exactly where one of the bits is set; bits of one row or thing are grouped."""
     things: defaultdict[tuple[frozenset[int], frozenset[tuple[int, int]]], int] = defaultdict(int)
     for bit in bits:
         things[bit.masks, bit.rows] |= 1 << bit.thing

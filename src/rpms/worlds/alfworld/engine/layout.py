@@ -28,10 +28,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:
-    """The engine's names of ids: the part before `_bar_` and a number; the first id in order gets the highest.
-
-    An id without `_bar_` is called by itself and a trailing space, as the real engine does.
-    """
+    """The engine's names of ids: the part before `_bar_`, or the id and a space, and a number, highest first."""
     stems: dict[str, str] = {}
     counts: defaultdict[str, int] = defaultdict(int)
     ordered = sorted(ids)

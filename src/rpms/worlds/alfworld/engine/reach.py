@@ -1,7 +1,4 @@
-"""Facts that could ever become true in a game, were nothing undone: a goal outside of them can never be met.
-
-The real engine makes the same estimate, and cannot load a game whose goal fails it.
-"""
+"""Facts that could ever become true in a game, as the real engine estimates them; a goal needs them."""
 
 from __future__ import annotations
 

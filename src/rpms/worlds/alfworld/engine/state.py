@@ -6,10 +6,7 @@ from typing import NamedTuple
 
 
 class State(NamedTuple):
-    """One moment of a game: immutable, hashable, comparable, and a few hundred bytes.
-
-    Things are the indices of the game's `Layout`; a set of them is a bit mask.
-    """
+    """One moment of a game: immutable, hashable; things are indices of the `Layout`, sets are bit masks."""
 
     location: int
     held: int

@@ -67,10 +67,7 @@ class MadeGames:
 
 
 def make_game(seed: int, index: int, dialect: Dialect = "0.3", types: Sequence[str] = TASK_TYPES) -> MadeGame:
-    """Make game number `index` of a seed; the task types take turns.
-
-    The house and the goal do not depend on the dialect, and depend on `types` only through the game's own type.
-    """
+    """Make game number `index` of a seed; the task types take turns, and house and goal suit any dialect."""
     task_type = types[index % len(types)]
     dice = Dice("alfworld", seed, index, task_type)
     room, goal = draw_goal(dice, task_type)

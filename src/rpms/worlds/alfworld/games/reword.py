@@ -13,10 +13,7 @@ from rpms.worlds.alfworld.games.grammar import grammar
 
 
 def reworded(data: Mapping[str, Any], dialect: str, path: str | Path) -> Mapping[str, Any]:
-    """Content of a game file in a dialect; unchanged if it has that one already, or none is asked for.
-
-    A walkthrough is left out: its commands are the other dialect's.
-    """
+    """Content of a game file in a dialect, without a walkthrough; unchanged if it has that one already."""
     known = known_dialect(dialect)
     if known is None:
         return data

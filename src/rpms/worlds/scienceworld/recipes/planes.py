@@ -22,10 +22,7 @@ _SURE: Final = 4
 
 
 def _slides(goal: ScienceGoal, before: ScienceKnown, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
-    """The ticks since a block was put on a plane, and how far it had come in them when it was seen.
-
-    What a command shows comes before the tick that it takes.
-    """
+    """The ticks since a block was put on a plane, and its distance then; a command shows the state before its tick."""
     said = after.observation.casefold()
     for plane in goal.candidates:
         ticks = _noted(after, f"ticks on {plane}")
