@@ -16,7 +16,7 @@ from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
-from rpms.foreign.digits import whole_number
+from rpms.foreign.json_text import whole_number
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import NO_LLM, parse_model_name

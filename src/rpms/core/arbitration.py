@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from rpms.core.anywhere import Anywhere
-from rpms.core.belief import Situation
-from rpms.core.facts import Clause, Facts, Truth
+from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
+from rpms.core.facts import Atom, Clause, Facts, Truth, kind_of
+from rpms.core.goal import Goal, GoalSignature
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
-from rpms.core.rules import ActiveRules
-from rpms.core.simulated import Simulated
+from rpms.core.rules import ActiveRules, Instance
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 
@@ -56,12 +55,12 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
         return _KEPT
     if isinstance(entry, VerifiedSchema):
-        anywhere = Anywhere(situation, rules, situation.goal.signature)
+        facts = TransferableFacts(situation, rules, situation.goal.signature)
     elif isinstance(entry, SuccessSnippet):
-        anywhere = Anywhere(situation, rules, entry.goal_signature, entry.state_signature)
+        facts = TransferableFacts(situation, rules, entry.goal_signature, entry.state_signature)
     else:
-        anywhere = Anywhere(situation, rules, entry.goal_signature)
-    broken = object_to(entry, rules, anywhere)
+        facts = TransferableFacts(situation, rules, entry.goal_signature)
+    broken = object_to(entry, rules, facts)
     if broken is not None and broken.conflict:
         return _verdict(broken, mode)
     here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False) if mode.soft else None
@@ -269,3 +268,82 @@ def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
     literal = next((each for each in clause.literals if each.truth(facts) is value), clause.literals[0])
     said = literal.truth(facts)
     return rules.say(literal.atom, ~said if literal.negated else said)
+
+
+_NO_STATE = StateSignature()
+
+
+@dataclass(frozen=True, slots=True)
+class TransferableFacts:
+    """Facts of a situation that do not depend on the present room, place or hand; all others are unknown.
+
+    The hard filter judges by them: the state the entry was learned in, the kinds of things, the goal, and the effects
+    of the entry's own steps.
+    """
+
+    situation: Situation
+    rules: ActiveRules
+    learned_for: GoalSignature
+    """The goal of the entry that is judged: its tomato stands for the apple that is asked for now."""
+    learned_in: StateSignature = _NO_STATE
+    """The state in which the entry that is judged was learned."""
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom.predicate in GOAL_PREDICATES:
+            return self.situation.truth(atom) | Situation(self.situation.belief, self._own_goal).truth(atom)
+        then = self.situation.belief.recalled(self.learned_in).truth(atom)
+        if then is not Truth.UNKNOWN:
+            return then
+        predicate = self.rules.predicates.get(atom.predicate)
+        if predicate is not None and predicate.lasting:
+            return self.situation.truth(atom)
+        return self._done(atom) if atom.predicate in self.rules.deeds else Truth.UNKNOWN
+
+    @property
+    def _own_goal(self) -> Goal:
+        own = self.learned_for
+        return Goal(own.type, own.object, own.state, own.destination)
+
+    def _done(self, atom: Atom) -> Truth:
+        """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
+        values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
+        return next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
+
+    def _stand_ins(self, atom: Atom) -> Iterator[Atom]:
+        for held in self.situation.belief.holding:
+            args = tuple(held if kind_of(held) == kind_of(arg) else arg for arg in atom.args)
+            if args != atom.args:
+                yield Atom(atom.predicate, args)
+
+
+class Simulated:
+    """Facts as they would be after some actions: effects laid over a belief that stays as it is."""
+
+    def __init__(self, base: Facts, rules: ActiveRules) -> None:
+        self._base = base
+        self._rules = rules
+        self._known: dict[Atom, Truth] = {}
+        self._only: dict[str, Atom] = {}
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom in self._known:
+            return self._known[atom]
+        only = self._only.get(atom.predicate)
+        if only is None:
+            return self._base.truth(atom)
+        together = self._rules.predicates[atom.predicate].exclusive
+        if together == "always":
+            return Truth.FALSE
+        return self._base.truth(Atom(together, (only.args[0], atom.args[0])))
+
+    def apply(self, instance: Instance) -> None:
+        """Take over what an action does."""
+        for literal in instance.effects:
+            atom = literal.atom
+            predicate = self._rules.predicates.get(atom.predicate)
+            if predicate is not None and predicate.exclusive and not literal.negated:
+                self._only[atom.predicate] = atom
+                self._known = {
+                    known: value for known, value in self._known.items() if known.predicate != atom.predicate
+                }
+            self._known[atom] = Truth.of(not literal.negated)

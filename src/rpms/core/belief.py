@@ -153,7 +153,7 @@ class Belief:
         return Belief()
 
     @property
-    def moment(self) -> str:
+    def fingerprint(self) -> str:
         """Text that tells apart moments with the same signature, for worlds whose signature leaves much out."""
         return ""
 
@@ -208,7 +208,7 @@ class FactBelief(Belief):
         return [(atom, holds) for atom, holds in reversed(self.known.items()) if ANYTHING in atom.args]
 
     @property
-    def moment(self) -> str:
+    def fingerprint(self) -> str:
         return str(sorted((str(atom), holds) for atom, holds in self.known.items()))
 
     def lines(self) -> tuple[str, ...]:

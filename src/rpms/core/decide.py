@@ -16,14 +16,13 @@ from rpms.core.belief import Belief, Done, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal, GoalSignature, Progress
-from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind, told_kinds
 from rpms.core.planning.reason import Plan, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.selection import note_crowded_out, select
-from rpms.core.verdict import Candidate
+from rpms.core.verdict import NO_MASK, Candidate, Mask
 from rpms.core.wording import HEADINGS, PromptStyle, memory_line, situation_lines, standing_blocks, untagged_line
 
 Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]

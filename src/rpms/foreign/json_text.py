@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, ValidationError
@@ -108,3 +110,30 @@ def first_mistake(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(map(str, first["loc"])) or "the whole"
     return excerpt(f"{place}: {first['msg'].removeprefix('Value error, ')}")
+
+
+_LONGEST = len(str(LONGEST_NUMBER))
+
+
+def whole_number(text: str, most: int = LONGEST_NUMBER) -> int | None:
+    """The number that digits say; None for any other text and above `most`. Thousands of digits are an error to Python.
+
+    >>> whole_number("12"), whole_number("-1"), whole_number("9" * 5_000)
+    (12, None, None)
+    """
+    number = int(text) if text.isdecimal() and len(text) <= _LONGEST else None
+    return None if number is None or number > most else number
+
+
+Entry = dict[str, Any]
+"""A question and its answer: `model`, `decoding`, `messages`, perhaps some of `BOUNDS`; `parts` and `answer`."""
+BOUNDS = ("choices", "templates", "tools", "begun")
+"""Constraint on an answer, if any; `begun` where choices are weighed."""
+_NOT_ASKED = ("parts", "answer")
+
+
+def question_key(entry: Mapping[str, Any]) -> str:
+    """SHA-256 of an entry's question as canonical JSON; what was answered to it changes nothing."""
+    asked = {name: value for name, value in entry.items() if name not in _NOT_ASKED}
+    canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()

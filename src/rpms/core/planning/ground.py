@@ -9,8 +9,17 @@ from operator import itemgetter
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
-from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
-from rpms.core.planning.kept import Judged, answers_of, known_names
+from rpms.core.planning.achievers import (
+    Achiever,
+    Achievers,
+    Fact,
+    Judged,
+    Level,
+    Need,
+    answers_of,
+    command_of,
+    known_names,
+)
 from rpms.core.rules import ANYTHING, ActionSchema
 
 GRANTED = 0.5
@@ -177,7 +186,7 @@ class Ground:
         """Fill in names one by one, judging needs as soon as they are bound."""
         if place == len(levels):
             if len(found) > 1:
-                found = sorted(found, key=_moving)
+                found = sorted(found, key=itemgetter(0))
             filled.append((dict(binding), tuple([fact for _, fact in found]), price))
             return
         level = levels[place]
@@ -347,7 +356,3 @@ class Ground:
 def is_unseen(names: Iterable[str]) -> bool:
     """True if any of some names is of something that nobody has seen yet."""
     return any(name[-1:] == "?" for name in names)
-
-
-def _moving(item: tuple[bool, Fact]) -> bool:
-    return item[0]

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
-from rpms.core.belief import Situation
+from rpms.core.belief import Belief, Situation
 from rpms.core.facts import kind_of
 from rpms.core.goal import EXPLORING, Goal, Progress
 from rpms.core.planning.achievers import Achievers, Fact, Need
@@ -251,3 +251,13 @@ class _Way(NamedTuple):
     @property
     def distance(self) -> tuple[int, int]:
         return len(self.todo), self.away
+
+
+def point(belief: Belief) -> tuple[Progress, int | None]:
+    """The first step that is not behind, and how many are; one is behind when it was done, or a later one was."""
+    steps = belief.asked()
+    if not steps:
+        return Progress(EXPLORING, "", 0, 1), None
+    behind = max((number for number, step in enumerate(steps, start=1) if step.done), default=0)
+    step = steps[min(behind, len(steps) - 1)]
+    return Progress(step.name, step.target, behind, len(steps)), behind

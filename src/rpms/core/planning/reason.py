@@ -19,10 +19,9 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
 from rpms.core.planning.ground import Edge, Order
 from rpms.core.planning.prices import GOAL, Link, Option, Priced
-from rpms.core.planning.progress import GoalStanding, Tracker
+from rpms.core.planning.progress import GoalStanding, Tracker, point
 from rpms.core.planning.stuck import Impasse
 from rpms.core.planning.whereabouts import Whereabouts
-from rpms.core.pointer import point
 from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose
 
 UNSEEN = "anything ?"

@@ -92,12 +92,9 @@ class Impasse(Priced):
             for reason in self._nameless(way, fact):
                 return f"{self._say(fact)} ← {way.schema.name}: {reason}"
         value = self._truth(fact)
-        return f"{self._say(fact)}: it is {'unknown' if value is None else 'not so'}, and no action {_deed(value)}"
+        why = "unknown, and no action shows or changes it" if value is None else "not so, and no action changes that"
+        return f"{self._say(fact)}: it is {why}"
 
     def _say(self, fact: Fact) -> str:
         named = fact.atom if fact.predicate != "or" else Fact(*fact.args[0]).atom
         return self._manual.rules.say(named, Truth.of(not fact.negated))
-
-
-def _deed(value: bool | None) -> str:
-    return "shows or changes it" if value is None else "changes that"

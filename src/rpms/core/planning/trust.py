@@ -195,7 +195,7 @@ def window(command: str, rules: ActiveRules, situation: Situation) -> Window:
     """Known facts about a command's things and the agent's place: if equal, nothing has changed."""
     belief, instance = situation.belief, rules.instance(command)
     if instance is None:
-        return (str(belief.signature()), belief.moment)
+        return (str(belief.signature()), belief.fingerprint)
     known = (situation.truth(atom.bind(instance.binding)) for atom in atoms_over(rules, instance.schema))
     return (belief.location, belief.holding, *known)
 

@@ -184,10 +184,6 @@ def _speaks_of_moving(belief: AlfworldBelief, action: str) -> bool:
     return bool(fits and belief.here(place) and belief.closed(place) is False)
 
 
-def _carry(belief: AlfworldBelief, carried: tuple[str, ...]) -> AlfworldBelief:
-    return belief.but(hand=carried[0] if carried else None)
-
-
 def _describe(belief: AlfworldBelief, described: tuple[str, frozenset[str]]) -> AlfworldBelief:
     thing, states = described
     return belief.but(states=_with(belief.states, thing, belief.states.get(thing, frozenset()) | states))
@@ -199,7 +195,7 @@ _READERS: tuple[tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], Alfw
     (heard.opening, _see_here),
     (heard.sight, _see_here),
     (heard.facing, _face),
-    (heard.carried, _carry),
+    (heard.carried, lambda belief, carried: belief.but(hand=carried[0] if carried else None)),
     (heard.described, _describe),
 )
 """Each form of answer, and what it teaches."""

@@ -12,8 +12,7 @@ from typing import Self, TypeVar
 
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
-from rpms.worlds.scienceworld.matter import substance_of
-from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tree import find, read_phrase, walk
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")

@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 from rpms.core.facts import kind_of
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
 from rpms.worlds.scienceworld.known import ScienceKnown
-from rpms.worlds.scienceworld.matter import substance_of
-from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tree import Forest, walk
 
 INVENTORY: Final = "inventory"
