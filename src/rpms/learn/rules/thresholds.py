@@ -58,6 +58,7 @@ class Thresholds:
     refused_kinds: int = 3  # Refusals with nothing else missing after which kinds are taken not to work
     unlucky_kind: float = 0.05
     """Likelihood below which a kind that works with some was not merely tried with the wrong others."""
+    partners: int = 6  # Other kinds that a kind has to be refused with before it is taken not to work with any
     seldom_in_hand: float = 0.3
     """Share of other situations in which a fact may hold that is named as a circumstance of a rare success."""
     most_circumstances: int = 2  # Circumstances that are kept: there are many such facts, and some always hold
