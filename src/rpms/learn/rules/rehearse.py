@@ -43,7 +43,8 @@ class Rehearsal:
 
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
         """Play until all steps are used or nothing surprises, going on after episodes that are known already."""
-        explorer, mind, mended = self.explorer, None, 0
+        explorer, mended = self.explorer, 0
+        mind: Mind | None = None
         for trace in known:
             self._take_in(trace)
         for tasks in self._rounds():
