@@ -138,7 +138,6 @@ def _sure(own: Sequence[Attempt], slot: int, book: Book, together: Iterable[Atte
     worked, refused = _partners(book.worked, slot), _partners((attempt.kinds for attempt in together), slot)
     least = min((len(some) / len(some | refused.get(kind, set())) for kind, some in worked.items()), default=1.0)
     needed = ceil(log(LIMITS.unlucky_kind) / log(1 - least)) if least < 1 else 1
-    needed = max(needed, min(LIMITS.partners, len(set().union(*worked.values()))))
     tried = _partners((attempt.kinds for attempt in own), slot)
     return [attempt for attempt in own if len(tried[attempt.kinds[slot]]) >= needed]
 
