@@ -54,8 +54,7 @@ from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.store.evidence import Label
 from rpms.store.files import write_folder
 from rpms.worlds.base import Setting, Task, World, by_verb
-from rpms.worlds.new import new_world
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, new_world
 
 WALK = 30
 """Steps of a walk on which the guard is checked."""
