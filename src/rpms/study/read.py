@@ -12,8 +12,7 @@ from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
-from rpms.play.knob_values import SettingError
-from rpms.play.parts import SEAMS
+from rpms.play.knob_values import SEAMS, SettingError
 from rpms.play.settings import KNOBS, Settings
 from rpms.play.tasks import TaskPart
 from rpms.store.files import read_text
