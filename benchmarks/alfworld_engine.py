@@ -20,9 +20,9 @@ import time
 import tracemalloc
 from pathlib import Path
 
-from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games import builtin_game, builtin_ids
+from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
 from rpms.worlds.alfworld.textworld_game import TextWorldGame, textworld_available
 from rpms.worlds.base import Game
 

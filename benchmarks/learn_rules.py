@@ -46,7 +46,7 @@ from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.templates import SLOT
-from rpms.learn.rules.verify import table, verify
+from rpms.learn.verify import table, verify
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
@@ -54,8 +54,7 @@ from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.store.evidence import Label
 from rpms.store.files import write_folder
 from rpms.worlds.base import Setting, Task, World, by_verb
-from rpms.worlds.new import new_world
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, new_world
 
 WALK = 30
 """Steps of a walk on which the guard is checked."""

@@ -42,7 +42,7 @@ from rpms.report.statistics import interaction, paired_bootstrap
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import freeze, read_frozen, write_memory
 from rpms.store.packed_answers import open_answers, pack
-from rpms.worlds.alfworld.games.requests import ANNOTATIONS
+from rpms.worlds.alfworld.games.tasks import ANNOTATIONS
 from rpms.worlds.base import REQUEST, Setting, Task, game_of
 from rpms.worlds.registry import find_world
 

@@ -31,8 +31,7 @@ from rpms.store.manuals import manual_text, read_manual
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.jvm.process import find_java, shared_jvm
 from rpms.worlds.textworld_express.games import FOLDS, GAMES, list_tasks, parse_choice, task_at
-from rpms.worlds.textworld_express.program import PROGRAM
-from rpms.worlds.textworld_express.simulator import ExpressGame
+from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.world import world
 
 WALKED = 5

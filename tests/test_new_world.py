@@ -13,8 +13,7 @@ import pytest
 from rpms.core.errors import InputError
 from rpms.store.files import write_folder
 from rpms.worlds.base import World
-from rpms.worlds.new import new_world
-from rpms.worlds.registry import find_world, world_named
+from rpms.worlds.registry import find_world, new_world, world_named
 from tests.cli.command import Rpms, rpms
 from tests.own_world import POINT, edit, new
 from tests.toolbox import register

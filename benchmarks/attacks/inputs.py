@@ -26,7 +26,7 @@ from attacks.tools import guard_logs, guard_manuals, mcp_lines, python_facts, to
 from rpms.core.errors import InputError
 from rpms.core.memory import merge
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.records import question_key
+from rpms.foreign.json_text import question_key
 from rpms.learn.inventory import full_text
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import PolicyModel, follow_plan
@@ -47,7 +47,7 @@ from rpms.store.protocol import read_protocol
 from rpms.store.quarantine import quarantine_file, read_quarantine, restore
 from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.read import read_study
-from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
 from rpms.worlds.alfworld.verify import read_playthroughs

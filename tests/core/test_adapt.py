@@ -15,12 +15,11 @@ from rpms.core.experience.lessons import ended_alike, failed_alike
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal, GoalSignature
 from rpms.core.lift import Role, lift, read, renamed
-from rpms.core.mask import Mask
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.rules import ActiveRules
 from rpms.core.similarity import Similarity
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.verdict import Candidate, Fate, Mask, Verdict
 from rpms.core.wording import memory_line
 from rpms.store.manuals import ManualText, read_manual
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual

@@ -14,6 +14,7 @@ from rpms.core.acting.advice import (
     guidance,
     weighed,
 )
+from rpms.core.acting.enforcement import Enforcement
 from rpms.core.acting.menu import MENU_TOKENS, Menu, make_menu
 from rpms.core.acting.plan_words import chain_of, purpose_of
 from rpms.core.acting.step_context import StepContext, turn_state
@@ -53,9 +54,11 @@ def recalled(*actions: str, id_: str = "s") -> Candidate:
     return Candidate(entry, 1.0, 1.0, Verdict(Fate.KEPT))
 
 
-def advised(situation: Situation, size: int = 5, rules: ActiveRules = RULES, memories=(), history=(), **options):
+def advised(
+    situation: Situation, size: int = 5, rules: ActiveRules = RULES, memories=(), history=(), ranked=True, **own
+):
     step = StepContext(situation, RULES, PROGRESS, history)
-    return Advice(Adviser(size=size, plans=manual(), **options), step, rules, memories)
+    return Advice(Adviser(Enforcement(menu=size, ranked=ranked), plans=manual(), **own), step, rules, memories)
 
 
 CHOICES = [
@@ -99,13 +102,13 @@ class TestMenus:
 
         def best(**turn: object) -> str | None:
             step = StepContext(SEARCHING, RULES, PROGRESS, [Turn("o", first.command, state=NOW, **turn)])
-            return Advice(Waiting(size=5), step, RULES).menu.best
+            return Advice(Waiting(Enforcement(menu=5)), step, RULES).menu.best
 
         assert best() == first.command
         assert best(failed=True) != first.command
 
         away = [Turn("o", first.command, state=NOW), Turn("o", "go back", state="then")]
-        menu = Advice(Waiting(size=5), StepContext(SEARCHING, RULES, PROGRESS, away), RULES).menu
+        menu = Advice(Waiting(Enforcement(menu=5)), StepContext(SEARCHING, RULES, PROGRESS, away), RULES).menu
         assert menu.best != first.command, "it led elsewhere, and that led back"
 
     def test_an_unranked_menu_is_cut_by_name(self):

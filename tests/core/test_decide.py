@@ -8,6 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpms.core.acting.enforcement import Enforcement
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import StateSignature
 from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
@@ -265,9 +266,8 @@ def test_a_decision_says_where_it_gave_up_looking():
 def test_a_decision_names_what_its_prompt_leaves_out_at_a_sub_goal():
     mind = compose(FULL, KNOWLEDGE, MEMORY)
     searching = KitchenBelief(places=("fridge 1", "countertop 1"))
-    narrow = decide(
-        replace(mind, adviser=replace(mind.adviser, compact=True)), COOL_APPLE, searching, None, OPENING, ()
-    )
+    compact = replace(mind, adviser=replace(mind.adviser, how=Enforcement(compact=True)))
+    narrow = decide(compact, COOL_APPLE, searching, None, OPENING, ())
     whole = decide(mind, COOL_APPLE, searching, None, OPENING, ())
     assert whole.left_out == ()
     assert narrow.rules == whole.rules

@@ -80,7 +80,7 @@ def test_what_was_achieved_makes_a_new_state(change):
 class Ticking(KitchenBelief):
     """A belief that tells moments apart which its signature does not."""
 
-    moment = "noon"
+    fingerprint = "noon"
 
 
 def test_another_signature_or_another_moment_is_another_state():

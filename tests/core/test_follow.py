@@ -17,14 +17,13 @@ from rpms.core.experience.atlas import Atlas, Where, strides_of
 from rpms.core.experience.follow import Following
 from rpms.core.facts import parse_literal
 from rpms.core.goal import Goal, GoalSignature, Progress
-from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import ActionSchema
 from rpms.core.selection import select
 from rpms.core.similarity import Similarity
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.verdict import NO_MASK, Candidate, Fate, Mask, Verdict
 from rpms.core.wording import Wording, memory_line
 from tests.core.house import DOORS, MANUAL, MUG, SYNTAX, House, by_room, snippet
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from rpms.core.belief import StateSignature
 from rpms.core.condition import FULL, MEMORY_ONLY, compose
 from rpms.core.decide import decide
-from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind, Origin, SuccessSnippet
 from rpms.core.recall import EpisodicMemory
-from rpms.core.verdict import Fate
+from rpms.core.verdict import NO_MASK, Fate, Mask
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, knowledge
 
 KNOWLEDGE = knowledge()

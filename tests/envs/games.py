@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rpms.worlds.alfworld.games import make_games
+from rpms.worlds.alfworld.games.make import make_games
 
 
 def make_folder(folder: Path, count: int = 6, dialect: str = "0.3", split: str = "train") -> Path:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from rpms.core.errors import FileError, InputError
-from rpms.envs.alfworld import AlfredTWEnv
-from rpms.envs.dealing import dealt
-from rpms.worlds.alfworld.conditions import goal_condition_rate
-from rpms.worlds.alfworld.games import builtin_ids, builtin_walkthrough, load_builtin, save_builtin
+from rpms.envs.alfworld import AlfredTWEnv, dealt
+from rpms.worlds.alfworld.games.builtin import builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.goals import goal_condition_rate
+from tests.alfworld_games import load_builtin, save_builtin
 from tests.envs.games import config_of, make_folder
 
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from rpms.worlds.alfworld.games import make_games
+from rpms.worlds.alfworld.games.make import make_games
 
 DOCS = Path(__file__).parents[2] / "docs" / "environments.md"
 

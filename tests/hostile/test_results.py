@@ -229,7 +229,7 @@ def test_a_jvm_that_many_threads_end_is_ended_once():
     """Each thread opens and closes a file meanwhile: a descriptor closed twice would be one of theirs."""
     pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
     from rpms.worlds.jvm.process import Jvm, find_java  # noqa: PLC0415
-    from rpms.worlds.scienceworld.program import PROGRAM  # noqa: PLC0415
+    from rpms.worlds.scienceworld.simulator import PROGRAM  # noqa: PLC0415
 
     jvm = Jvm(PROGRAM, find_java(PROGRAM))
     gate = threading.Barrier(16)

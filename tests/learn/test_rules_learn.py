@@ -15,13 +15,16 @@ from rpms.core.facts import Atom, Literal
 from rpms.learn.manual_review import merged
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned
-from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
+from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.rules.ledger import vocabulary_of
-from rpms.learn.rules.write import manual_tree, manual_yaml
+from rpms.learn.rules.rehearse import PLAYED
+from rpms.learn.rules.write import manual_tree
+from rpms.learn.verify import recorded
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label, evidence_file, read_evidence
 from rpms.store.manuals import ManualText, manual_text, read_manual
 from rpms.store.traces import keeping, read_traces, traces_file
+from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
@@ -72,11 +75,20 @@ def test_an_exploration_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     before = read_traces(traces_file(out))[1]
     with traces_file(out).open("a", encoding="utf-8") as stream:
         stream.write('{"type": "episode", "epi')  # a line that a crash cut off
-    result = learn(out, 120)
+    result = learn(out, 300)
     after = read_traces(traces_file(out))[1]
     assert after[: len(before)] == before
-    assert sum(len(trace.steps) for trace in after) >= 100  # the rest is for play, and nothing is known to play for
+    assert sum(len(trace.steps) for trace in after) >= 280
     assert result.evidence.kept_aside >= 1
+
+
+def test_a_type_that_the_manual_loses_is_explored_with_the_steps_that_are_left(tmp_path: Path) -> None:
+    result = learn(tmp_path / "manual.yaml", 60)
+    played = next(place for place, trace in enumerate(result.traces) if trace.episode.startswith(PLAYED))
+    after = result.traces[played + 1 :]
+    assert not result.traces[played].won
+    assert after
+    assert not any(trace.episode.startswith(PLAYED) for trace in after)
 
 
 @pytest.mark.parametrize("change", ["edited", "a line left out", "two lines swapped", "emptied"])

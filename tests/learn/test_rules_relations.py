@@ -7,7 +7,7 @@ from random import Random
 from rpms.core.belief import FactBelief
 from rpms.core.facts import Truth
 from rpms.core.rules import Predicate
-from rpms.learn.rules.attempts import Book, Vocabulary
+from rpms.learn.rules.attempts import Book, SeenStep, Vocabulary
 from rpms.learn.rules.conclude import Excluded, _action
 from rpms.learn.rules.model import kind_tables
 from rpms.learn.rules.needs import Needs
@@ -42,10 +42,8 @@ def try_unlocking(count: int, misread: int = 0) -> tuple[Book, Names]:
             before = before.learn(place=[door], key=[key], room=["hall"], direction=["north"])
             after = before.learn(f"{'' if number < misread else 'not '}locked({door})") if fits else before
             names.learn(before.names)
-            attempt = book.record(
-                before, after, (door, key), Witness("e", number),
-                refused=not fits, known=names, kinds=(), dice=Random(1),
-            )  # fmt: skip
+            step = SeenStep(before, after, Witness("e", number), not fits)
+            attempt = book.record(step, (door, key), names, Random(1))
             book.add(attempt, names)
     return book, names
 
@@ -76,11 +74,10 @@ def test_opening_a_door_frees_the_way_that_it_stands_in() -> None:
         before = before.learn(place=[door], room=[room], direction=["north", "south", "east", "west"])
         after = before.learn(f"not blocked({room}, {way})", f"not locked({door})")
         names.learn(before.names)
-        attempt = book.record(
-            before, after, (door,), Witness("e", number), refused=False, known=names, kinds=(), dice=Random(1)
-        )
+        step = SeenStep(before, after, Witness("e", number), refused=False)
+        attempt = book.record(step, (door,), names, Random(1))
         book.add(attempt, names)
-        linked.add(attempt, before, after, names, (), Random(1))
+        linked.add(attempt, step, names, Random(1))
     action = _action(book, names, {}, Excluded())
     assert action is not None
     (found,) = [each.schema for each in processes(linked, book, action, names) if "blocked" in each.schema.name]
@@ -96,10 +93,8 @@ def test_a_table_of_names_is_marked() -> None:
         belief = FactBelief().learn("at(hall)", place=[thing], room=["hall"])
         names.learn(belief.names)
         for time in range(3):
-            attempt = book.record(
-                belief, belief, (thing,), Witness("e", 3 * number + time),
-                refused=number % 2 == 1, known=names, kinds=(), dice=Random(1),
-            )  # fmt: skip
+            step = SeenStep(belief, belief, Witness("e", 3 * number + time), number % 2 == 1)
+            attempt = book.record(step, (thing,), names, Random(1))
             book.add(attempt, names)
     action = _action(book, names, {}, Excluded())
     assert action is not None

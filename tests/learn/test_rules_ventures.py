@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rpms.core.facts import Atom
 from rpms.core.rules import Predicate
-from rpms.learn.rules.agenda import Agenda, promise
+from rpms.learn.rules.agenda import Agenda, Past
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.conditions import conditions
 from rpms.learn.rules.ledger import InHand, Ledger, vocabulary_of
@@ -123,9 +123,10 @@ def test_an_action_is_as_promising_as_the_circumstances_that_speak_against_it_le
     good = [_tried(n, ("nut",), 1, of=2, gained=1.0) for n in range(3)]
     bad = [_tried(9 + n, ("nut",), 2, of=2, lost=True) for n in range(3)]
     book = _book("crack <>", 1, [Atom("ripe", ("0",)), Atom("green", ("0",))], good + bad)
-    ripe, green = promise(book, "work", 1, 2, ("nut",)), promise(book, "work", 2, 1, ("nut",))
+    past = Past(book, "work")
+    ripe, green = past.promise(1, 2, ("nut",)), past.promise(2, 1, ("nut",))
     assert green < 0.2 < 0.4 < ripe
-    assert promise(book, "other", 2, 1, ("nut",)) == 0.5  # nothing was seen with such goals
+    assert Past(book, "other").promise(2, 1, ("nut",)) == 0.5  # nothing was seen with such goals
 
 
 def test_what_was_in_hand_whenever_an_action_worked_and_seldom_else_is_told() -> None:

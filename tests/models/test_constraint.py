@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.foreign.records import question_key
+from rpms.foreign.json_text import question_key
 from rpms.models.base import Decoding, can_constrain
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, grammar, held, regex, schema, shapes_of, usable

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
-from rpms.foreign.records import question_key
+from rpms.foreign.json_text import question_key
 from rpms.models.base import Answer, Decoding, Usage
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.recorded import RecordedModel, ReplayModel, question

@@ -15,7 +15,7 @@ from rpms.core.acting.enforcement import PAPER, STRICT, Constrained
 from rpms.core.condition import FULL, compose
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.records import question_key
+from rpms.foreign.json_text import question_key
 from rpms.models.base import Answer, CannotHold, Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, begins, fits, grammar, held, regex, shapes_of

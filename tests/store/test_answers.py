@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
-from rpms.foreign.records import question_key
+from rpms.foreign.json_text import question_key
 from rpms.store import lock
 from rpms.store.answers import FolderOfAnswers
 

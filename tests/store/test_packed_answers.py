@@ -10,7 +10,7 @@ import pytest
 
 from rpms.cli.options import make_setting
 from rpms.core.errors import FileError, InputError, ModelUnavailable
-from rpms.foreign.records import question_key
+from rpms.foreign.json_text import question_key
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.catalogue import open_model
 from rpms.models.recorded import ReplayModel

@@ -187,10 +187,7 @@ def add_others(app: typer.Typer, but: Sequence[str] = ()) -> list[str]:
 
 
 def join_lines(app: typer.Typer) -> None:
-    """Make each paragraph of every command's help one line: where it breaks is the terminal's matter, not the file's.
-
-    Typer does so with the first paragraph alone.
-    """
+    """Make each paragraph of every command's help one line; typer does so with the first alone."""
     for command in app.registered_commands:
         text = command.help or (command.callback.__doc__ if command.callback else None) or ""
         command.help = "\n\n".join(" ".join(each.split()) for each in cleandoc(text).split("\n\n"))

@@ -15,7 +15,7 @@ from rpms.core.errors import InputError
 from rpms.foreign.shown import one_line
 
 _PACKAGE = Path(rpms.__file__).parent
-_FOLDER = next(folder for folder in (_PACKAGE / "manual", _PACKAGE.parents[1]) if (folder / "docs").is_dir())
+_FOLDER = next((each for each in (_PACKAGE / "manual", _PACKAGE.parents[1]) if (each / "docs").is_dir()), None)
 """README.md and docs/: in an installed package, or in a clone."""
 _HEADING = re.compile(r"^#+ ")
 _TASK = re.compile(r"^\| (?!I want)(.+?) \| (.*\]\(docs/.*) \|$", re.MULTILINE)
@@ -38,12 +38,16 @@ def search_docs(
     ] = None,
 ) -> None:
     """List the sections of the documentation that have all the words; without words, the pages by task."""
+    if _FOLDER is None:
+        raise InputError("the documentation is not installed here; a clone of the project has it in docs/")
     if not words:
         for task, pages in _TASK.findall((_FOLDER / "README.md").read_text(encoding="utf-8")):
             say(f"{task:60} {', '.join(re.findall(r'docs/[a-z0-9_#.-]+', pages))}")
         return
     patterns = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]
-    found = [each for each in _sections() if all(any(map(one.search, each[1:2] + each.lines)) for one in patterns)]
+    found = [
+        each for each in _sections(_FOLDER) if all(any(map(one.search, each[1:2] + each.lines)) for one in patterns)
+    ]
     if not found:
         raise InputError(
             f"no section of the docs has {' and '.join(words)}: try fewer words; `rpms docs` lists the pages"
@@ -63,14 +67,14 @@ def _rank(section: Section, patterns: list[re.Pattern[str]]) -> float:
     return sum(bool(one.search(section.heading)) for one in patterns) + hits / (len(section.lines) + hits + 1)
 
 
-def _sections() -> Iterator[Section]:
-    for file in (_FOLDER / "README.md", *sorted((_FOLDER / "docs").glob("*.md"))):
+def _sections(folder: Path) -> Iterator[Section]:
+    for file in (folder / "README.md", *sorted((folder / "docs").glob("*.md"))):
         heading, lines, code = "", list[str](), False
         for line in file.read_text(encoding="utf-8").splitlines():
             code ^= line.startswith("```")
             if not code and _HEADING.match(line):
-                yield Section(str(file.relative_to(_FOLDER)), heading, tuple(lines))
+                yield Section(str(file.relative_to(folder)), heading, tuple(lines))
                 heading, lines = _HEADING.sub("", line), []
             else:
                 lines.append(line)
-        yield Section(str(file.relative_to(_FOLDER)), heading, tuple(lines))
+        yield Section(str(file.relative_to(folder)), heading, tuple(lines))

@@ -14,7 +14,7 @@ from rpms.cli.screen import complain
 from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.digits import whole_number
+from rpms.foreign.json_text import whole_number
 from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.plan import Terms

@@ -26,10 +26,7 @@ from rpms.play.settings import Settings
 
 @dataclass(frozen=True)
 class Resources:
-    """Places of games and models, the player of episodes, and limits on all of it.
-
-    Each field is an option of the same name. None of them decides how an episode goes.
-    """
+    """Places of games and models, the player of episodes, and limits; each field is an option of that name."""
 
     data: options.DataFolder = None
     base_url: options.BaseUrl = None
@@ -81,10 +78,7 @@ class Resources:
         return None if settings.reader in (None, *CONTROLS) else self.model(settings.reader, world, settings)
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
-        """Say what a model lacks before anything is written.
-
-        What was begun may be finished, and need no model; on a cluster it is the nodes that must have what it needs.
-        """
+        """Say what a model lacks before anything is written; on a cluster the nodes must have it."""
         if not self.ray and not begun:
             named.check()
 

@@ -18,9 +18,9 @@ from rpms.guard.python_facts import load_python
 from rpms.guard.replay import tried
 from rpms.learn.harvest import write_experience
 from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
-from rpms.learn.rules.verify import Verification, table, verify
+from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.tool_rules import learn_tools
+from rpms.learn.verify import Verification, recorded, table, verify
 from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.store.evidence import Label, counts_of, evidence_file
 from rpms.store.manuals import manual_text, read_manual

@@ -11,12 +11,11 @@ import typer
 from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.learn.mend import moments_of, propose, write_edit
-from rpms.learn.rules.write import yaml_text
 from rpms.play.sources import choose_manual, manual_of
 from rpms.store.files import write_whole
 from rpms.store.manuals import MANUAL, ManualText, manual_text
 from rpms.store.runs import RunFolder
-from rpms.store.yaml_files import read_yaml
+from rpms.store.yaml_files import read_yaml, yaml_text
 from rpms.worlds.registry import find_world
 
 _STEPS_SHOWN = 3

@@ -20,8 +20,7 @@ from rpms.play.sources import manual_of
 from rpms.store.files import write_folder
 from rpms.store.prompts import prompts_text
 from rpms.worlds.base import World
-from rpms.worlds.new import new_world
-from rpms.worlds.registry import find_world, world_names
+from rpms.worlds.registry import find_world, new_world, world_names
 
 prompts = typer.Typer(help="The texts of a world's prompts.", no_args_is_help=True)
 app = typer.Typer(help="List the worlds, check one, or write a new one to start from.", invoke_without_command=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice, product
 
-from rpms.conformance.claim import Skipped, require
-from rpms.conformance.walk import NONSENSE, Subject, truth_of, view
+from rpms.conformance.walk import NONSENSE, Skipped, Subject, require, truth_of, view
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import UNKNOWN_GOAL, GoalSignature

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.conformance.claim import Failed, require
-from rpms.conformance.walk import NONSENSE, Moment, Subject, Walk
+from rpms.conformance.walk import NONSENSE, Failed, Moment, Subject, Walk, require
 from rpms.core.errors import InputError
 from rpms.worlds.base import lacking
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.conformance.claim import Skipped, require
-from rpms.conformance.walk import REPLAYS, Subject
+from rpms.conformance.walk import REPLAYS, Skipped, Subject, require
 from rpms.core.acting.action_guard import review
 from rpms.core.belief import Situation
 from rpms.core.facts import Truth

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.conformance.claim import Skipped, require
-from rpms.conformance.walk import NONSENSE, REPLAYS, Subject
+from rpms.conformance.walk import NONSENSE, REPLAYS, Skipped, Subject, require
 from rpms.core.belief import Situation
 from rpms.core.condition import BASELINE, FULL, compose
 from rpms.core.decide import Decision, decide

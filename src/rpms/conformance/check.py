@@ -9,8 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from rpms.conformance import about_beliefs, about_games, about_manuals, about_playing
-from rpms.conformance.claim import Failed, Skipped
-from rpms.conformance.walk import Broken, Subject
+from rpms.conformance.walk import Broken, Failed, Skipped, Subject
 from rpms.core.errors import InputError, RPMSError
 from rpms.worlds.base import Setting, World, lacking
 

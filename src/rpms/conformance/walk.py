@@ -21,6 +21,21 @@ from rpms.models.policy import follow_plan
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Outcome, Setting, Task, World, by_verb
 
+
+class Failed(Exception):
+    """The property does not hold; the text says where and how."""
+
+
+class Skipped(Exception):
+    """The property cannot be tried; the text says why."""
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Fail unless something holds."""
+    if not holds:
+        raise Failed(otherwise)
+
+
 NONSENSE = (
     "",
     " \n ",

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
-from rpms.core.anywhere import Anywhere
-from rpms.core.belief import Situation
-from rpms.core.facts import Clause, Facts, Truth
+from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
+from rpms.core.facts import Atom, Clause, Facts, Truth, kind_of
+from rpms.core.goal import Goal, GoalSignature
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
-from rpms.core.rules import ActiveRules
-from rpms.core.simulated import Simulated
+from rpms.core.rules import ActiveRules, Instance
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 
@@ -55,17 +55,33 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     """φ(m): the entry's fate under a mode. Critical failures are warnings themselves and are always kept."""
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
         return _KEPT
-    if isinstance(entry, VerifiedSchema):
-        anywhere = Anywhere(situation, rules, situation.goal.signature)
-    elif isinstance(entry, SuccessSnippet):
-        anywhere = Anywhere(situation, rules, entry.goal_signature, entry.state_signature)
-    else:
-        anywhere = Anywhere(situation, rules, entry.goal_signature)
-    broken = object_to(entry, rules, anywhere)
+    broken = _object_anywhere(entry, rules, situation)
     if broken is not None and broken.conflict:
         return _verdict(broken, mode)
     here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False) if mode.soft else None
     return _verdict(replace(here, conflict=False), mode) if here is not None else _KEPT
+
+
+def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
+    """The objection in whatever room and state: that of an earlier step, unless it rests on deeds done since."""
+    key, goal = (id(entry), id(situation.goal)), situation.goal
+    learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
+    learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
+    anywhere = TransferableFacts(situation, rules, learned_for, *learned_in)
+    judged: dict[tuple[int, int], Any] = rules.kept.setdefault("judged", {})
+    kept = judged.get(key)
+    if (
+        kept is not None
+        and (kept[0] is entry and kept[1] is goal)
+        and all(anywhere.truth(deed) is value for deed, value in kept[2].items())
+    ):
+        earlier: Objection | None = kept[3]
+        return earlier
+    objection = object_to(entry, rules, anywhere)
+    if len(judged) >= _JUDGED_KEPT:
+        judged.clear()
+    judged[key] = (entry, goal, anywhere.deeds, objection)
+    return objection
 
 
 def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
@@ -88,6 +104,8 @@ def judge_here(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arb
 
 
 _KEPT = Verdict(Fate.KEPT)
+_JUDGED_KEPT = 1_000
+"""Entries whose judgement is kept for the steps to come, for each goal."""
 
 
 def _verdict(objection: Objection, mode: Arbitration) -> Verdict:
@@ -183,7 +201,8 @@ def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts, *,
             continue
         if not strict and instance.effects and all(effect.truth(facts) is Truth.TRUE for effect in instance.effects):
             continue
-        for objection in (prohibition(action, rules, facts), infeasibility(action, rules, facts)):
+        for object_by in (prohibition, infeasibility):
+            objection = object_by(action, rules, facts, doubts=doubt is None)
             if objection is not None and objection.conflict:
                 return objection
             doubt = doubt or objection
@@ -216,8 +235,8 @@ def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objec
     return next((objection for objection in objections if objection.conflict), objections[0] if objections else None)
 
 
-def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    """Why an action cannot, or may not, be done now. Where actions are known, what is none of them is a conflict."""
+def infeasibility(command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True) -> Objection | None:
+    """Reason that an action cannot, or with `doubts` may not, be done now. Where actions are known, no other can."""
     instance = rules.instance(command)
     if instance is None:
         return Objection(True, f"`{command}` is no known action", "", "") if rules.environment else None
@@ -226,11 +245,12 @@ def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection |
         value = clause.truth(facts)
         if value is Truth.TRUE:
             continue
-        fact = settled(clause, rules, facts)
         if value is Truth.FALSE:
+            fact = settled(clause, rules, facts)
             return Objection(True, f"`{command}` cannot be done: {fact}", instance.schema.id, fact, clause)
-        if not _nearly_sure(clause, rules):
-            doubt = doubt or Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
+        if doubts and doubt is None and not _nearly_sure(clause, rules):
+            fact = settled(clause, rules, facts)
+            doubt = Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
     return doubt
 
 
@@ -242,24 +262,22 @@ def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
     )
 
 
-def prohibition(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
+def prohibition(command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True) -> Objection | None:
     """The rule that forbids an action now: a conflict where all its conditions are known to hold, else a doubt."""
     instance = rules.instance(command)
     if instance is None:
         return None
     doubt: Objection | None = None
     for rule, ban in rules.prohibitions.get(instance.schema.name, ()):
-        clauses = [clause.bind(instance.binding) for clause in ban.when]
-        value = Truth.TRUE
-        for clause in (*rule.when, *clauses):
-            value = value & clause.truth(facts)
-        if value is Truth.FALSE:
+        values = [clause.truth(facts) for clause in rule.when]
+        values += [clause.truth(facts, instance.binding) for clause in ban.when]
+        if Truth.FALSE in values or (Truth.UNKNOWN in values and (doubt is not None or not doubts)):
             continue
-        fact = "; ".join(settled(clause, rules, facts) for clause in clauses)
+        fact = "; ".join(settled(clause.bind(instance.binding), rules, facts) for clause in ban.when)
         reason = f"`{command}` goes against {rule.id}: {rule.text}"
-        if value is Truth.TRUE:
+        if Truth.UNKNOWN not in values:
             return Objection(True, reason, rule.id, fact)
-        doubt = doubt or Objection(False, reason, rule.id, fact)
+        doubt = Objection(False, reason, rule.id, fact)
     return doubt
 
 
@@ -269,3 +287,85 @@ def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
     literal = next((each for each in clause.literals if each.truth(facts) is value), clause.literals[0])
     said = literal.truth(facts)
     return rules.say(literal.atom, ~said if literal.negated else said)
+
+
+_NO_STATE = StateSignature()
+
+
+@dataclass(frozen=True, slots=True)
+class TransferableFacts:
+    """Facts of a situation that do not depend on the present room, place or hand; all others are unknown.
+
+    The hard filter judges by them: the state the entry was learned in, the kinds of things, the goal, and the effects
+    of the entry's own steps.
+    """
+
+    situation: Situation
+    rules: ActiveRules
+    learned_for: GoalSignature
+    """The goal of the entry that is judged: its tomato stands for the apple that is asked for now."""
+    learned_in: StateSignature = _NO_STATE
+    """The state in which the entry that is judged was learned."""
+    deeds: dict[Atom, Truth] = field(default_factory=dict)
+    """Answers that depend on what was done in this episode; all others stay the same all through it."""
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom.predicate in GOAL_PREDICATES:
+            return self.situation.truth(atom) | Situation(self.situation.belief, self._own_goal).truth(atom)
+        then = self.situation.belief.recalled(self.learned_in).truth(atom)
+        if then is not Truth.UNKNOWN:
+            return then
+        predicate = self.rules.predicates.get(atom.predicate)
+        if predicate is not None and predicate.lasting:
+            return self.situation.truth(atom)
+        return self._done(atom) if atom.predicate in self.rules.deeds else Truth.UNKNOWN
+
+    @property
+    def _own_goal(self) -> Goal:
+        own = self.learned_for
+        return Goal(own.type, own.object, own.state, own.destination)
+
+    def _done(self, atom: Atom) -> Truth:
+        """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
+        values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
+        self.deeds[atom] = next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
+        return self.deeds[atom]
+
+    def _stand_ins(self, atom: Atom) -> Iterator[Atom]:
+        for held in self.situation.belief.holding:
+            args = tuple(held if kind_of(held) == kind_of(arg) else arg for arg in atom.args)
+            if args != atom.args:
+                yield Atom(atom.predicate, args)
+
+
+class Simulated:
+    """Facts as they would be after some actions: effects laid over a belief that stays as it is."""
+
+    def __init__(self, base: Facts, rules: ActiveRules) -> None:
+        self._base = base
+        self._rules = rules
+        self._known: dict[Atom, Truth] = {}
+        self._only: dict[str, Atom] = {}
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom in self._known:
+            return self._known[atom]
+        only = self._only.get(atom.predicate)
+        if only is None:
+            return self._base.truth(atom)
+        together = self._rules.predicates[atom.predicate].exclusive
+        if together == "always":
+            return Truth.FALSE
+        return self._base.truth(Atom(together, (only.args[0], atom.args[0])))
+
+    def apply(self, instance: Instance) -> None:
+        """Take over what an action does."""
+        for literal in instance.effects:
+            atom = literal.atom
+            predicate = self._rules.predicates.get(atom.predicate)
+            if predicate is not None and predicate.exclusive and not literal.negated:
+                self._only[atom.predicate] = atom
+                self._known = {
+                    known: value for known, value in self._known.items() if known.predicate != atom.predicate
+                }
+            self._known[atom] = Truth.of(not literal.negated)

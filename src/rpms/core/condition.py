@@ -7,9 +7,8 @@ from enum import StrEnum
 from functools import partial
 from math import inf
 
-from rpms.core.acting.advice import Adviser, Spell, as_written, no_notice
+from rpms.core.acting.advice import Adviser, Spell, as_written
 from rpms.core.acting.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
-from rpms.core.acting.loops import find_loop
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here, same_occupancy
 from rpms.core.decide import Mind, Update
@@ -19,7 +18,7 @@ from rpms.core.names import nearest
 from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual, Tier
-from rpms.core.seams import ByJudge, Seams
+from rpms.core.seams import Seams, judged_by
 from rpms.core.wording import PromptStyle, Wording
 
 
@@ -130,7 +129,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     return Mind(
         update=knowledge.update,
         style=PromptStyle(
-            _voice(knowledge.wording, condition), condition.layout, condition.form, budget, speak=own.prompt
+            _worded(knowledge.wording, condition), condition.layout, condition.form, budget, speak=own.prompt
         ),
         manual=manual,
         schemas=knowledge.manual,
@@ -145,27 +144,25 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
             slack=beyond.slack or inf,
         ),
         consistent=executable_from_here if finer else CompatibilityFilter(compat),
-        arbitrate=ByJudge(own.arbitration)
+        arbitrate=partial(judged_by, judge=own.arbitration)
         if own.arbitration is not None and condition.rules
         else partial(_JUDGEMENTS[beyond.judged_by], mode=mode),
         adviser=Adviser(
-            guides=beyond.guidance and acts,
-            size=beyond.menu if condition.informed else 0,
-            slack=beyond.slack,
-            ranked=beyond.ranked,
-            notice=find_loop if beyond.loops else no_notice,
+            replace(
+                beyond,
+                guidance=beyond.guidance and acts,
+                menu=beyond.menu if condition.informed else 0,
+                doubt=beyond.doubt and acts,
+            ),
             spell=knowledge.spell,
             tells=tells,
             plans=planned if planned is not None and acts and not (beyond.menu or beyond.guidance) else tells,
-            weighs=beyond.adapt,
-            compact=beyond.compact,
-            doubts=beyond.doubt and acts,
         ),
         enforcement=beyond,
     )
 
 
-def _voice(wording: Wording, condition: Condition) -> Wording:
+def _worded(wording: Wording, condition: Condition) -> Wording:
     """A world's wording: with the example of choosing from a menu where there is one, silent where nothing is known."""
     choosing = condition.enforcement.menu > 0 and condition.informed and bool(wording.choosing)
     spoken = replace(wording, example=wording.choosing) if choosing else wording

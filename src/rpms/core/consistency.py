@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rpms.core.arbitration import settled
+from rpms.core.arbitration import Simulated, settled
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Clause, Facts, Truth
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.core.rules import ActiveRules
-from rpms.core.simulated import Simulated
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 Compat = Callable[[Belief, Entry], str]

@@ -63,15 +63,10 @@ class Ranked(Iterator[Candidate]):
         return ()
 
 
-@dataclass(frozen=True)
-class ByJudge:
+def judged_by(
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, judge: Judge
+) -> Iterator[Candidate]:
     """M_arb by a judge of one's own: it is asked of each candidate that nothing rejected before."""
-
-    judge: Judge
-
-    def __call__(
-        self, candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation
-    ) -> Iterator[Candidate]:
-        for candidate in candidates:
-            verdict = self.judge(candidate.entry, rules, situation) if candidate.verdict.fate.shown else None
-            yield candidate if verdict is None else candidate.judged(verdict)
+    for candidate in candidates:
+        verdict = judge(candidate.entry, rules, situation) if candidate.verdict.fate.shown else None
+        yield candidate if verdict is None else candidate.judged(verdict)

@@ -9,13 +9,12 @@ from itertools import islice
 
 from rpms.core.goal import Progress
 from rpms.core.index import Ranking
-from rpms.core.mask import Mask
 from rpms.core.memory import Kind
 from rpms.core.prompt import Part, Prompt
 from rpms.core.recall import Retrieval
 from rpms.core.relevance import for_the_moment
 from rpms.core.seams import Ranked
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.verdict import Candidate, Fate, Mask, Verdict
 from rpms.core.wording import memory_line
 
 _MISSED_LISTED = 2

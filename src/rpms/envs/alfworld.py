@@ -16,16 +16,18 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from random import Random, SystemRandom
+from typing import Any, TypeVar
 
 from rpms.core.errors import InputError
-from rpms.envs.dealing import dealt
 from rpms.envs.episodes import is_whole
 from rpms.foreign.shown import excerpt
-from rpms.worlds.alfworld.conditions import Rate, goal_condition_rate
-from rpms.worlds.alfworld.engine import GameEngine, State
-from rpms.worlds.alfworld.games import TASK_TYPES, is_marked_unsolvable, known_dialect, load_game, type_of
+from rpms.worlds.alfworld.engine.engine import GameEngine
+from rpms.worlds.alfworld.engine.layout import State
+from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE
+from rpms.worlds.alfworld.games.tasks import is_marked_unsolvable, known_dialect, load_game, type_of
+from rpms.worlds.alfworld.goals import Rate, goal_condition_rate
 
 _NUMBERED = dict(enumerate(TASK_TYPES, 1))
 """The task types by the numbers that configurations give them."""
@@ -215,3 +217,45 @@ _KINDS: Sequence[tuple[type, str, Callable[[Any], bool]]] = (
     (list, "a list of whole numbers", lambda value: isinstance(value, list | tuple) and all(map(is_whole, value))),
 )
 """Allowed types of an entry, by the type of its default."""
+
+
+Item = TypeVar("Item")
+
+_WORDS = 624
+"""Words of the Mersenne Twister's state; Python's generator is the same one, started in another way."""
+_WORD = 0xFFFFFFFF
+_PYTHON_STATE = 3
+"""The version of the states that Python's generator gives and takes."""
+
+
+def dealt(items: Sequence[Item], seed: int | None) -> Iterator[Item]:
+    """Deal the items without end; the same seed deals as `numpy.random.RandomState(seed)` would."""
+    return _deal(list(items), _generator(seed))
+
+
+def _deal(order: list[Item], words: Random) -> Iterator[Item]:
+    while order:
+        _shuffle(order, words)
+        yield from order
+
+
+def _generator(seed: int | None) -> Random:
+    words = Random()  # noqa: S311  games are dealt, not secrets
+    if seed is None:
+        seed = SystemRandom().getrandbits(32)
+    if not 0 <= seed <= _WORD:
+        raise InputError(f"a seed of {seed}: give a number from 0 to {_WORD}")
+    state = [seed]
+    for place in range(1, _WORDS):
+        last = state[-1]
+        state.append((1812433253 * (last ^ last >> 30) + place) & _WORD)
+    words.setstate((_PYTHON_STATE, (*state, _WORDS), None))
+    return words
+
+
+def _shuffle(order: list[Item], words: Random) -> None:
+    for last in range(len(order) - 1, 0, -1):
+        mask = (1 << last.bit_length()) - 1
+        while (other := words.getrandbits(32) & mask) > last:
+            pass
+        order[last], order[other] = order[other], order[last]

@@ -40,10 +40,7 @@ class TaskEnvironment:
         weakref.finalize(self, episodes.close)
 
     def reset(self, task: str | int | None = None, seed: int | None = None, **_: Any) -> str:
-        """Start the task that a row names, or else one that its seed draws. Other columns are the trainer's.
-
-        Returns the first observation, which is appended to the prompt.
-        """
+        """Start the task that a row names, or one that its seed draws; returns the first observation."""
         turn = self._episodes.start(self._episodes.choose(task, seed))
         self._score = turn.score
         return turn.observation
@@ -70,10 +67,7 @@ class TaskEnvironment:
 
 
 def environment_factory(world: str | World, split: str | None = None, **settings: Any) -> Callable[[], TaskEnvironment]:
-    """Make the factory that TRL calls for each rollout; mistakes are found now, not in mid-run.
-
-    `settings` are those of `Episodes`: `data`, `engine`, `options`, `max_steps`.
-    """
+    """Make the factory that TRL calls for each rollout; `settings` are those of `Episodes`."""
     found = find_world(world) if isinstance(world, str) else world
     Episodes(found, split, **settings)
     return lambda: TaskEnvironment(Episodes(found, split, **settings))
@@ -82,10 +76,7 @@ def environment_factory(world: str | World, split: str | None = None, **settings
 def prompts(
     world: str | World, split: str | None = None, limit: int | None = None, **settings: Any
 ) -> list[dict[str, Any]]:
-    """Rows of a data set, one for each task: its id, and the world's own instruction, which asks for calls of the tool.
-
-    `settings` are those of `environment_factory`.
-    """
+    """Rows of a data set, one for each task: its id, and the world's own instruction."""
     episodes = Episodes(world, split, **settings)
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} leaves no rows")

@@ -83,10 +83,7 @@ def _written(value: object) -> str:
 
 
 def read_call(text: str, signatures: Mapping[str, Sequence[str]] | None = None) -> WrittenCall:
-    """Read a call: as it is written here, with other quotes, or as the JSON that models are taught to write.
-
-    Arguments without a name are those of the tool's signature in their order, where it is known.
-    """
+    """Read a call: as written here, with other quotes, or as JSON; unnamed arguments go by the signature."""
     if len(text) > LONGEST_CALL:
         raise NotACall("the call is too long")
     text = text.strip()

@@ -15,10 +15,7 @@ _CHUNK = 1 << 20
 
 
 def read_bytes(file: str | Path, largest: int) -> bytes:
-    """The bytes of a regular file. Whatever else is in its place, or too much, is a FileError; nothing is waited for.
-
-    A FIFO without a writer would be waited for, and a device never ends: both are opened without waiting and refused.
-    """
+    """The bytes of a regular file; anything else, or too much, is a FileError. A FIFO is not waited for."""
     handle = open_regular(file)
     try:
         with os.fdopen(handle, "rb") as stream:
@@ -71,16 +68,16 @@ def unreadable(file: str | Path, error: Exception) -> FileError:
     return FileError(file, None, "cannot be read: no file has such a name")
 
 
-def text_lines(file: str | Path) -> Iterator[str]:
-    """The lines of a transcript, `.xz` or not, read as they are asked for and bounded when unpacked."""
+def text_lines(file: str | Path, *, bounded: bool = True) -> Iterator[str]:
+    """The lines of a transcript, `.xz` or not, read as they are asked for; `bounded` as a whole, when unpacked."""
     total = count = 0
     rest = b""
     for chunk in _chunks(file, packed=str(file).endswith(".xz")):
         total += len(chunk)
-        if total > MOST_TRANSCRIPT:
+        if bounded and total > MOST_TRANSCRIPT:
             raise FileError(file, None, f"holds more than {MOST_TRANSCRIPT:,} bytes, which no transcript does")
         count += chunk.count(b"\n")
-        if count > MOST_TRANSCRIPT_LINES:
+        if bounded and count > MOST_TRANSCRIPT_LINES:
             raise FileError(file, None, f"has more than {MOST_TRANSCRIPT_LINES:,} lines, which no transcript has")
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:

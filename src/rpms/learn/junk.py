@@ -1,4 +1,4 @@
-"""What a memory could do without: near-duplicates, what is never recalled, always below others, against the manual."""
+"""Entries that a memory could do without: near-duplicates, never recalled, always below others, against the manual."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from pathlib import Path
 
 from rapidfuzz import fuzz, process
 
-from rpms.core.anywhere import Anywhere
-from rpms.core.arbitration import object_to
+from rpms.core.arbitration import TransferableFacts, object_to
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
@@ -143,7 +142,7 @@ def _recalled(runs: Sequence[Path]) -> tuple[set[str], Counter[str]]:
 class _AnyTime:
     """Facts that hold in whatever room, state and moment of an episode: what was done before is unknown."""
 
-    anywhere: Anywhere
+    anywhere: TransferableFacts
     rules: ActiveRules
 
     def truth(self, atom: Atom, /) -> Truth:
@@ -157,7 +156,7 @@ def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) ->
         own = entry.goal_signature
         goal = Goal(own.type, own.object, own.state, own.destination)
         rules = manual.active(own.type, own.object, own.destination)
-        facts = Anywhere(Situation(world.start(goal), goal), rules, own)
+        facts = TransferableFacts(Situation(world.start(goal), goal), rules, own)
         objection = object_to(entry, rules, _AnyTime(facts, rules))
         if objection is not None and objection.conflict:
             rule = f" [{objection.rule}]" if objection.rule else ""

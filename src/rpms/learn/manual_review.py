@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.shown import excerpt
 from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
-from rpms.learn.rules.write import place_sentence, yaml_text
+from rpms.learn.rules.write import place_sentence
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, evidence_of
 from rpms.store.files import write_whole
 from rpms.store.manuals import MANUAL, ManualText, manual_text, read_manual
-from rpms.store.yaml_files import plain, read_yaml
+from rpms.store.yaml_files import plain, read_yaml, yaml_text
 
 _GONE = object()
 _SHORTEST_ID = 4

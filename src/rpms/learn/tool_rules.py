@@ -19,10 +19,9 @@ from rpms.learn.manual_review import merged
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.model import Induced
 from rpms.learn.rules.needs import Needs
-from rpms.learn.rules.write import manual_yaml
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file, manual_before, write_learned
 from rpms.store.manuals import manual_text
-from rpms.store.yaml_files import plain, read_yaml
+from rpms.store.yaml_files import manual_yaml, plain, read_yaml
 
 
 @dataclass(frozen=True)

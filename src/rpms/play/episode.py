@@ -9,7 +9,7 @@ from rpms.core.acting.enforcement import Calls, Repair
 from rpms.core.decide import Mind
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError
-from rpms.core.mask import Mask
+from rpms.core.verdict import Mask
 from rpms.models.base import Decoding, Model
 from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
 from rpms.play.reading import Reads

@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 from random import Random
 
 from rpms.core.errors import InputError
-from rpms.foreign.digits import whole_number
+from rpms.foreign.json_text import whole_number
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import Setting, Task, World
 

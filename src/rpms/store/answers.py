@@ -19,9 +19,8 @@ from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import read_bytes
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.json_text import NotJson, loads, question_key
 from rpms.foreign.limits import LARGEST_RECORD
-from rpms.foreign.records import question_key
 from rpms.store.files import begin_part, remove_leftovers
 from rpms.store.lock import waiting_lock
 

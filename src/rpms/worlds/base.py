@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -255,6 +257,14 @@ class World(ABC):
     def embedded_memory(self) -> str:
         """A file with a memory that comes with the world; nothing if there is none."""
         return ""
+
+
+def read_wording(package: str | None, **own: Any) -> Wording:
+    """A wording with the texts of `prompts.txt` in a world's package, each under a line `=== name of its field`."""
+    text = files(package or "").joinpath("prompts.txt").read_text(encoding="utf-8")
+    _, *parts = re.split(r"^=== (\w+)\n", text, flags=re.MULTILINE)
+    texts: dict[str, Any] = dict(zip(parts[::2], (body.removesuffix("\n") for body in parts[1::2]), strict=True))
+    return Wording(**texts, **own)
 
 
 def lacking(world: object) -> str:

@@ -11,11 +11,10 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import follow_plan
 from rpms.store.manuals import ManualText, read_manual
 from rpms.worlds.alfworld import world
-from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.texts import domain, grammar
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games import builtin_game, builtin_ids
-from rpms.worlds.alfworld.games.domain import domain
-from rpms.worlds.alfworld.games.grammar import grammar
+from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
 
 DIALECTS = ("0.3", "0.4")
 

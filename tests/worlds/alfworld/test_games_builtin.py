@@ -6,34 +6,29 @@ from importlib.resources import files
 import pytest
 
 from rpms.core.errors import InputError
-from rpms.worlds.alfworld.games import (
-    LARGE,
-    TASK_TYPES,
-    builtin_game,
-    builtin_ids,
-    builtin_tasks,
-    builtin_walkthrough,
-    load_task,
-    save_builtin,
-)
 from rpms.worlds.alfworld.games.builtin import (
     BUILTIN_COUNT,
     BUILTIN_SEED,
+    LARGE,
     LARGE_GAMES,
-    LARGE_PLACES,
     LARGE_SEED,
     _stored,
-    generated_builtin,
+    builtin_game,
+    builtin_ids,
+    builtin_walkthrough,
+    made_games,
 )
+from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import make_game
-from rpms.worlds.alfworld.games.prove import replay
+from rpms.worlds.alfworld.games.tasks import builtin_tasks, load_task
 from rpms.worlds.base import Task
+from tests.alfworld_games import load_builtin, save_builtin, wins_at_the_end
 
 GAMES = [make_game(BUILTIN_SEED, index) for index in range(BUILTIN_COUNT)]
 
 
 def test_the_shipped_set_is_what_the_generator_makes():
-    assert _stored() == generated_builtin()
+    assert _stored() == made_games(BUILTIN_SEED, range(BUILTIN_COUNT))
 
 
 def test_a_loaded_game_is_what_its_file_would_hold():
@@ -50,7 +45,7 @@ def test_there_are_four_games_of_each_type():
 
 @pytest.mark.parametrize("name", builtin_ids())
 def test_every_game_is_won_by_its_walkthrough(name):
-    replay(name, builtin_game(name), builtin_walkthrough(name))
+    assert wins_at_the_end(load_builtin(name).engine, builtin_walkthrough(name))
 
 
 def test_they_are_varied():
@@ -82,14 +77,14 @@ def test_the_set_is_small_on_disk():
 
 def test_the_large_games_are_those_of_a_seed_whose_houses_have_many_places():
     few = LARGE_GAMES[:6]
-    chosen = [n for n in range(few[-1] + 1) if len(make_game(LARGE_SEED, n).house.receptacles) >= LARGE_PLACES]
+    chosen = [n for n in range(few[-1] + 1) if len(make_game(LARGE_SEED, n).house.receptacles) >= 28]
     assert chosen == list(few)
     tasks = builtin_tasks(LARGE)
     assert len(tasks) == len(LARGE_GAMES) == 48
     assert max(Counter(task.type for task in tasks).values()) == 10
     assert {task.split for task in tasks} == {LARGE}
     assert not {task.id for task in tasks} & set(builtin_ids())
-    replay(tasks[0].id, builtin_game(tasks[0].id), builtin_walkthrough(tasks[0].id))
+    assert wins_at_the_end(load_builtin(tasks[0].id).engine, builtin_walkthrough(tasks[0].id))
 
 
 def test_an_unknown_name_is_an_input_error():

@@ -10,9 +10,10 @@ import sys
 
 import pytest
 
-from rpms.worlds.alfworld.engine import GameFile
-from rpms.worlds.alfworld.games import DIALECTS, make_game, make_games
+from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.texts import DIALECTS
 from rpms.worlds.alfworld.games.dice import Dice
+from rpms.worlds.alfworld.games.make import make_game, make_games
 
 PYTHON = os.environ.get("RPMS_TEXTWORLD_PYTHON", sys.executable)
 

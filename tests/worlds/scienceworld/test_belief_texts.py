@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from laboratory import KITCHEN, REFUSALS
 
 from rpms.worlds.scienceworld import observations as heard
-from rpms.worlds.scienceworld.matter import state_of, substance_of
-from rpms.worlds.scienceworld.observations import Thing, parse_thing
+from rpms.worlds.scienceworld.observations import Thing, parse_thing, state_of, substance_of
 from rpms.worlds.scienceworld.tree import alike, read_phrase, walk
 
 

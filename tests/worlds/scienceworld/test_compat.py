@@ -5,7 +5,7 @@ from laboratory import FOCUS_ON_STOVE, GOAL, after, in_kitchen
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.consistency import learned_ahead
 from rpms.core.memory import FailureLesson, SuccessSnippet, VerifiedSchema
-from rpms.worlds.scienceworld.compat import compatible, required_instruments
+from rpms.worlds.scienceworld.world import compatible, required_instruments
 
 
 def snippet(state="room=kitchen|inventory=empty|progress=0", actions=("look around",), **precondition):

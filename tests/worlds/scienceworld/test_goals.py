@@ -11,7 +11,7 @@ from rpms.play.sources import manual_of
 from rpms.worlds.jvm.bridge import Simulator
 from rpms.worlds.jvm.process import shared_jvm
 from rpms.worlds.scienceworld.goals import parse_goal
-from rpms.worlds.scienceworld.program import PROGRAM
+from rpms.worlds.scienceworld.simulator import PROGRAM
 from rpms.worlds.scienceworld.tasks import KINDS
 from rpms.worlds.scienceworld.world import world
 

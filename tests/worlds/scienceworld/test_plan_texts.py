@@ -16,7 +16,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.play.sources import knowledge_of, manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.commands import repair
-from rpms.worlds.scienceworld.focus import is_decoy
+from rpms.worlds.scienceworld.predicates import is_decoy
 
 MANUAL = manual_of(world)
 

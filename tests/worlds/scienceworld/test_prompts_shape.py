@@ -13,7 +13,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.prompts import EXAMPLE, INSTRUCTION
+from rpms.worlds.scienceworld.prompts import WORDING
 from rpms.worlds.scienceworld.tasks import KINDS
 
 KNOWLEDGE = knowledge_of(world)
@@ -92,15 +92,15 @@ def test_the_baseline_is_told_nothing_else():
 
 def test_every_action_of_the_example_and_of_the_instruction_fits_a_schema():
     rules = KNOWLEDGE.manual.active("F1", "find-plant")
-    actions = [line.removeprefix("Action: ") for line in EXAMPLE.splitlines() if line.startswith("Action: ")]
-    told = INSTRUCTION.partition("The available actions are:\n")[2].partition("\n{obj} stands")[0]
+    actions = [line.removeprefix("Action: ") for line in WORDING.example.splitlines() if line.startswith("Action: ")]
+    told = WORDING.instruction.partition("The available actions are:\n")[2].partition("\n{obj} stands")[0]
     actions += [action.strip() for line in told.splitlines() for action in line.split("|")]
     assert len(actions) > 30
     assert [action for action in actions if rules.instance(action) is None] == []
 
 
 def test_the_example_is_a_task_that_the_world_reads():
-    opening = EXAMPLE.partition("\n")[2]
+    opening = WORDING.example.partition("\n")[2]
     assert world.goal(opening).task == "find-plant"
 
 

@@ -22,7 +22,7 @@ pytestmark = [
 
 START = (
     "import os, sys, time; from rpms.worlds.jvm.process import shared_jvm; "
-    "from rpms.worlds.scienceworld.program import PROGRAM; say = lambda *a: print(*a, flush=True)"
+    "from rpms.worlds.scienceworld.simulator import PROGRAM; say = lambda *a: print(*a, flush=True)"
 )
 GONE_WITHIN_S = 20.0
 

@@ -212,7 +212,7 @@ def test_any_text_is_borne(first, second, call):
         assert holds(belief, fact) in (True, False, None)
     assert belief.lines()
     assert belief.called("line") is not None
-    assert isinstance(belief.moment, str)
+    assert isinstance(belief.fingerprint, str)
 
 
 def test_the_table_of_parameters_is_the_package_one():

@@ -20,10 +20,9 @@ from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
-from rpms.worlds.jvm import process, program
+from rpms.worlds.jvm import process
 from rpms.worlds.textworld_express.games import FOLDS, GAMES, task_at
-from rpms.worlds.textworld_express.program import PROGRAM
-from rpms.worlds.textworld_express.simulator import ExpressGame
+from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.world import world
 
 pytest.importorskip("textworld_express", reason="needs the simulator: pip install 'rpms[textworld-express]'")
@@ -159,7 +158,7 @@ def test_a_game_must_be_reset_and_its_end_is_reported():
 def test_without_the_package_the_install_command_is_named(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     if missing == "textworld_express":
-        monkeypatch.setattr(program.importlib.util, "find_spec", lambda name: None)
+        monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"TextWorldExpress simulator is not installed.*'rpms\[textworld-express\]'"):
         PROGRAM.jars()
 
@@ -167,7 +166,7 @@ def test_without_the_package_the_install_command_is_named(monkeypatch, missing):
 def test_without_java_the_install_command_is_named(monkeypatch):
     assert world.not_installed() == ""
     jars = PROGRAM.jars()
-    monkeypatch.setattr(program.Program, "jars", lambda _self: jars)
+    monkeypatch.setattr(process.Program, "jars", lambda _self: jars)
     for name in ("RPMS_JAVA", "JAVA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "")

@@ -10,7 +10,7 @@ from rpms.conformance.walk import view
 from rpms.core.facts import Truth, parse_literal
 from rpms.core.goal import UNKNOWN_GOAL
 from rpms.worlds.textworld_express import observations as said
-from rpms.worlds.textworld_express.goals import parse_goal
+from rpms.worlds.textworld_express.games import parse_goal
 from rpms.worlds.textworld_express.update import start, update
 from rpms.worlds.textworld_express.world import world
 
@@ -48,13 +48,14 @@ def holds(belief, fact: str) -> bool | None:
 def test_a_look_is_read_to_the_last_thing():
     room = said.room(KITCHEN)
     assert room.name == "kitchen"
-    assert room.exits == {"north": None, "south": "backyard", "east": "living room"}
-    assert room.doors == {"north": True, "south": False}
-    sights = {sight.name: sight for sight in room.sights}
-    assert [name for name, sight in sights.items() if sight.lid] == ["fridge", "kitchen cupboard", "trash can"]
-    assert [sights[name].open for name in ("stove", "fridge", "counter", "trash can")] == [None, False, True, True]
-    assert [food.name for food in sights["counter"].content] == ["knife", "salt", "purple potato"]
-    assert [food.name for food in sights["kitchen cupboard"].content] == ["coin"]
+    place = room.place
+    assert place.exits == {"north": None, "south": "backyard", "east": "living room"}
+    assert place.doors == {"north": True, "south": False}
+    assert [name for name, each in place.furniture.items() if each.lid] == ["fridge", "kitchen cupboard", "trash can"]
+    assert "stove" in place.loose
+    assert [place.furniture[name].open for name in ("fridge", "counter", "trash can")] == [False, True, True]
+    assert place.furniture["counter"].content == ("knife", "salt", "purple potato")
+    assert place.furniture["kitchen cupboard"].content == ("coin",)
 
 
 @pytest.mark.parametrize(

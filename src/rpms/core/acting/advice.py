@@ -12,6 +12,8 @@ from functools import cached_property
 from math import inf
 
 from rpms.core.acting.doubting import open_notice, plan_doubting
+from rpms.core.acting.enforcement import PAPER, Enforcement
+from rpms.core.acting.loops import find_loop
 from rpms.core.acting.menu import Menu, make_menu
 from rpms.core.acting.plan_words import next_steps, purpose_of
 from rpms.core.acting.step_context import StepContext
@@ -43,34 +45,22 @@ def as_written(command: str, _belief: Belief) -> str:
     return command
 
 
-def no_notice(_history: Sequence[Turn], _state: str) -> str:
-    """The neutral element: loops go unmentioned."""
-    return ""
-
-
 @dataclass(frozen=True)
 class Adviser:
     """The amount of advice at each step, and the manuals behind it. By default there is none."""
 
-    guides: bool = False
-    """True if the goal block says what comes next and what already failed."""
-    size: int = 0
-    """Entries of the menu."""
-    slack: int = 0
-    """Steps a plan may be longer than the best one for the menu to hold its first action; 0 for any number."""
-    ranked: bool = True
-    notice: Callable[[Sequence[Turn], str], str] = no_notice
+    how: Enforcement = PAPER
+    """Parts past the paper that are on, as far as the condition has the knowledge for them."""
     spell: Spell = as_written
     tells: RuleManual = field(default_factory=RuleManual)
     """Manual that measures progress: the condition's, or without rules the part that every player has read."""
     plans: RuleManual = field(default_factory=RuleManual)
     """Manual that plans are made with: the same, or more for a planner."""
-    weighs: bool = False
-    """True if memories speak for and against the options of a plan."""
-    compact: bool = False
-    """True if only the rules that matter to what is to be done now are shown."""
-    doubts: bool = False
-    """True if plans may go against lines of the rules that were contradicted."""
+
+    @property
+    def doubts(self) -> bool:
+        """True if plans may go against lines of the rules that were contradicted."""
+        return self.how.doubt
 
     def active(self, step: StepContext) -> ActiveRules:
         """Rules for plans towards the goal at hand."""
@@ -85,7 +75,7 @@ class Adviser:
         else:
             plan = self._plan(step, rules)
         noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
-        plan = weighed(plan, memories, step.adapting, step.signature) if self.weighs and memories else plan
+        plan = weighed(plan, memories, step.adapting, step.signature) if self.how.adapt and memories else plan
         return plan, noticed
 
     def _plan(self, step: StepContext, rules: ActiveRules) -> Plan:
@@ -144,25 +134,24 @@ class Advice:
     @cached_property
     def notice(self) -> str:
         """The loop that the history shows, in words."""
-        notice = self.adviser.notice
         if self.adviser.doubts and (opened := open_notice(self.plan, self.noticed.trust)):
             return opened
-        return notice(self.step.history, self.step.state) if notice is not no_notice else ""
+        return find_loop(self.step.history, self.step.state) if self.adviser.how.loops else ""
 
     @cached_property
     def guidance(self) -> tuple[str, ...]:
         """Lines for the goal block."""
-        return guidance(self.plan, self.step.history, self.step.state) if self.adviser.guides else ()
+        return guidance(self.plan, self.step.history, self.step.state) if self.adviser.how.guidance else ()
 
     @cached_property
     def shown(self) -> ActiveRules:
         """The rules that the prompt shows: all that are active, unless it is compact."""
-        return focus(self.rules, self.plan) if self.adviser.compact else self.rules
+        return focus(self.rules, self.plan) if self.adviser.how.compact else self.rules
 
     @cached_property
     def menu(self) -> Menu:
-        size = self.adviser.size
-        return make_menu(self._choices(), self._tried, size, ranked=self.adviser.ranked) if size else Menu()
+        how = self.adviser.how
+        return make_menu(self._choices(), self._tried, how.menu, ranked=how.ranked) if how.menu else Menu()
 
     @cached_property
     def _tried(self) -> Counter[str]:
@@ -180,13 +169,13 @@ class Advice:
 
     def _choices(self) -> Iterator[tuple[str, str]]:
         """Choices, best first: first actions of plans, or without rules the next steps of recalled snippets."""
-        adviser, situation = self.adviser, self.step.situation
+        adviser, how, situation = self.adviser, self.adviser.how, self.step.situation
         if not self.rules.environment:
-            for command, why in recalled_steps(self.memories, self.step.adapting, self._tried, adviser.slack or inf):
+            for command, why in recalled_steps(self.memories, self.step.adapting, self._tried, how.slack or inf):
                 yield adviser.spell(command, situation.belief), why
-        elif adviser.ranked:
+        elif how.ranked:
             for option in self.plan.options:
-                if option.regret <= adviser.slack or not adviser.slack or self.plan.opened:
+                if option.regret <= how.slack or not how.slack or self.plan.opened:
                     doubt = next((f"if {link.doubt}" for link in option.chain if link.doubt), "")
                     words = (purpose_of(option, self.rules), doubt, option.evidence)
                     yield option.command, "; ".join(filter(None, words))

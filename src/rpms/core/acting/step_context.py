@@ -9,15 +9,15 @@ from functools import cached_property
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.experience.adapt import AdaptContext
 from rpms.core.goal import Progress
-from rpms.core.mask import NO_MASK, Mask
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules
+from rpms.core.verdict import NO_MASK, Mask
 
 
 def turn_state(belief: Belief, progress: Progress) -> str:
     """Key of the state a turn was decided in: if equal, nothing was achieved since."""
-    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.moment}"
+    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.fingerprint}"
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,12 @@ from rpms.core.belief import Belief, Situation
 from rpms.core.experience.atlas import Stride
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
-from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.ground import UNLIKELY
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.relevance import in_turn
 from rpms.core.rules import ActiveRules
-from rpms.core.verdict import Adaptation, Candidate, Fate, Verdict
+from rpms.core.verdict import NO_MASK, Adaptation, Candidate, Fate, Mask, Verdict
 
 Adapt = Callable[[Iterable[Candidate], "AdaptContext"], Iterator[Candidate]]
 """Makes of what comes to mind what it is worth here."""
@@ -185,7 +184,7 @@ class AdaptContext:
         if thing not in self._places:
             known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
             if known is None:
-                every = (name for names in self.belief.names.values() for name in names)
+                every = dict.fromkeys(name for names in self.belief.names.values() for name in names)
                 known = next((place for place in every if self._holds(thing, place) is Truth.TRUE), "")
             self._places[thing] = known
         return self._places[thing]
@@ -213,14 +212,14 @@ class AdaptContext:
                 continue
             same = next(at for at, other in enumerate(lifted.deeds, 1) if set(other.names) == set(deed.names))
             for place in self._where(lifted, deed) if number == same else ():
-                steps += self._ways(lifted, place, names, number)
+                steps += self._approach(lifted, place, names, number)
             if not all(name in names for name in deed.names):
                 complete = False
                 break
             steps.append(Stride(number, renamed(deed.command, names), tuple(names[name] for name in deed.names)))
         if lifted.sought.endswith("?"):  # it was only seen: to be there is all
             complete = lifted.sought in names
-            steps += self._ways(lifted, lifted.source, names, len(lifted.deeds))
+            steps += self._approach(lifted, lifted.source, names, len(lifted.deeds))
         left = self._undone(steps)
         return left if left or not complete else None
 
@@ -241,7 +240,7 @@ class AdaptContext:
             return True
         return any(name in other.names for other in lifted.deeds if len(other.names) > 1)
 
-    def _ways(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Stride]:
+    def _approach(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Stride]:
         """Steps that make a place usable: as with others of its kind, else as in the snippet itself."""
         place = names.get(name)
         if place is None:
@@ -249,7 +248,7 @@ class AdaptContext:
         own = {
             renamed(deed.command, {name: place}): at for at, deed in enumerate(lifted.deeds, 1) if deed.names == (name,)
         }
-        known = self.ways(place) if self.whereabouts.ways(kind_of(place)) else ()
+        known = self.approach(place) if self.whereabouts.approach(kind_of(place)) else ()
         for way in known or own:
             yield Stride(own.get(way, number), way, (place,))
 
@@ -302,7 +301,7 @@ class AdaptContext:
         for place_kind in sorted(ranks, key=ranks.__getitem__):
             told = self.whereabouts.told(kind, place_kind) or f"look for {kind}"
             for place in self.belief.called(place_kind):
-                steps = self.ways(place)
+                steps = self.approach(place)
                 left = [step for step in steps if not self.is_done(step) and step not in self.refused]
                 if self.lacks(place, kind) or not left:
                     continue
@@ -317,10 +316,10 @@ class AdaptContext:
         yield from ((step, told) for price, step, told in others if price <= least + slack)
         yield from begun
 
-    def ways(self, place: str) -> tuple[str, ...]:
+    def approach(self, place: str) -> tuple[str, ...]:
         """Commands given at places of this kind before use; those most places need come before refused ones."""
-        kind, most = kind_of(place), self.whereabouts.ways()
-        ways = self.whereabouts.ways(kind)
+        kind, most = kind_of(place), self.whereabouts.approach()
+        ways = self.whereabouts.approach(kind)
         if any((kind, way) in self._refused_ways for way in ways):
             ways = tuple(dict.fromkeys((*most[:1], *ways)))
         return tuple(way.replace("{}", place) for way in ways or most)
@@ -334,7 +333,7 @@ class AdaptContext:
     @cached_property
     def _new_kinds(self) -> dict[str, float]:
         """Kinds that can be gone to as others were, at the price of places that experience does not know."""
-        instances = (self.syntax.instance(way) for way in self.whereabouts.ways()[:1])
+        instances = (self.syntax.instance(way) for way in self.whereabouts.approach()[:1])
         parts = {part for instance in instances if instance is not None for part in instance.binding}
         names = (name for part in sorted(parts) for name in self.belief.names.get(part, ()))
         return dict.fromkeys(map(kind_of, names), inf)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
-from rpms.core.belief import Situation
+from rpms.core.belief import Belief, Situation
 from rpms.core.facts import kind_of
 from rpms.core.goal import EXPLORING, Goal, Progress
 from rpms.core.planning.achievers import Achievers, Fact, Need
@@ -202,7 +202,7 @@ class Tracker(Purposeful):
         """Preconditions of the usual way to a fact that concern the things and that actions can cause."""
         key = (fact, things)
         if key not in self._needed:
-            ways = self._manual.makers.get((fact.predicate, fact.negated), ())
+            ways = self._manual.makers(fact.predicate, fact.negated)
             if not ways or fact.predicate in self._manual.positional or not any(arg in things for arg in fact.args):
                 self._needed[key] = {}, []
             else:
@@ -228,7 +228,7 @@ class Tracker(Purposeful):
     def _make_milestones(self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact]) -> Iterator[Milestone]:
         fact = Fact(fact.predicate, fact.args, fact.negated)
         thing = next((arg for arg in fact.args if arg in things), None)
-        ways = self._manual.makers.get((fact.predicate, fact.negated), ())
+        ways = self._manual.makers(fact.predicate, fact.negated)
         if thing is None or not ways or fact.predicate in self._manual.positional or fact in above:
             return
         binding, needs = self._before(fact, things)
@@ -251,3 +251,13 @@ class _Way(NamedTuple):
     @property
     def distance(self) -> tuple[int, int]:
         return len(self.todo), self.away
+
+
+def point(belief: Belief) -> tuple[Progress, int | None]:
+    """The first step that is not behind, and how many are; one is behind when it was done, or a later one was."""
+    steps = belief.asked()
+    if not steps:
+        return Progress(EXPLORING, "", 0, 1), None
+    behind = max((number for number, step in enumerate(steps, start=1) if step.done), default=0)
+    step = steps[min(behind, len(steps) - 1)]
+    return Progress(step.name, step.target, behind, len(steps)), behind

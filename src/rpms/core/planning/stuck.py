@@ -36,7 +36,7 @@ class Impasse(Priced):
             for one in fact.args:
                 yield from self._reasons(Fact(*one), above)
             return
-        makers = self._manual.makers.get((fact.predicate, fact.negated), ()) if fact.makeable else ()
+        makers = self._manual.makers(fact.predicate, fact.negated) if fact.makeable else ()
         revealers = self._manual.revealers.get(fact.predicate, ()) if self._truth(fact) is None else ()
         ways = (*makers, *revealers)
         if not ways:
@@ -88,16 +88,13 @@ class Impasse(Priced):
         return {parameter: name for parameter, name in pairs if parameter not in (ANYTHING, name)}
 
     def _unmakeable(self, fact: Fact) -> str:
-        for way in self._manual.makers.get((fact.predicate, fact.negated), ()):
+        for way in self._manual.makers(fact.predicate, fact.negated):
             for reason in self._nameless(way, fact):
                 return f"{self._say(fact)} ← {way.schema.name}: {reason}"
         value = self._truth(fact)
-        return f"{self._say(fact)}: it is {'unknown' if value is None else 'not so'}, and no action {_deed(value)}"
+        why = "unknown, and no action shows or changes it" if value is None else "not so, and no action changes that"
+        return f"{self._say(fact)}: it is {why}"
 
     def _say(self, fact: Fact) -> str:
         named = fact.atom if fact.predicate != "or" else Fact(*fact.args[0]).atom
         return self._manual.rules.say(named, Truth.of(not fact.negated))
-
-
-def _deed(value: bool | None) -> str:
-    return "shows or changes it" if value is None else "changes that"

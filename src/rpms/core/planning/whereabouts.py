@@ -108,12 +108,12 @@ class Whereabouts:
                 for deed in lifted.deeds:
                     what = renamed(deed.command, {name: kind_of(name) for name in deed.names})
                     self._worked[what] = self._worked.get(what, 0) + 1
-                for name, way in ways(lifted):
+                for name, way in approaches(lifted):
                     known_ways = self._ways.setdefault(kind_of(name), {})
                     known_ways[way] = known_ways.get(way, 0) + 1
         return self._tallies[kind]
 
-    def ways(self, kind: str = "") -> tuple[str, ...]:
+    def approach(self, kind: str = "") -> tuple[str, ...]:
         """Usual actions at places of a kind, or of any, before they are of use: `go to {}`, `open {}` for the place."""
         self._all()
         return usual(self._ways.get(kind, {}) if kind else summed(self._ways.values()))
@@ -249,7 +249,7 @@ def looks(lifted: Lifted) -> Iterator[tuple[str, Tally]]:
         yield place, Tally(int(place == lifted.source), spent, 1)
 
 
-def ways(lifted: Lifted) -> Iterator[tuple[str, str]]:
+def approaches(lifted: Lifted) -> Iterator[tuple[str, str]]:
     """Actions on places alone, before using or searching a place: a name, and the action without it."""
     used = {name for deed in lifted.deeds if len(deed.names) > 1 for name in deed.names} | {lifted.source}
     for deed in lifted.deeds:

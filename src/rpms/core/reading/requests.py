@@ -17,7 +17,7 @@ from random import Random
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry, RememberedRequest, SuccessSnippet
-from rpms.core.prompt import Block, Form, Part, Prompt, make_block
+from rpms.core.prompt import Form, Part, Prompt, make_block
 from rpms.core.reading.lexicon import Lexicon, names_in
 from rpms.core.reading.narrowing import FIELDS, Narrowing, Objected, RequestForm, forms_of
 from rpms.core.reading.readings import Readings, RequestReading, weighed
@@ -277,28 +277,18 @@ class Reader:
         goals = [form.words(possible.active) for form in self.forms]
         asked = [f"{_asked(entry.request)}\n" for _, entry in reversed(examples)]
         shown = [f"{one}{_answer(entry)}" for one, (_, entry) in zip(asked, reversed(examples), strict=True)]
-        return Prompt(
-            tuple(
-                block
-                for block in (
-                    make_block(Part.INSTRUCTION, INSTRUCTION, goals),
-                    make_block(Part.HISTORY, "", shown, spoken=[len(one) for one in asked]),
-                    make_block(Part.OBSERVATION, "", [_asked(request)]),
-                )
-                if _is_filled(block)
-            ),
-            form=Form.CHAT,
+        blocks = (
+            make_block(Part.INSTRUCTION, INSTRUCTION, goals),
+            make_block(Part.HISTORY, "", shown, spoken=[len(one) for one in asked]),
+            make_block(Part.OBSERVATION, "", [_asked(request)]),
         )
+        return Prompt(tuple(block for block in blocks if block.heading or block.items), form=Form.CHAT)
 
 
 INSTRUCTION = (
     "Say which goal a person's request means. Answer with one line for the goal and one for each of its fields, "
     "such as `goal: NAME`, `object: KIND`, `destination: KIND`. The goals:"
 )
-
-
-def _is_filled(block: Block) -> bool:
-    return bool(block.heading or block.items)
 
 
 def _asked(request: str) -> str:

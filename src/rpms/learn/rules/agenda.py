@@ -12,9 +12,9 @@ from typing import NamedTuple
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
-from rpms.core.planning.reason import Reasoner
+from rpms.core.planning.reason import Reasoner, reasoner_of
 from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
-from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
@@ -38,8 +38,8 @@ class Question:
     unusual: int = field(init=False)
     """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
     rare: float = field(init=False)
-    interest: float = field(init=False)
-    """Weight among other actions: an action of nothing has nothing to be settled."""
+    places: tuple[int, ...] = field(init=False)  # Of the facts that decide what a trial of it would settle
+    interest: float = field(init=False)  # Weight among other actions: an action of nothing has nothing to be settled
     asked: Counter[object] = field(default_factory=Counter)
     """Trials since conclusions were drawn, by the question each was to settle."""
 
@@ -50,6 +50,7 @@ class Question:
         self.fit = [{kinds[slot] for kinds in self.book.worked} for slot in range(len(self.book.slots))]
         successes = len(self.book.successes)
         self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
+        self.places = tuple(sorted({bit % needs.size for bit in bits(self.wanted | needs.required)}))
         usual = Counter(bit for _, true, _ in needs.wins for bit in bits(true))
         self.unusual = sum(
             1 << bit for bit in range(2 * needs.size) if usual[bit] < LIMITS.several and needs.of_slots(bit)
@@ -111,14 +112,13 @@ class Agenda:
     learned: Learned | None = None
     _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
-    interest: list[float] = field(default_factory=list)
-    """Weight of each question among the others."""
+    interest: list[float] = field(default_factory=list)  # Weight of each question among the others
     looks: list[ActionSchema] = field(default_factory=list)  # What makes things known and does nothing else
     deadly: frozenset[str] = frozenset()
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
     _manual: RuleManual = field(default_factory=RuleManual)
-    _reasoners: dict[State, Reasoner] = field(default_factory=dict)
-    _players: dict[str, Reasoner] = field(default_factory=dict)
+    _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)  # By action, predicates and signs
+    _reasoners: dict[object, Reasoner] = field(default_factory=dict)  # By the facts to be brought about
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
 
     def draw_conclusions(self) -> None:
@@ -127,11 +127,17 @@ class Agenda:
             return
         while self._due <= self.ledger.steps:
             self._due = int(self._due * self.how.growth) + 1
-        self.learned = conclude(self.ledger)
-        self._manual = manual_from(self.learned, guessing=True)
+        self.adopt(conclude(self.ledger))
+
+    def adopt(self, learned: Learned) -> None:
+        """Ask about conclusions from now on. A guess at a goal that nothing came of may be within reach now."""
+        self.learned = learned
+        self._manual = manual_from(learned, guessing=True)
+        schemas = self._manual.actions
+        self._effects = [frozenset((each.atom.predicate, each.negated) for each in one.effects) for one in schemas]
         self._reasoners.clear()
-        self._players.clear()
-        books = {action.name: self.ledger.books[action.template] for action in self.learned.actions}
+        self.pursued.clear()
+        books = {action.name: self.ledger.books[action.template] for action in learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
         self.looks = self._seeing()
         self.interest = [question.interest for question in self.questions]
@@ -151,13 +157,13 @@ class Agenda:
             if each.observes and not each.others and PARAMETER.sub(SLOT, each.syntax[0]) not in changing
         ]
 
-    def goal_model(self, goal: Goal) -> GoalModel | None:
+    def goal_model(self, type_: str) -> GoalModel | None:
         """Conclusion about a type of goals."""
-        return next((each for each in self.learned.goals if each.type == goal.type), None) if self.learned else None
+        return next((each for each in self.learned.goals if each.type == type_), None) if self.learned else None
 
     def guesses(self, goal: Goal) -> Iterator[State]:
         """Possible wants of a goal, best first."""
-        model = self.goal_model(goal)
+        model = self.goal_model(goal.type)
         book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
         if model is None:
             yield from (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
@@ -196,24 +202,23 @@ class Agenda:
 
     def _unmakes(self, made: str, undone: str) -> bool:
         """True if every action that makes facts of one predicate unmakes those of another."""
-        effects = [{(each.atom.predicate, each.negated) for each in schema.effects} for schema in self._manual.actions]
-        makers = [each for each in effects if (made, False) in each]
+        makers = [each for each in self._effects if (made, False) in each]
         return bool(makers) and all((undone, True) in each for each in makers)
 
-    def settled(self, goal: Goal) -> bool:
+    def settled(self, type_: str) -> bool:
         """True if nothing is left to be asked about what goals of a type want."""
-        model = self.goal_model(goal)
+        model = self.goal_model(type_)
         return model is not None and model.wins >= LIMITS.enough_wins
 
     def reasoner(self, wanted: State) -> Reasoner:
         """Plans towards facts about the goal's things."""
         if wanted not in self._reasoners:
-            positional = Reasoner(self._manual.active("")).positional
+            positional = reasoner_of(self._manual.active("")).positional
             ordered = sorted(wanted, key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)))
             used = {arg for atom in wanted for arg in atom.args}
             over = {name: field_ for field_, names in FIELDS.items() for name in names if name in used}
             purpose = Purpose("guess", over, tuple(Stage("", (Clause((literal_in(atom),)),)) for atom in ordered))
-            self._reasoners[wanted] = Reasoner(replace(self._manual.active(""), purpose=purpose))
+            self._reasoners[wanted] = reasoner_of(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
 
     def circumstances(self, schema: ActionSchema) -> tuple[Clause, ...]:
@@ -223,14 +228,14 @@ class Agenda:
 
     def towards(self, needs: tuple[Clause, ...]) -> Reasoner:
         """Plans towards some facts about things by their names."""
-        purpose = Purpose("venture", {}, (Stage("", needs),))
-        return Reasoner(replace(self._manual.active(""), purpose=purpose))
+        if needs not in self._reasoners:
+            purpose = Purpose("venture", {}, (Stage("", needs),))
+            self._reasoners[needs] = reasoner_of(replace(self._manual.active(""), purpose=purpose))
+        return self._reasoners[needs]
 
     def player(self, goal: Goal) -> Reasoner:
         """Plans towards all that is known of goals of a type."""
-        if goal.type not in self._players:
-            self._players[goal.type] = Reasoner(self._manual.active(goal.type))
-        return self._players[goal.type]
+        return reasoner_of(self._manual.active(goal.type))
 
     def instance(self, command: str) -> Instance | None:
         """A command as an instance of what was learned."""
@@ -250,41 +255,42 @@ def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[st
     yield from ways
 
 
-def promise(book: Book, goal: str, true: int, false: int, kinds: Sequence[str]) -> float:
-    """Probability that an action scores with some facts true and some false, as far as its past speaks against it."""
-    rows = [row for row in book.attempts if row.goal == goal and not row.refused][-LIMITS.recent :]
-    usual = (sum(row.gained > 0 for row in rows) + 1) / (len(rows) + 2)
-    if usual < LIMITS.hopeless:
-        return usual
-    size = len(book.facts)
-    own = sum(1 << bit for bit, fact in enumerate(book.facts) if _own(fact.args, book))
-    now = true & own | (false & own) << size
-    left = [(_features(row, own, size) & now | _alike(row, kinds) << 2 * size, row.gained > 0) for row in rows]
-    worth = usual
-    for _ in range(LIMITS.deep):
-        worst, choice = worth, -1
-        for bit in bits(union(mask for mask, _ in left)):
-            held = [scored for mask, scored in left if mask >> bit & 1]
-            share = (sum(held) + usual) / (len(held) + 1)
-            if len(held) < len(left) and share < worst:
-                worst, choice = share, bit
-        if choice < 0:
-            break
-        worth, left = worst, [row for row in left if row[0] >> choice & 1]
-    return worth
+class Past:
+    """The last successes of an action with goals of a type: which of them scored, with which facts and kinds."""
 
+    def __init__(self, book: Book, goal: str) -> None:
+        rows = [row for row in book.attempts if row.goal == goal and not row.refused][-LIMITS.recent :]
+        self.usual = (sum(row.gained > 0 for row in rows) + 1) / (len(rows) + 2)
+        self._size = size = len(book.facts)
+        # facts about the action's things; of one that has none, facts about nothing by its name
+        own = [any(map(str.isdigit, fact.args)) if book.slots else not fact.args for fact in book.facts]
+        self._own = mask = sum(1 << bit for bit, holds in enumerate(own) if holds)
+        self._rows = [(row.true & mask | (row.false & mask) << size, row.kinds, row.gained > 0) for row in rows]
 
-def _own(args: Sequence[str], book: Book) -> bool:
-    """True if a fact is about the action's things; of one that has none, a fact about nothing by its name."""
-    return any(arg.isdigit() for arg in args) if book.slots else not args
-
-
-def _features(row: Attempt, own: int, size: int) -> int:
-    return row.true & own | (row.false & own) << size
-
-
-def _alike(row: Attempt, kinds: Sequence[str]) -> int:
-    return sum(1 << slot for slot, (one, other) in enumerate(zip(row.kinds, kinds, strict=True)) if one == other)
+    def promise(self, true: int, false: int, kinds: Sequence[str]) -> float:
+        """Probability of a score with some facts true and some false, as far as the past speaks against it."""
+        worth = usual = self.usual
+        if usual < LIMITS.hopeless:
+            return usual
+        now = true & self._own | (false & self._own) << self._size
+        left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, scores and successes
+        for features, those, scored in self._rows:
+            alike = sum(1 << slot for slot, kind in enumerate(kinds) if those[slot] == kind)
+            mask = features & now | alike << 2 * self._size
+            good, tried = left.get(mask, (0, 0))
+            left[mask] = good + scored, tried + 1
+        for _ in range(LIMITS.deep):
+            worst, choice, every = worth, -1, sum(tried for _, tried in left.values())
+            for bit in bits(union(left)):
+                held = [counts for mask, counts in left.items() if mask >> bit & 1]
+                tried = sum(count for _, count in held)
+                share = (sum(good for good, _ in held) + usual) / (tried + 1)
+                if tried < every and share < worst:
+                    worst, choice = share, bit
+            if choice < 0:
+                break
+            worth, left = worst, {mask: counts for mask, counts in left.items() if mask >> choice & 1}
+        return worth
 
 
 class Prospect(NamedTuple):
@@ -297,7 +303,7 @@ class Prospect(NamedTuple):
 
 @dataclass
 class Ventures:
-    """What is tried in one episode after all that is known to score."""
+    """Trials of one episode after all that is known to score."""
 
     agenda: Agenda
     goal: str
@@ -321,18 +327,20 @@ class Ventures:
         self.given_up.add(prospect.command)
 
     def prospects(self, situation: Situation) -> list[Prospect]:
-        """What may score, most promising first; nothing that was given up since anything scored."""
+        """Actions that may score, most promising first, without those given up since anything scored."""
         found: dict[str, Prospect] = {}
         for question in self.agenda.questions:
-            restored = self.agenda.circumstances(question.schema)
+            restored, past = self.agenda.circumstances(question.schema), Past(question.book, self.goal)
             for names in self._names(question, situation.belief):
                 command = fill(question.book.template, names)
                 if command in found or command in self.given_up:
                     continue
+                if (worth := self._worth(question, past, names, situation.belief)) < LIMITS.hopeless:
+                    continue
                 instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
                 needs = tuple(dict.fromkeys((*restored, *instance.preconditions)))
                 ready = all(clause.truth(situation) is Truth.TRUE for clause in needs)
-                worth = self._worth(question, names, situation.belief) * (1.0 if ready else LIMITS.not_yet)
+                worth *= 1.0 if ready else LIMITS.not_yet
                 if worth >= LIMITS.hopeless:
                     found[command] = Prospect(worth, command, needs)
         every = list(found.values())
@@ -348,18 +356,20 @@ class Ventures:
             slots.append([name for name in known if name in near or kind_of(name) in fit][: LIMITS.names_tried])
         yield from (names for names in product(*slots) if len(set(names)) == len(names))
 
-    def _worth(self, question: Question, names: tuple[str, ...], belief: Belief) -> float:
+    def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief) -> float:
         kinds = tuple(map(kind_of, names))
         if not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]:
             return LIMITS.new_thing
         if self._is_called_for(question.book, names, belief):
             return LIMITS.new_thing
+        if past.usual < LIMITS.hopeless:
+            return past.usual
         # what it needs is seen to before it is done
         needed, size = question.wanted, question.needs.size
         true, false = question.book.measure(belief, names)
         seen_to = needed & (1 << size) - 1 | needed >> size
         true, false = true & ~seen_to | needed & (1 << size) - 1, false & ~seen_to | needed >> size
-        return promise(question.book, self.goal, true, false, kinds)
+        return past.promise(true, false, kinds)
 
     @staticmethod
     def _is_called_for(book: Book, names: Sequence[str], belief: Belief) -> bool:

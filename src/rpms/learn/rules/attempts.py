@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 from random import Random
@@ -30,6 +30,15 @@ class Glimpse(NamedTuple):
 
     shown: int = 0  # Of these, some fact was unknown before and is known now
     hidden: int = 0  # Of these, some fact about things that are known by now is unknown still
+
+
+class SeenStep(NamedTuple):
+    """A step with the beliefs before and after it."""
+
+    before: Belief
+    after: Belief
+    witness: Witness
+    refused: bool
 
 
 class Attempt(NamedTuple):
@@ -84,7 +93,7 @@ class Book:
     """Facts about many things that may become known at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
     imagined: list[tuple[int, int]] = field(default_factory=list)
-    """What was true and false of names that were drawn at random in states that came up, whether it was tried or not:
+    """Facts of names that were drawn at random in states that came up, as true and false ones, tried or not:
     it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds in its slots with which it succeeded
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
@@ -98,54 +107,33 @@ class Book:
     """Beliefs before and after the first attempts: a fixed name may be found to be one only later."""
     _known: set[Atom] = field(default_factory=set)
 
-    def record(
-        self,
-        before: Belief,
-        after: Belief,
-        names: tuple[str, ...],
-        witness: Witness,
-        *,
-        refused: bool,
-        known: Names,
-        kinds: Sequence[str],
-        dice: Random,
-    ) -> Attempt:
+    def record(self, step: SeenStep, names: tuple[str, ...], known: Names, dice: Random) -> Attempt:
         """Take over an attempt with the facts before and after it. A refused one brings in no new facts."""
+        before, after, witness, refused = step
         if not refused:
             self.widen(names, known)
         known_before = self.known(before, names)
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((before, after))
-        if not refused:
-            self.settle_probes(before, after, names, kinds, dice)
-        return Attempt(
-            witness,
-            names,
-            tuple(map(kind_of, names)),
-            refused,
-            *self.measure(before, names),
-            *((0, 0) if refused else self.measure(after, names)),
-            known_before,
-            self.known(after, names),
-            glimpse=self._glimpse(before, after, names) if not refused else Glimpse(),
-        )
+        if not refused and len(self.attempts) < LIMITS.remembered:
+            self.settle_probes(step, names, tuple(known.kinds), dice)
+        then = (0, 0) if refused else self.measure(after, names)
+        now, seen = self.measure(before, names), self.known(after, names)
+        shown = Glimpse() if refused else self._glimpse(step, names)
+        kinds = tuple(map(kind_of, names))
+        return Attempt(witness, names, kinds, refused, *now, *then, known_before, seen, glimpse=shown)
 
-    def _glimpse(self, before: Belief, after: Belief, names: Sequence[str]) -> Glimpse:
-        if self.plain or len(self.attempts) >= LIMITS.remembered:
-            return Glimpse()
-        return glimpse(self.revelations, self.vocabulary.predicates, before, after, names)
-
-    def measure(self, belief: Belief, names: Sequence[str], since: int = 0) -> tuple[int, int]:
-        """True facts and false facts of some names; only those `since` a place in their list."""
+    def measure(self, belief: Belief, names: Sequence[str], places: Iterable[int] = ()) -> tuple[int, int]:
+        """True facts and false facts of some names: all, or those at some places in the list of facts."""
         true = false = 0
-        bit = 1 << since
-        for fact in self.facts[since:] if since else self.facts:
+        facts = self.facts
+        for place in places or range(len(facts)):
+            fact = facts[place]
             value = belief.truth(Atom(fact.predicate, _bound(fact.args, names)))
             if value is Truth.TRUE:
-                true |= bit
+                true |= 1 << place
             elif value is Truth.FALSE:
-                false |= bit
-            bit <<= 1
+                false |= 1 << place
         return true, false
 
     def widen(self, filled: Sequence[str], names: Names) -> None:
@@ -191,9 +179,10 @@ class Book:
 
     def _look_up(self, since: int) -> None:
         """Find out of the first attempts what was so of facts that were taken in after them."""
+        new = range(since, len(self.facts))
         for place, (attempt, (before, after)) in enumerate(zip(self.attempts, self.beliefs, strict=False)):
-            true, false = self.measure(before, attempt.names, since)
-            then = (0, 0) if attempt.refused else self.measure(after, attempt.names, since)
+            true, false = self.measure(before, attempt.names, new)
+            then = (0, 0) if attempt.refused else self.measure(after, attempt.names, new)
             self.attempts[place] = attempt._replace(
                 true=attempt.true | true,
                 false=attempt.false | false,
@@ -235,9 +224,7 @@ class Book:
                 found |= 1 << place
         return found
 
-    def settle_probes(
-        self, before: Belief, after: Belief, names: Sequence[str], kinds: Sequence[str], dice: Random
-    ) -> None:
+    def settle_probes(self, step: SeenStep, names: Sequence[str], kinds: Sequence[str], dice: Random) -> None:
         """Find, for each revelation, a kind of which this action has made something known, to ask about from now on.
 
         Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known.
@@ -246,9 +233,36 @@ class Book:
             for _ in range(LIMITS.probes if kinds and atom not in self.probes else 0):
                 name = f"{dice.choice(kinds)} ?"
                 asked = _probing(atom, names, name)
-                if before.truth(asked) is Truth.UNKNOWN and after.truth(asked) is not Truth.UNKNOWN:
+                if step.before.truth(asked) is Truth.UNKNOWN and step.after.truth(asked) is not Truth.UNKNOWN:
                     self.probes[atom] = Probe(name, len(self.attempts))
                     break
+
+    def _glimpse(self, step: SeenStep, names: Sequence[str]) -> Glimpse:
+        """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.
+
+        What one sees depends on where one is: facts about places of an agent that has one are not asked about here.
+        """
+        if self.plain or self.worked.total() >= LIMITS.glimpsed:
+            return Glimpse()
+        before, after, predicates = step.before, step.after, self.vocabulary.predicates
+        places = {each.args[0] for each in predicates.values() if each.exclusive == "always" and len(each.args) == 1}
+        places = places if before.location is not None else set()
+        shown = hidden = 0
+        known = {role: [name for name in found if name not in names] for role, found in after.names.items()}
+        for place, atom in enumerate(self.revelations):
+            declared = predicates[atom.predicate]
+            if declared.exclusive or not places.isdisjoint(declared.args):
+                continue
+            slots = zip(atom.args, declared.args, strict=True)
+            pools = [known.get(role, []) if arg == ANYTHING else [names[int(arg)]] for arg, role in slots]
+            for args in product(*pools):
+                asked = Atom(atom.predicate, args)
+                if after.truth(asked) is Truth.UNKNOWN:
+                    hidden |= 1 << place
+                    break
+                if not shown >> place & 1 and before.truth(asked) is Truth.UNKNOWN:
+                    shown |= 1 << place
+        return Glimpse(shown, hidden)
 
     def add(self, attempt: Attempt, names: Names) -> None:
         """Take over an attempt."""
@@ -300,35 +314,3 @@ class Sights:
         for kind in dict.fromkeys(map(kind_of, things)):
             self.found[kind, where] += 1
             self.witnesses.setdefault((kind, where), []).append(witness)
-
-
-def glimpse(
-    revelations: Sequence[Atom],
-    predicates: Mapping[str, Predicate],
-    before: Belief,
-    after: Belief,
-    names: Sequence[str],
-) -> Glimpse:
-    """What became known, and what did not, of all things in the roles of `_` that are known after an action.
-
-    What one sees depends on where one is: facts about places of an agent that has one are not asked about here.
-    """
-    places = {each.args[0] for each in predicates.values() if each.exclusive == "always" and len(each.args) == 1}
-    places = places if before.location is not None else set()
-    shown = hidden = 0
-    for place, atom in enumerate(revelations):
-        declared = predicates[atom.predicate]
-        if declared.exclusive or not places.isdisjoint(declared.args):
-            continue
-        pools = [
-            [name for name in after.names.get(role, ()) if name not in names] if arg == ANYTHING else [names[int(arg)]]
-            for arg, role in zip(atom.args, declared.args, strict=True)
-        ]
-        for args in product(*pools):
-            asked = Atom(atom.predicate, args)
-            if after.truth(asked) is Truth.UNKNOWN:
-                hidden |= 1 << place
-                break
-            if not shown >> place & 1 and before.truth(asked) is Truth.UNKNOWN:
-                shown |= 1 << place
-    return Glimpse(shown, hidden)

@@ -220,11 +220,7 @@ def _best_fact(
 
 
 def _best_pair(
-    good: Sequence[_Row],
-    bad: Sequence[_Row],
-    features: Sequence[Feature],
-    shares: Shares,
-    so_far: tuple[int, _Choice],
+    good: Sequence[_Row], bad: Sequence[_Row], features: Sequence[Feature], shares: Shares, so_far: tuple[int, _Choice]
 ) -> _Choice:
     """Two facts about different things that tell only together: what is to be done to one, and what the other is."""
     mask, best = so_far

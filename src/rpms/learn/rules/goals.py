@@ -17,7 +17,7 @@ from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.goal import Goal
 from rpms.core.rules import Stage
 from rpms.learn.rules.attempts import Vocabulary
-from rpms.learn.rules.model import Induced
+from rpms.learn.rules.model import Induced, induced
 from rpms.learn.rules.templates import Names
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Witness
@@ -81,6 +81,7 @@ class Story:
         self._since: dict[Atom, int] = {}
         self._first: dict[Atom, int] = {}
         self._steps = 0
+        self._things_before: dict[str, list[str]] = {}
         for name in FIELDS:
             book.fields[name] += bool(goal.named(name))
 
@@ -93,6 +94,9 @@ class Story:
             return
         things = self._things(belief, step.command)
         now = list(self._true(belief, [name for names in things.values() for name in names], changing, names))
+        same, self._things_before = things == self._things_before and self._since.keys() == set(now), things
+        if same and not step.won:
+            return
         self._since = {atom: self._since.get(atom, self._steps) for atom in now}
         self._first = {**dict.fromkeys(now, self._steps), **self._first}
         found = [(named, state) for named in _bindings(things) if (state := _lifted(now, named))]
@@ -315,15 +319,9 @@ def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Ind
     missed = [
         each for state, seen in book.went_on.items() if rest and state >= rest and atom not in state for each in seen
     ]
-    return Induced(
-        Clause((literal_in(atom),)),
-        label=Label.NECESSARY if missed else Label.POSSIBLE,
-        confirmed=len(wins),
-        against=len(book.wins) - len(wins),
-        decisive=len(missed),
-        witnesses=tuple((*missed[:2], *(win.witness for win in wins))[: LIMITS.witnesses]),
-        counterexamples=tuple(win.witness for win in book.wins if win not in wins)[: LIMITS.witnesses],
-    )
+    others = [win.witness for win in book.wins if win not in wins]
+    label = Label.NECESSARY if missed else Label.POSSIBLE
+    return induced(Clause((literal_in(atom),)), [win.witness for win in wins], others, missed, label=label)
 
 
 def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
@@ -340,5 +338,5 @@ def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
         for state in [*states, *(pairs if size == 1 else ())]:
             about = {arg for atom in state for arg in atom.args}
             covers = all(about & set(FIELDS[name]) for name in fields)
-            if covers and not book.refuting(state):
+            if covers and not any(other >= state for other in book.went_on):
                 yield state

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rpms.core.episode import Ending
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
 from rpms.learn.manual_review import merged
@@ -16,18 +15,14 @@ from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.rehearse import Rehearsal
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.learn.rules.verify import Blocked, Verification, verify
-from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
+from rpms.learn.rules.write import claims_of, manual_tree
+from rpms.learn.verify import Verification, recorded, verify
 from rpms.play.sources import universal_tier
-from rpms.store.episodes import EpisodeRecord
-from rpms.store.evidence import Claim, Evidence, Label, Support, evidence_file, manual_before, write_learned
+from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, evidence_file, manual_before, write_learned
 from rpms.store.manuals import MANUAL, ManualText, read_manual
-from rpms.store.runs import RunFolder
-from rpms.store.traces import SUFFIX, Spoken, Trace, keeping, read_traces, traces_file
-from rpms.store.yaml_files import plain, read_yaml
+from rpms.store.traces import Trace, keeping, traces_file
+from rpms.store.yaml_files import manual_yaml, plain, read_yaml
 from rpms.worlds.base import Setting, Task, World
-
-_ENDS = (Ending.WON, Ending.LOST)
 
 
 @dataclass(frozen=True)
@@ -69,38 +64,6 @@ class RulesLearned:
         return tuple(claim for claim in self.evidence.claims if claim.label is Label.TAKEN_OUT and claim.note)
 
 
-def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
-    """The episodes of recorded runs, or of an exploration's file; those of another world are an InputError."""
-    for place in runs:
-        if place.name.endswith(SUFFIX):
-            settings, traces = read_traces(place)
-            _check_world(place, settings.get("world", ""), world)
-            yield from traces
-            continue
-        run = RunFolder(place)
-        _check_world(place, str(run.protocol.settings.get("world", "")), world)
-        for task in run.protocol.tasks:
-            if not run.file(task).is_file():
-                continue
-            record = run.episode(task)
-            if record.steps:
-                yield _trace(place.name, record)
-
-
-def _check_world(place: Path, found: str, world: World) -> None:
-    if found != world.name:
-        raise InputError(f"{place}: was played in {found or 'no world'}, not in {world.name}; nothing was learned")
-
-
-def _trace(run: str, record: EpisodeRecord) -> Trace:
-    steps, ending = record.steps, record.row.ending
-    spoken = tuple(
-        Spoken(step.command, step.result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
-        for step in steps
-    )
-    return Trace(f"{run}/{record.task}", record.task, record.row.type, steps[0].observation, spoken)
-
-
 def learn_rules(
     plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = lambda _episodes, _steps: None
 ) -> RulesLearned:
@@ -116,7 +79,7 @@ def learn_rules(
         else:
             ledger.read(trace)
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
-    rehearsal = Rehearsal(explorer, lambda: manual_from(verified(ledger, aside)[0]))
+    rehearsal = Rehearsal(explorer, lambda: verified(ledger, aside)[0])
     if plan.tasks:
         with keeping(traces_file(out), plan.settings()) as (known, keep):
             traces += known
@@ -128,7 +91,7 @@ def learn_rules(
                     tell(explorer.episodes, explorer.steps)
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
-    learned, verification, taken_out = verified(ledger, aside)
+    learned, verification, taken_out = verified(ledger, aside, traces)
     tree, played = manual_tree(learned), rehearsal.told()
     head = [
         f"Learned by `rpms rules learn {plan.world.name}` from {ledger.episodes} episodes with {ledger.steps:,} steps.",
@@ -156,15 +119,24 @@ def learn_rules(
     return RulesLearned(learned, evidence, verification, tuple(played), tuple(edits), tuple(traces))
 
 
-def verified(ledger: Ledger, aside: Sequence[Trace]) -> tuple[Learned, Verification, tuple[Claim, ...]]:
-    """Conclusions without what is wrong on the episodes kept aside: needs, kinds, effects, processes and goals."""
+def verified(
+    ledger: Ledger, aside: Sequence[Trace], every: Sequence[Trace] = ()
+) -> tuple[Learned, Verification, tuple[Claim, ...]]:
+    """Conclusions without what is wrong on the episodes kept aside: needs, kinds, effects, processes and goals.
+
+    Processes, which are drawn from some of the attempts, are replayed over `every` episode as well.
+    """
     excluded = Excluded()
     claims: dict[str, Claim] = {}
     for _ in range(LIMITS.rounds):
         learned = conclude(ledger, excluded)
-        verification = verify(manual_from(learned), ledger.world, aside)
+        manual = manual_from(learned)
+        verification = verify(manual, ledger.world, aside)
         found = [*_wrong_needs(learned, verification, excluded), *_wrong_effects(learned, verification, excluded)]
         found += _wrong_goals(learned, verification, ledger)
+        if not found and manual.lore.processes:
+            processes = replace(manual, actions=(), purposes=())
+            found += _wrong_effects(learned, verify(processes, ledger.world, every), excluded)
         if not found:
             break
         claims |= {claim.place: claim for claim in found}
@@ -176,19 +148,20 @@ def _wrong_needs(learned: Learned, found: Verification, excluded: Excluded) -> I
     for each in found.blocked:
         action = next(one for one in learned.actions if one.name == each.action)
         told = next((one for one in action.tables if one.name == each.clause.literals[0].atom.predicate), None)
+        support = _taken_out([each.witness], f"it would have blocked `{each.command}`, which the world allowed")
         if told is not None:
             kinds = tuple(kind_of(each.kinds[slot]) for slot in told.slots)
             excluded.kinds.add((told.name, kinds))
-            yield _blocking(each).claim(("kinds", told.name), "no", ", ".join(kinds))
+            yield support.claim(("kinds", told.name), "no", ", ".join(kinds))
             continue
         slots = {name: str(place) for place, name in enumerate(action.parameters)}
         excluded.needs.setdefault(action.template, set()).update(each.clause.bind(slots).literals)
-        yield _blocking(each).claim(("environment", action.name), "preconditions", str(each.clause))
+        yield support.claim(("environment", action.name), "preconditions", str(each.clause))
 
 
-def _blocking(each: Blocked) -> Support:
-    note = f"it would have blocked `{each.command}`, which the world allowed"
-    return Support(label=Label.TAKEN_OUT, against=1, note=note, counterexamples=(each.witness,))
+def _taken_out(against: Sequence[Witness], note: str, confirmed: int = 0) -> Support:
+    shown = tuple(against[: LIMITS.witnesses])
+    return Support(label=Label.TAKEN_OUT, confirmed=confirmed, against=len(against), note=note, counterexamples=shown)
 
 
 def _wrong_effects(learned: Learned, found: Verification, excluded: Excluded) -> Iterator[Claim]:
@@ -198,14 +171,9 @@ def _wrong_effects(learned: Learned, found: Verification, excluded: Excluded) ->
     for (name, effect), told in found.effects.items():
         if told.fails(claimed.get(name, 1.0)) and (name, effect) not in excluded.effects:
             excluded.effects.add((name, effect))
-            support = Support(
-                label=Label.TAKEN_OUT,
-                confirmed=told.seen,
-                against=len(told.missed),
-                counterexamples=tuple(told.missed[: LIMITS.witnesses]),
-                note="on the episodes kept aside it came about too seldom",
-            )
-            yield support.claim(("environment" if name in actions else "processes", name), "effects", str(effect))
+            at = ("environment" if name in actions else "processes", name)
+            note = "when episodes were replayed, it came about too seldom"
+            yield _taken_out(told.missed, note, told.seen).claim(at, "effects", str(effect))
 
 
 def _wrong_goals(learned: Learned, found: Verification, ledger: Ledger) -> Iterator[Claim]:
@@ -214,13 +182,7 @@ def _wrong_goals(learned: Learned, found: Verification, ledger: Ledger) -> Itera
         witnesses = found.goals.get(goal.type)
         if witnesses and not goal.staged:
             ledger.goals[goal.type].went_on.setdefault(goal.state, []).extend(witnesses[: LIMITS.witnesses])
-            support = Support(
-                label=Label.TAKEN_OUT,
-                confirmed=goal.wins,
-                against=len(witnesses),
-                counterexamples=tuple(witnesses[: LIMITS.witnesses]),
-                note="it held in an episode kept aside and the game went on",
-            )
+            support = _taken_out(witnesses, "it held in an episode kept aside and the game went on", goal.wins)
             yield support.claim(("goals", goal.type), "holds", " and ".join(sorted(map(str, goal.state))))
 
 

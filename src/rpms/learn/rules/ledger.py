@@ -1,4 +1,4 @@
-"""Facts common to the few successes of an action that hardly ever worked: whoever lit a lamp had matches in hand."""
+"""The record of all episodes from which conclusions are drawn: attempts, sights, wins, names."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from random import Random
 
 from rpms.core.belief import Belief, Done, FactBelief
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
-from rpms.learn.rules.attempts import Attempt, Book, Sights, Vocabulary
+from rpms.learn.rules.attempts import Attempt, Book, SeenStep, Sights, Vocabulary
 from rpms.learn.rules.goals import NOT, GoalBook
 from rpms.learn.rules.processes import Linked
 from rpms.learn.rules.scores import Tie
@@ -26,7 +26,7 @@ from rpms.worlds.base import World
 
 @dataclass
 class InHand:
-    """Things in hand when actions worked."""
+    """Things in hand when actions worked: whoever lit a lamp had matches in hand."""
 
     held: Counter[str] = field(default_factory=Counter)  # By name, how often something was in hand when anything worked
     total: int = 0
@@ -71,7 +71,6 @@ class Ledger:
     books: dict[str, Book] = field(default_factory=dict)
     sights: dict[str, Sights] = field(default_factory=dict)  # By the predicate that says what is where
     goals: dict[str, GoalBook] = field(default_factory=dict)
-    kinds: list[str] = field(default_factory=list)
     episodes: int = 0
     steps: int = 0
     changing: set[str] = field(default_factory=set)  # The predicates that some action has made true
@@ -95,13 +94,6 @@ class Ledger:
         """Begin to take over an episode."""
         self.episodes += 1
         return Diary(self, episode, opening)
-
-    def know(self, belief: Belief) -> None:
-        """Take over the names that a belief knows."""
-        before = len(self.names.roles)
-        self.names.learn(belief.names)
-        if len(self.names.roles) != before:
-            self.kinds = list(dict.fromkeys(map(kind_of, self.names.roles)))
 
 
 class Diary:
@@ -137,7 +129,7 @@ class Diary:
             return refused
         self._imagine(after)
         witness = Witness(self.episode, len(self.steps))
-        self._attempt(step, before, after, witness, refused=refused)
+        self._attempt(step, SeenStep(before, after, witness, refused))
         ledger.scores |= step.score > self._score and not step.won
         if not refused:
             self.past += (Done(step.command, step.score > self._score),)
@@ -146,7 +138,7 @@ class Diary:
         return refused
 
     def _know(self, belief: Belief) -> None:
-        self._ledger.know(belief)
+        self._ledger.names.learn(belief.names)
         if isinstance(belief, FactBelief):
             self._ledger.names.learn(self._mentioned(belief))
         every = dict.fromkeys(name for names in belief.names.values() for name in names)
@@ -179,57 +171,38 @@ class Diary:
                     found.setdefault(role, []).append(arg)
         return found
 
-    def _attempt(self, step: Spoken, before: Belief, after: Belief, witness: Witness, *, refused: bool) -> None:
-        ledger = self._ledger
-        order = ledger.names.whole(step.command)
+    def _attempt(self, said: Spoken, step: SeenStep) -> None:
+        ledger, (before, after, _, refused) = self._ledger, step
+        order = ledger.names.whole(said.command)
         if order is not None and (ledger.orders.slots or not refused):
-            attempt = self._recorded(ledger.orders, step, order.names, (before, after), witness, refused=refused)
-            ledger.orders.add(attempt, ledger.names)
-        reading = ledger.names.read(step.command)
+            ledger.orders.add(self._recorded(ledger.orders, said, order.names, step), ledger.names)
+        reading = ledger.names.read(said.command)
         book = ledger.books.get(reading.template)
         if book is None:
             if refused:
                 return  # nonsense is no action
             book = ledger.books[reading.template] = Book(reading.template, ledger.vocabulary)
-        attempt = self._recorded(book, step, reading.names, (before, after), witness, refused=refused)
+        attempt = self._recorded(book, said, reading.names, step)
         book.add(attempt, ledger.names)
-        if not refused:
-            ledger.names.in_hand |= dict.fromkeys(
-                ledger.in_hand.add(reading.template, reading.names, before.holding, self.episode)
-            )
         linked = ledger.linked.setdefault(reading.template, Linked(reading.template, ledger.vocabulary))
-        linked.add(attempt, before, after, ledger.names, ledger.kinds, self._dice)
-        if not refused:
-            made, unmade = attempt.false & attempt.true_after, attempt.true & attempt.false_after
-            ledger.changing |= {fact.predicate for place, fact in enumerate(book.facts) if made >> place & 1}
-            ledger.changing |= {NOT + fact.predicate for place, fact in enumerate(book.facts) if unmade >> place & 1}
-            self._sight(book, attempt, after)
+        linked.add(attempt, step, ledger.names, self._dice)
+        if refused:
+            return
+        in_hand = ledger.in_hand.add(reading.template, reading.names, before.holding, self.episode)
+        ledger.names.in_hand |= dict.fromkeys(in_hand)
+        made, unmade = attempt.false & attempt.true_after, attempt.true & attempt.false_after
+        ledger.changing |= {fact.predicate for place, fact in enumerate(book.facts) if made >> place & 1}
+        ledger.changing |= {NOT + fact.predicate for place, fact in enumerate(book.facts) if unmade >> place & 1}
+        self._sight(book, attempt, after)
 
-    def _recorded(
-        self,
-        book: Book,
-        step: Spoken,
-        names: tuple[str, ...],
-        change: tuple[Belief, Belief],
-        witness: Witness,
-        *,
-        refused: bool,
-    ) -> Attempt:
+    def _recorded(self, book: Book, said: Spoken, names: tuple[str, ...], step: SeenStep) -> Attempt:
         """An attempt with what it was for and what came of it."""
-        ledger, goal = self._ledger, self.goal
-        attempt = book.record(
-            *change, names, witness, refused=refused, known=ledger.names, kinds=ledger.kinds, dice=self._dice
-        )
+        goal, attempt = self.goal, book.record(step, names, self._ledger.names, self._dice)
         meant = 0
         for slot, kind in enumerate(attempt.kinds):
             meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
-        return attempt._replace(
-            lost=step.lost,
-            goal=goal.type,
-            gained=step.score - self._score,
-            further=step.score > self._best,
-            meant=meant,
-        )
+        gained, further = said.score - self._score, said.score > self._best
+        return attempt._replace(lost=said.lost, goal=goal.type, gained=gained, further=further, meant=meant)
 
     def _imagine(self, belief: Belief) -> None:
         """Look at actions that could be tried now, with what is held or with any names in their roles."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log
+from typing import Any
 
 from rpms.core.facts import Atom, Clause, Kinds, Literal
 from rpms.learn.rules.attempts import Attempt, Book
@@ -18,6 +19,22 @@ class Induced(Support):
 
     clause: Clause
     given: Clause | None = None  # Only where this holds
+
+
+def induced(
+    clause: Clause,
+    confirmed: Sequence[Witness],
+    against: Sequence[Witness] = (),
+    decisive: Sequence[Witness] = (),
+    *,
+    given: Clause | None = None,
+    **further: Any,
+) -> Induced:
+    """A clause with the steps that speak for and against it, of which some are kept."""
+    few = LIMITS.witnesses
+    counts = {"confirmed": len(confirmed), "against": len(against), "decisive": len(decisive)}
+    kept = {"witnesses": (*decisive, *confirmed)[:few], "counterexamples": tuple(against[:few])}
+    return Induced(clause, given, **counts, **kept, **further)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)

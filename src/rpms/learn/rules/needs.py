@@ -16,7 +16,7 @@ from operator import or_
 
 from rpms.core.facts import Clause, Literal, kind_of
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.model import Induced, KindTable, literal_of, strange, working
+from rpms.learn.rules.model import Induced, KindTable, induced, literal_of, strange, working
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Witness
 
@@ -36,7 +36,7 @@ def union(masks: Iterable[int]) -> int:
 
 @dataclass(eq=False)
 class Needs:
-    """What an action needs, from its attempts."""
+    """Needs of an action, from its attempts."""
 
     book: Book
     excluded: frozenset[Literal] = frozenset()  # Literals that verification has taken out
@@ -99,7 +99,7 @@ class Needs:
 
     @property
     def weighed(self) -> frozenset[Literal]:
-        """What may be needed, alone or as one of two."""
+        """Literals that may be needed, alone or as one of two."""
         pairs = [literal for fact in self.either for literal in fact.clause.literals]
         return frozenset((*(literal_of(self.book.facts, bit) for bit in bits(self.tested)), *pairs))
 
@@ -239,18 +239,7 @@ class Needs:
                 label, note = Label.TAKEN_OUT, "it was false where the action succeeded in an episode kept aside"
             elif self.safe >> bit & 1:
                 label, rows, note, clause = self._labelled(bit, literal)
-            witnesses = (*rows, *confirmed)[: LIMITS.witnesses]
-            yield Induced(
-                clause,
-                label=label,
-                confirmed=len(confirmed),
-                against=len(against),
-                decisive=len(rows),
-                unknown=unknown,
-                witnesses=witnesses,
-                counterexamples=tuple(against[: LIMITS.witnesses]),
-                note=note,
-            )
+            yield induced(clause, confirmed, against, rows, label=label, unknown=unknown, note=note)
         yield from self.either
 
     def _labelled(self, bit: int, literal: Literal) -> tuple[Label, list[Witness], str, Clause]:
@@ -292,7 +281,7 @@ class Needs:
 
     @cached_property
     def _drawn(self) -> list[tuple[int, int]]:
-        """What was true and what was false of names drawn at random, as literals."""
+        """True and false literals of names drawn at random."""
         return [(true | false << self.size, false | true << self.size) for true, false in self.book.imagined]
 
     @cached_property
@@ -315,19 +304,9 @@ class Needs:
             clause = Clause(tuple(literal_of(self.book.facts, bit) for bit in best))
             rows = [row for row in left if row[2] >> best[0] & row[2] >> best[1] & 1]
             known = [row[0].witness for row in self.wins if (row[1] >> best[0] | row[1] >> best[1]) & 1]
-            witnesses = (*(row[0].witness for row in rows), *known)[: LIMITS.witnesses]
-            unknown = len(self.wins) - len(known)
+            unknown, shown = len(self.wins) - len(known), [row[0].witness for row in rows]
             if not self.excluded.intersection(clause.literals):
-                found.append(
-                    Induced(
-                        clause,
-                        label=Label.NECESSARY,
-                        confirmed=len(known),
-                        decisive=len(rows),
-                        unknown=unknown,
-                        witnesses=witnesses,
-                    )
-                )
+                found.append(induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown))
             # where it is unknown whether one of the two held, nothing else needs to have been wrong
             left = [row for row in left if (row[1] >> best[0] | row[1] >> best[1]) & 1]
         return tuple(found)

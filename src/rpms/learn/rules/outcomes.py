@@ -10,7 +10,7 @@ from operator import and_
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.model import Induced, literal_of
+from rpms.learn.rules.model import Induced, induced, literal_of
 from rpms.learn.rules.needs import bits, union
 from rpms.learn.rules.thresholds import LIMITS
 
@@ -21,11 +21,11 @@ _Rows = Sequence[_Row]
 
 @dataclass(eq=False)
 class Outcomes:
-    """What an action does, from its successes."""
+    """Effects and revelations of an action, from its successes."""
 
     book: Book
     needed: frozenset[Atom] = frozenset()
-    """What the action may need: that it worked tells as much, and so it is not for finding out."""
+    """Facts that the action may need: that it worked tells as much, and so it is not for finding out."""
 
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
@@ -41,7 +41,7 @@ class Outcomes:
         ]
 
     def effects(self) -> list[Induced]:
-        """What was so after every success, and was not so before some.
+        """Facts that held after every success, and not before some.
 
         That a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere.
         """
@@ -51,7 +51,7 @@ class Outcomes:
         return [fact for fact, how in zip(found, exclusive, strict=True) if moving or how in ("", "always")]
 
     def certain(self) -> Iterator[Induced]:
-        """What was so after every success, and was not so before some, whatever it follows from."""
+        """Facts that held after every success, and not before some, whatever they follow from."""
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             changed = [row[0].witness for row in self.rows if row[2] >> bit & row[3] >> bit & 1]
@@ -60,20 +60,13 @@ class Outcomes:
             often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
             rare = len(against) <= LIMITS.exceptions * seen and len(changed) > len(against)
             if rare and often and seen >= LIMITS.mostly * len(self.rows):
-                yield Induced(
-                    Clause((literal,)),
-                    confirmed=len(changed),
-                    against=len(against),
-                    counterexamples=tuple(against[: LIMITS.witnesses]),
-                    unknown=len(self.rows) - seen,
-                    witnesses=tuple(changed[: LIMITS.witnesses]),
-                )
+                yield induced(Clause((literal,)), changed, against, unknown=len(self.rows) - seen)
 
     def _made(self) -> Iterator[int]:
         yield from bits(union(row[2] & row[3] for row in self.rows))
 
     def conditional(self) -> Iterator[Induced]:
-        """What came about in some successes and not in others, where one fact before tells which.
+        """Facts that came about in some successes and not in others, where one fact before tells which.
 
         That may be that it was known not to be so: of what is switched both ways, and of what nobody sees who has not
         looked before.
@@ -91,12 +84,7 @@ class Outcomes:
             if not kept and len(did) >= LIMITS.several:
                 given = literal.opposite()
             if given is not None:
-                yield Induced(
-                    Clause((literal,)),
-                    confirmed=len(did),
-                    witnesses=tuple(row[0].witness for row in did[: LIMITS.witnesses]),
-                    given=Clause((given,)),
-                )
+                yield induced(Clause((literal,)), [row[0].witness for row in did], given=Clause((given,)))
 
     def _telling(
         self, with_it: _Rows, without: _Rows, facts: Callable[[_Row], tuple[int, int]], own: set[int]
@@ -121,18 +109,17 @@ class Outcomes:
         return None
 
     def ruinous(self) -> Induced | None:
-        """What held before every success that ended the task for good, and before no other."""
+        """The fact that held before every success that ended the task for good, and before no other."""
         lost = [row for row in self.rows if row[0].lost]
         survived = [row for row in self.rows if not row[0].lost]
         always = self._all((*(row[1] for row in lost), *(row[2] for row in survived)))
         found = sorted(bits(always), key=lambda bit: (bit >= self.size, bit))
         if not lost or not survived or not found:
             return None
-        witnesses = tuple(row[0].witness for row in lost[: LIMITS.witnesses])
-        return Induced(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)
+        return induced(Clause((literal_of(self.book.facts, found[0]),)), [row[0].witness for row in lost])
 
     def observes(self) -> Iterator[Induced]:
-        """What was unknown before and is known after, of the action's own things, and of all such things."""
+        """Facts that were unknown before and are known after, of the action's own things, and of all such things."""
         made = {fact.clause.literals[0].atom for fact in (*self.certain(), *self.conditional())}
         found: set[str] = set()
         for fact in (*self._of_its_things(made), *self._of_all_such()):
@@ -161,7 +148,7 @@ class Outcomes:
             yield from self._revealed(atom, rows, known, set())
 
     def _of_unnamed(self, told: Collection[str]) -> Iterator[Induced]:
-        """What became known of things that it does not name, with nothing left unknown of such; the narrowest first.
+        """Facts that became known of things it does not name, with nothing left unknown of such; the narrowest first.
 
         `told`: the predicates of which it makes or shows something narrower.
         """
@@ -169,7 +156,7 @@ class Outcomes:
         for place, atom in sorted(enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)):
             rows = [row for row in self.rows if (row[0].glimpse.shown | row[0].glimpse.hidden) >> place & 1]
             known = [row for row in rows if not row[0].glimpse.hidden >> place & 1]
-            enough = max(LIMITS.mostly * len(rows), LIMITS.sometimes * len(self.rows))
+            enough = max(LIMITS.mostly * len(rows), LIMITS.sometimes * min(len(self.rows), LIMITS.glimpsed))
             if atom.predicate not in told and len(known) >= enough:
                 for fact in self._revealed(atom, rows, known, set()):
                     told.add(atom.predicate)
@@ -185,13 +172,8 @@ class Outcomes:
             given = self._telling(known, still, lambda row: (row[3], row[4]), own)
             if given is None:
                 return
-        yield Induced(
-            Clause((Literal(atom),)),
-            confirmed=len(known),
-            unknown=0 if given else len(before) - len(known),
-            witnesses=tuple(row[0].witness for row in known[: LIMITS.witnesses]),
-            given=Clause((given,)) if given else None,
-        )
+        unknown, when = (0, Clause((given,))) if given else (len(before) - len(known), None)
+        yield induced(Clause((Literal(atom),)), [row[0].witness for row in known], given=when, unknown=unknown)
 
 
 def _fixed(atom: Atom) -> bool:

@@ -1,4 +1,4 @@
-"""What an action does that its command does not name: to the place where the agent is, where it leads, to some thing.
+"""Effects of an action on what its command does not name: the agent's place, the place it leads to, some thing.
 
 `move north` says nothing of rooms. With the room that one is in, and the one that one comes to, as two more slots, what
 it needs and does is a matter of facts again: `leads(room, north, other)`. Of the rooms that one did not come to, some
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING, ActionSchema, Revelation
-from rpms.learn.rules.attempts import NAME, Attempt, Book, Vocabulary
+from rpms.learn.rules.attempts import NAME, Attempt, Book, SeenStep, Vocabulary
 from rpms.learn.rules.conditions import Circumstance, condition, conditions, view
 from rpms.learn.rules.model import ActionModel, Induced
 from rpms.learn.rules.outcomes import Outcomes
@@ -101,10 +101,9 @@ class Linked:
         self.near = Book(self.template, self.vocabulary, plain=True)
         self.far = Book(self.template, self.vocabulary, plain=True)
 
-    def add(
-        self, attempt: Attempt, before: Belief, after: Belief, known: Names, kinds: Sequence[str], dice: Random
-    ) -> None:
+    def add(self, attempt: Attempt, step: SeenStep, known: Names, dice: Random) -> None:
         """Take over an attempt."""
+        before, after = step.before, step.after
         found = place_of(before, self.vocabulary)
         if found is None or found[0] in attempt.names or len(self.near.attempts) >= LIMITS.linked_attempts:
             return
@@ -115,9 +114,7 @@ class Linked:
 
         def record(book: Book, names: tuple[str, ...], *, refused: bool) -> None:
             if book.slots or not refused:
-                found = book.record(
-                    before, after, names, attempt.witness, refused=refused, known=known, kinds=kinds, dice=dice
-                )
+                found = book.record(step._replace(refused=refused), names, known, dice)
                 seen = found.known_after if refused else found.known_after | _discovered(book, before, after, names)
                 book.add(found._replace(known_after=seen), known)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import count
 
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import Mind
 from rpms.core.episode import Ending, Step
 from rpms.core.errors import FileError, WorldError
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import RuleManual
+from rpms.learn.rules.conclude import Learned, manual_from
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.models.base import Decoding
@@ -21,54 +21,68 @@ from rpms.play.sources import knowledge_of
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.base import Task
 
+PLAYED = "played "
+"""Prefix of the ids of episodes that the manual played; the others of a rehearsal explored what it did not win."""
+
 
 @dataclass
 class Rehearsal:
-    """Tasks played with the manual, one of each type in turn; it is learned anew after a round with surprises."""
+    """Tasks played with the manual, one of each type in turn.
+
+    A type that is not won is explored, and then played again. Conclusions are drawn anew after a round with surprises.
+    """
 
     explorer: Explorer
-    manual: Callable[[], RuleManual]  # Draws the conclusions of all that was seen so far
+    learned: Callable[[], Learned]  # Draws the conclusions of all that was seen so far
     results: dict[str, list[bool]] = field(default_factory=dict)
     """By goal type, the games that were won, in their order."""
     _mended: dict[str, int] = field(default_factory=dict)
     """By goal type, the games that were played before the manual was last mended."""
+    _lost: dict[str, bool] = field(default_factory=dict)  # By type of task, True if it is explored next
+    _quiet: int = 0  # Games in a row that were won without surprises
 
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
-        """Play until all steps are used, going on after episodes that are known already."""
-        explorer, surprised = self.explorer, False
+        """Play until all steps are used or nothing surprises, going on after episodes that are known already."""
+        explorer, mind, mended = self.explorer, None, 0
         for trace in known:
             self._take_in(trace)
-        mind = self._mind()
-        mended = 0
         for tasks in self._rounds():
-            if surprised and mended < LIMITS.rounds:
-                mind, surprised, mended = self._mind(), False, mended + 1
+            if mind is None or (not self._quiet and mended <= LIMITS.rounds):
+                mind, mended = self._mind(), mended + 1
                 self._mended = {type_: len(games) for type_, games in self.results.items()}
             for task in tasks:
-                played = self._episode(task, mind)
-                if played is None:
+                trace = self._explored(task) if self._lost.get(task.type) else self._episode(task, mind)
+                if trace is None:
                     continue
-                surprised |= self._take_in(played)
-                yield played
+                self._take_in(trace)
+                yield trace
                 if explorer.steps >= explorer.how.steps:
                     return
 
     def _rounds(self) -> Iterator[list[Task]]:
-        """Tasks, one of each type in a round, in the explorer's order; rounds end when no task could be played."""
+        """Tasks, one of each type in a round, until nothing surprises or none can be played."""
         types: dict[str, list[Task]] = {}
-        for task in islice(self.explorer.upcoming(), len(self.explorer.tasks)):
+        for task in self.explorer.shuffled():
             types.setdefault(task.type, []).append(task)
-        number = 0
-        while self.explorer.steps < self.explorer.how.steps and types:
-            before = self.explorer.episodes
+        for number in count():
+            before, enough = self.explorer.episodes, max(LIMITS.quiet_games, LIMITS.several * len(types))
+            if self.explorer.steps >= self.explorer.how.steps or self._quiet >= enough:
+                return
             yield [tasks[number % len(tasks)] for tasks in types.values()]
-            number += 1
             if self.explorer.episodes == before:
                 return
 
     def _mind(self) -> Mind:
-        knowledge = replace(knowledge_of(self.explorer.world), manual=self.manual())
+        learned = self.learned()
+        self.explorer.agenda.adopt(learned)
+        knowledge = replace(knowledge_of(self.explorer.world), manual=manual_from(learned))
         return compose(RULES_ONLY, knowledge, EpisodicMemory())
+
+    def _explored(self, task: Task) -> Trace | None:
+        """An episode in which guesses at the goal are tried, with what is known by now."""
+        trace = self.explorer.episode(task, mending=True)
+        self.explorer.agenda.draw_conclusions()
+        return trace if trace.steps else None
 
     def _episode(self, task: Task, mind: Mind) -> Trace | None:
         explorer = self.explorer
@@ -95,17 +109,21 @@ class Rehearsal:
             return Spoken(step.command, step.result, step.score, ended is Ending.WON, ended is Ending.LOST)
 
         opening, steps = episode.steps[0].observation, tuple(spoken(step) for step in episode.steps if step.command)
-        return Trace(f"{number}:{task.id}", task.id, task.type, opening, steps)
+        return Trace(f"{PLAYED}{number}:{task.id}", task.id, task.type, opening, steps)
 
-    def _take_in(self, trace: Trace) -> bool:
-        """Learn from an episode; True if it was not won, or something was refused in it."""
-        explorer = self.explorer
+    def _take_in(self, trace: Trace) -> None:
+        """Learn from an episode, and note whether its type has to be explored: it was played and lost, or never won."""
+        explorer, played = self.explorer, trace.episode.startswith(PLAYED)
         explorer.episodes, explorer.steps = explorer.episodes + 1, explorer.steps + max(1, len(trace.steps))
         explorer.ledger.read(trace)
         if explorer.steps >= explorer.how.steps and not trace.won:
-            return False  # the steps ran out
-        self.results.setdefault(explorer.world.goal(trace.opening).type, []).append(trace.won)
-        return not trace.won or any(explorer.world.infeasible(step.answer) for step in trace.steps)
+            return  # the steps ran out
+        results = self.results.setdefault(explorer.world.goal(trace.opening).type, [])
+        if played:
+            results.append(trace.won)
+        self._lost[trace.kind] = not trace.won and (played or not any(results))
+        refused = any(explorer.world.infeasible(step.answer) for step in trace.steps)
+        self._quiet = self._quiet + 1 if played and trace.won and not refused else 0
 
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""

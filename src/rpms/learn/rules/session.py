@@ -1,11 +1,11 @@
-"""The score in an exploration: what is known to score is done, and then what may."""
+"""An exploration: the next command of an episode, and the episodes one after the other."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import islice
 from random import Random
 
 from rpms.core.errors import FileError, InputError, WorldError
@@ -24,7 +24,7 @@ from rpms.worlds.base import Setting, Task, World, act, by_verb, start
 
 
 class Scoring(Standing):
-    """Actions for the score."""
+    """Actions for the score: those known to score, and then those that may."""
 
     def towards_score(self) -> str:
         """The next step towards what scores; nothing where nothing is known to score now."""
@@ -133,7 +133,8 @@ class Session(Looking, Scoring):
             command = fill(question.book.template, names)
             if self.vain(command) or self.too_early(command):
                 continue
-            gain, about = question.gain(*question.book.measure(self.diary.belief, names), tuple(map(kind_of, names)))
+            known = question.book.measure(self.diary.belief, names, question.places) if question.places else (0, 0)
+            gain, about = question.gain(*known, tuple(map(kind_of, names)))
             if gain > best:
                 best, choice = gain, (command, question.asked, about)
         command, asked, about = choice
@@ -170,7 +171,7 @@ class Session(Looking, Scoring):
             if self.target is None:
                 break
             self.patience -= 1
-            if self.target.feasible(self.situation) is Truth.TRUE:
+            if self._lacks_nothing(self.target):
                 target, self.target = self.target, None
                 return command_of(target.schema, target.binding)
             if (going := self.go_on()) is not None:
@@ -179,20 +180,32 @@ class Session(Looking, Scoring):
             if remedy.command and not self.vain(remedy.command):
                 self.ahead = list(remedy.after)
                 return remedy.command
+            self.futile[self.target.schema.name] += 1
             self.target = None
         return self.look()
+
+    def _lacks_nothing(self, target: Instance) -> bool:
+        """True if all that an action needs holds, but for kinds that nobody has tried."""
+        lacking = [clause for clause in target.preconditions if clause.truth(self.situation) is not Truth.TRUE]
+        return all(
+            clause.literals[0].kinds is not None and clause.truth(self.situation) is Truth.UNKNOWN for clause in lacking
+        )
 
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, of the actions that succeeded least."""
         best, found = LIMITS.worth_a_plan, None
+        named = {self.diary.goal.object, self.diary.goal.destination}
         for question in self._some_questions():
-            names = self._imagine(question)
+            futile = self.futile[question.schema.name] >= LIMITS.several
+            names = self._imagine(question) if not futile else None
             if names is None or self.too_early(fill(question.book.template, names)):
                 continue
             kinds = tuple(map(kind_of, names))
             tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
             new = sum(kind not in fit for kind, fit in zip(kinds, question.fit, strict=True))
             worth = (2.0 if not tried else 0.5 / tried) * question.interest / max(1, new)
+            if self.about_goal and not tried and not named.isdisjoint(kinds):
+                worth *= LIMITS.about_goal
             if worth > best:
                 binding = dict(zip(question.schema.variables, names, strict=True))
                 best, found = worth, Instance(question.schema, binding)
@@ -209,20 +222,38 @@ class Session(Looking, Scoring):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
                     self.tried.add(self.wanted)
-                self.wanted, self.patience, self.ahead = self._new_guess(), 2 * agenda.how.pursued, []
+                self.wanted, self.patience = self._new_guess(), 2 * agenda.how.pursued
+                self.ahead, self.looks = [], []
             if self.wanted is None:
                 return ""
             self.patience -= 1
-            if (going := self.go_on()) is not None:
+            if (going := self.go_on() or self._search_on()) is not None:
                 return going
             plan: Plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
             options = [option for option in plan.options if not self.vain(option.command)]
             if plan.cost > 0 and options:
                 self.ahead = [link.command for link in options[0].chain[1:]] if not options[0].chain[0].reveals else []
+                looks = [option.command for option in options if option.chain[0].reveals and not self.ahead]
+                self.looks, self.in_sight = looks[1 : LIMITS.looks_ahead], self._in_sight()
                 return options[0].command
             self.tried.add(self.wanted)
             self.wanted = None
         return ""
+
+    def _search_on(self) -> str | None:
+        """The next look of the plan that was made, if the last one showed something and nothing that the goal names."""
+        before, self.in_sight = self.in_sight, self._in_sight()
+        if not self.looks or self.in_sight[0] != before[0] or self.in_sight[1] == before[1]:
+            self.looks = []
+            return None
+        self.ahead, self.looks = self.looks[:1], self.looks[1:]
+        return self.go_on()
+
+    def _in_sight(self) -> tuple[int, int]:
+        """Numbers of things that are known: of those that the goal names, and of all."""
+        goal, belief = self.diary.goal, self.diary.belief
+        named = sum(len(belief.called(word)) for word in {goal.object, goal.destination} if word)
+        return named, sum(map(len, belief.names.values()))
 
     def _new_guess(self) -> State | None:
         """The simplest guess, but for those that were pursued before."""
@@ -265,8 +296,7 @@ class Explorer:
     aside: list[Trace] = field(default_factory=list)  # Episodes that nothing was learned from
     episodes: int = 0
     steps: int = 0
-    failed: int = 0
-    """Episodes in which the world failed."""
+    failed: int = 0  # Episodes in which the world failed
 
     def __post_init__(self) -> None:
         self.agenda = Agenda(self.ledger, self.how)
@@ -290,21 +320,19 @@ class Explorer:
         return ()
 
     def explore(self) -> Iterator[Trace]:
-        """Play until there were so many steps."""
-        upcoming = self.upcoming()
+        """Play until there were so many steps. Every second task is of a type whose goal is not settled."""
+        order = self.shuffled()
         while self.steps < self.until:
-            self.episodes += 1
-            trace = self._episode(self.episodes, next(upcoming))
-            self.steps += max(1, len(trace.steps))
+            some = [task for task in order if not self.agenda.settled(task.type)] if self.episodes % 2 else []
+            task = (some or order)[self.episodes % len(some or order)]
+            trace = self.episode(task)
+            self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
             yield trace
             self.agenda.draw_conclusions()
 
-    def upcoming(self) -> Iterator[Task]:
-        """Tasks in a random order, again and again, from the one that comes next."""
-        order = list(range(len(self.tasks)))
-        Random(self.how.seed).shuffle(order)  # noqa: S311  dice, not secrets
-        for place in count(self.episodes):
-            yield self.tasks[order[place % len(order)]]
+    def shuffled(self) -> list[Task]:
+        """Tasks in a random order."""
+        return Random(self.how.seed).sample(self.tasks, len(self.tasks))  # noqa: S311  dice, not secrets
 
     def _count_failure(self, number: int, error: Exception) -> None:
         """Raise InputError where the world has failed in every episode so far, and in several."""
@@ -312,7 +340,9 @@ class Explorer:
         if self.failed == number >= LIMITS.given_up:
             raise InputError(f"the world failed in each of {number} episodes: {error}") from None
 
-    def _episode(self, number: int, task: Task) -> Trace:
+    def episode(self, task: Task, *, mending: bool = False) -> Trace:
+        """Play one episode. Mending: it is about the goal, and whoever asked for it takes over what was seen."""
+        number = self.episodes + 1
         try:
             game = self.world.open(task, self.setting)
             opening = start(game).observation
@@ -320,11 +350,13 @@ class Explorer:
             self._count_failure(number, error)
             return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
         try:
-            aside = number % LIMITS.aside == 0
-            ledger = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside else self.ledger
-            diary = ledger.begin(f"{number}:{task.id}", opening)
-            session = Session(self.agenda, diary, game, Random(f"{self.how.seed}:{number}"))  # noqa: S311
-            left = min(self.how.per_episode or self.world.step_budget, self.until - self.steps)
+            aside = number % LIMITS.aside == 0 and not mending
+            apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside or mending else self.ledger
+            diary = apart.begin(f"{number}:{task.id}", opening)
+            dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
+            session = Session(self.agenda, diary, game, dice, about_goal=mending)
+            until = self.how.steps if mending else self.until
+            left = min(self.how.per_episode or self.world.step_budget, until - self.steps)
             for session.left in range(left, 0, -1):
                 command = session.choose()
                 outcome = act(game, command)

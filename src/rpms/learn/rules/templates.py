@@ -9,6 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.core.belief import Belief
+from rpms.core.facts import kind_of
 from rpms.learn.rules.thresholds import LIMITS
 
 SLOT = "<>"
@@ -32,22 +33,21 @@ class Names:
         self.order: dict[str, int] = {}
         """Roles in the order in which they were first seen, the narrowest of an episode first."""
         self.episodes = 0
-        self.spread: Counter[str] = Counter()
-        """In how many episodes each name was known."""
-        self.few: dict[str, tuple[str, ...]] = {}
-        """The names of roles that have only few in all."""
-        self.in_hand: dict[str, None] = {}
-        """Names of what was in hand whenever some action worked."""
+        self.spread: Counter[str] = Counter()  # In how many episodes each name was known
+        self.few: dict[str, tuple[str, ...]] = {}  # The names of roles that have only few in all
+        self.in_hand: dict[str, None] = {}  # Names of what was in hand whenever some action worked
         self._widespread: tuple[str, ...] = ()
         self._unnumbered: list[str] = []
+        self.kinds: dict[str, None] = {}
 
     def learn(self, names: Mapping[str, Sequence[str]]) -> None:
         """Take over what a belief knows to be there."""
         for role in sorted(names, key=lambda role: len(names[role])):
             self.order.setdefault(role, len(self.order))
             for name in names[role]:
-                if name not in self.roles and not _NUMBER.search(name):
-                    self._unnumbered.append(name)
+                if name not in self.roles:
+                    self.kinds[kind_of(name)] = None
+                    self._unnumbered += [] if _NUMBER.search(name) else [name]
                 self.roles.setdefault(name, set()).add(role)
 
     def begin(self) -> None:
@@ -110,8 +110,13 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
     None where a slot has no name, or two have the same.
     """
     chosen: list[str] = []
+    every = belief.names
     for allowed in roles:
-        known = list(dict.fromkeys(name for role in sorted(allowed) for name in belief.names.get(role, ())))
+        known: Sequence[str] = ()
+        if len(allowed) == 1:
+            known = every.get(next(iter(allowed)), ())
+        else:
+            known = list(dict.fromkeys(name for role in sorted(allowed) for name in every.get(role, ())))
         if not known:
             return None
         some: list[str] = []

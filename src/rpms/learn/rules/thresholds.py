@@ -35,6 +35,7 @@ class Thresholds:
     probes: int = 2
     """Kinds that are asked about at a step to see whether anything is known of such: more only cost time."""
     remembered: int = 200  # Attempts of an action whose beliefs are kept, so that facts found later can be looked up
+    glimpsed: int = 60  # Successes of an action that are asked what they showed of things it does not name
     imagined_at_step: int = 2  # Actions that are looked at after a step without being tried
     most_imagined: int = 1_000  # Of one action: enough to tell which facts go together
     linked_attempts: int = 300
@@ -104,14 +105,17 @@ class Thresholds:
     played: float = 0.1  # Share of the steps, the last ones, in which the learned manual plays
     stuck_after: int = 4
     """Failures of one command in a row that end a game in which the manual plays: nothing else will come of it."""
+    quiet_games: int = 12  # Games won in a row without surprises, and `several` of each type, that end such play
     deadly: float = 1 / 3  # Share of an action's successes that ended the task for good, from which on it is put off
     deadly_often: int = 5  # And the number of them
     last_steps: int = 8  # Steps at the end of an episode in which such actions are tried
     guesses: int = 60  # Guesses at a goal that are weighed against each other
     again: int = 5  # Simpler guesses that go first for each time that a guess was pursued already
     familiar: int = 6  # Successes from which on an action is no novelty
+    looks_ahead: int = 4  # Looks for the goal's things that are taken from one plan: plans cost most of the time
     worth_it: float = 0.9  # Gain above which an experiment is made on the spot
     worth_a_plan: float = 0.05  # Worth below which no plan towards an experiment is made: plans cost most of the time
+    about_goal: float = 2.0  # Weight of what was never tried with the goal's things, while the goal is sought
     any_kind: float = 0.4  # Share of imagined actions with any kinds
     fitting: float = 0.3  # Share of imagined actions with kinds that have worked in every slot
     staying: float = 0.5  # Chance to experiment here rather than to go elsewhere where nothing is known that may score
@@ -130,7 +134,6 @@ class Thresholds:
 
     # Verification.
     rounds: int = 5  # Times that wrong lines are taken out, or surprises in play mended, and conclusions drawn anew
-    ways_checked: int = 200  # Bindings of a process or a goal that are looked at in one state
 
 
 LIMITS = Thresholds()

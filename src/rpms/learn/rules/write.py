@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
-
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ActionSchema, Predicate, Purpose, RuleManual
@@ -53,38 +48,6 @@ def manual_tree(learned: Learned) -> dict[str, Any]:
 
 def _filled(tree: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in tree.items() if value}
-
-
-def manual_yaml(tree: Mapping[str, Any], head: Sequence[str] = ()) -> str:
-    """A manual's text, lists on one line as people write them, after some lines of comment."""
-    return "".join(f"# {line}\n" for line in head) + yaml_text(_styled(tree))
-
-
-def yaml_text(tree: Mapping[str, Any]) -> str:
-    """A tree as it is, in the form in which manuals are written."""
-    yaml = YAML(typ="rt")
-    yaml.width = 118
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    stream = io.StringIO()
-    yaml.dump(tree, stream)
-    return stream.getvalue()
-
-
-def _styled(value: Any, depth: int = 0) -> Any:
-    """Ruamel's types: lists in brackets, texts in quotes where they hold a comma."""
-    if isinstance(value, Mapping):
-        found = CommentedMap((key, _styled(item, depth + 1)) for key, item in value.items())
-        if depth > 1 and all(not isinstance(item, Mapping) for item in value.values()) and "args" in value:
-            found.fa.set_flow_style()
-        return found
-    if isinstance(value, list):
-        items = CommentedSeq(_styled(item, depth + 1) for item in value)
-        if all(not isinstance(item, Mapping) for item in value):
-            items.fa.set_flow_style()
-        return items
-    if isinstance(value, str) and ("," in value or '"' in value):
-        return DoubleQuotedScalarString(value)
-    return value
 
 
 def _declared(predicate: Predicate, lasting: bool) -> dict[str, Any]:

@@ -1,18 +1,27 @@
-"""The belief of Section 3.1 for ALFWorld: what is known, as the core asks for it."""
+"""The belief of Section 3.1 for ALFWorld: facts that the texts have shown, and the truth of the manual's predicates.
+
+Only the agent changes the world, so what was seen stays so until the agent changes it. Where it is, is a site, not a
+place: several places may share one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
 
-from rpms.core.belief import StateSignature
+from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Facts, Truth, kind_of
 from rpms.core.goal import Goal
-from rpms.worlds.alfworld.affordances import affordances
-from rpms.worlds.alfworld.known import AlfworldKnown
-from rpms.worlds.alfworld.predicates import PREDICATES
-from rpms.worlds.alfworld.wording import belief_lines
+from rpms.worlds.alfworld.affordances import KNIVES, affordances
+from rpms.worlds.alfworld.sites import NOWHERE, Sites
 
+_HERE_SHOWN = 8
+_SPOTTED_SHOWN = 5
+_KINDS_SHOWN = 8
+"""Things here, things seen elsewhere and kinds of places that a prompt names at most."""
 _DEEDS = ("heated", "cooled", "cleaned", "sliced")
 
 
@@ -41,6 +50,7 @@ class Recalled:
         return Truth.of(known)
 
 
+@lru_cache(maxsize=16_384)
 def _same(one: str, other: str) -> bool | None:
     """True for one place, false for receptacles of two kinds; two of a kind may share a location, as may a lamp."""
     if one == other:
@@ -50,19 +60,144 @@ def _same(one: str, other: str) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class AlfworldBelief(AlfworldKnown):
+class AlfworldBelief(Belief):
     """One moment's belief. Made by `rpms.worlds.alfworld.update.update`."""
 
-    answers = PREDICATES
+    goal: Goal
+    places: tuple[str, ...] = ()
+    """Every place of the room, in the order of the opening text."""
+    location: str | None = None
+    site: str | None = None
+    """Place of the agent; None if unknown."""
+    sites: Sites = field(default_factory=Sites)
+    hand: str | None = None
+    containers: Mapping[str, bool] = field(default_factory=dict)
+    contents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Known content of each place."""
+    seen: frozenset[str] = frozenset()
+    """Places whose contents are known completely."""
+    states: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Known states of objects: hot, cool, clean, sliced, on."""
+    last_seen: Mapping[str, str] = field(default_factory=dict)
+    dialect: str | None = None
+    """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""
+    inert: frozenset[str] = frozenset()
+    """Basins that something was held under in vain: they clean nothing."""
+    refused: frozenset[str] = frozenset()
+    """Commands that did nothing since the last one that changed something."""
+    _derived: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Names, which plans ask for again and again."""
+
+    @property
+    def holding(self) -> tuple[str, ...]:
+        return () if self.hand is None else (self.hand,)
+
+    @property
+    def visited(self) -> frozenset[str]:
+        """Places that were seen, from outside at least."""
+        return self.seen | self.containers.keys()
+
+    def here(self, place: str) -> bool | None:
+        """True if the agent stands at a place; None if unknown."""
+        if self.places and place not in self.places:
+            return False
+        if self.site is None:
+            return None
+        return self.sites.holds(self.site, place) if self.site else False
+
+    def closed(self, place: str) -> bool | None:
+        """True if a closed door bars a place; what has no door is never closed."""
+        known = self.containers.get(place)
+        if known is not None:
+            return not known
+        if place in self.seen or affordances().has_door(kind_of(place)) is False:
+            return False
+        return None
+
+    def has_door(self, place: str) -> bool | None:
+        if place in self.containers:
+            return True
+        return False if place in self.seen else affordances().has_door(kind_of(place))
+
+    def contains(self, place: str, thing: str) -> bool | None:
+        """True if an object is in a place; None if unknown."""
+        if thing in self.contents.get(place, ()):
+            return True
+        if place in self.seen or (self.places and place not in self.places):
+            return False
+        return None
+
+    def homes(self, thing: str) -> tuple[str, ...]:
+        """The places that are known to hold an object."""
+        return tuple(place for place, inside in self.contents.items() if thing in inside)
+
+    def near(self, thing: str) -> bool | None:
+        """True if an object is in a place where the agent stands, behind a closed door or not."""
+        if self.site == NOWHERE:
+            return False
+        if self.site is None:
+            return None
+        return self._in_site(self.site, thing)
+
+    def _in_site(self, site: str, thing: str) -> bool | None:
+        for place in self.homes(thing):
+            if self.sites.of.get(place) == site:
+                return True
+        there = self.sites.at(site)
+        return False if site in self.sites.whole and self.seen.issuperset(there) else None
+
+    def together(self, one: str, other: str) -> bool | None:
+        """True if two places, or a place and a fixed object, share a site: being at one is being at the other."""
+        if self.places:
+            if one not in self.places:
+                return None
+            if other not in self.places:
+                # the opening names every place, so one more is not there
+                return False if kind_of(other) in affordances().places else self._beside(one, other)
+        return self.sites.together(one, other)
+
+    def _beside(self, place: str, thing: str) -> bool | None:
+        """Only what cannot be carried away is sure to be where it is when someone gets there."""
+        site = self.sites.of.get(place)
+        if affordances().has("pickupable", kind_of(thing)) is not False:
+            return None
+        if thing in self.contents.get(place, ()):
+            return True
+        if thing.endswith("?"):  # seen nowhere so far, and so in no place that was searched
+            return self.contains(place, thing)
+        return None if site is None else self._in_site(site, thing)
+
+    def gathered(self) -> tuple[str, tuple[str, ...]]:
+        """The place of the destination's kind with most of the goal's objects, and these; empty if none is known."""
+        best: tuple[str, tuple[str, ...]] = ("", ())
+        for place, inside in self.contents.items():
+            if kind_of(place) == self.goal.destination:
+                found = tuple(thing for thing in inside if kind_of(thing) == self.goal.object)
+                if len(found) > len(best[1]):
+                    best = (place, found)
+        return best
+
+    def is_(self, thing: str, state: str) -> bool:
+        """True if an object is known to be in a state."""
+        return state in self.states.get(thing, ())
 
     @property
     def names(self) -> Mapping[str, tuple[str, ...]]:
-        things = {thing: None for inside in self.contents.values() for thing in inside} | dict.fromkeys(self.holding)
-        objects = tuple(things)
-        return {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
+        if "names" not in self._derived:
+            things = {thing: None for inside in self.contents.values() for thing in inside}
+            objects = tuple(things | dict.fromkeys(self.holding))
+            named = {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
+            self._derived["names"] = named
+        found: Mapping[str, tuple[str, ...]] = self._derived["names"]
+        return found
 
     def called(self, word: str) -> tuple[str, ...]:
-        return tuple(name for name in self.names["thing"] if kind_of(name) == word)
+        if "kinds" not in self._derived:
+            kinds = self._derived["kinds"] = dict[str, tuple[str, ...]]()
+            for name in self.names["thing"]:
+                kinds[kind_of(name)] = (*kinds.get(kind_of(name), ()), name)
+        found: tuple[str, ...] = self._derived["kinds"].get(word, ())
+        return found
 
     def serving(self, goal: Goal) -> AlfworldBelief:
         return self.but(goal=goal)
@@ -76,8 +211,150 @@ class AlfworldBelief(AlfworldKnown):
         return Recalled(state)
 
     def lines(self) -> tuple[str, ...]:
-        return belief_lines(self)
+        return _lines(self)
 
     def but(self, **changes: object) -> AlfworldBelief:
         """The same belief with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def _at(belief: AlfworldBelief, thing: str) -> bool | None:
+    return belief.here(thing) if not belief.places or thing in belief.places else belief.near(thing)
+
+
+def _slices(_belief: AlfworldBelief, tool: str, thing: str) -> bool | None:
+    if kind_of(tool) not in KNIVES:
+        return False if kind_of(tool) in affordances().objects else None
+    return affordances().has("sliceable", kind_of(thing))
+
+
+def _placed(belief: AlfworldBelief, thing: str, place: str) -> bool:
+    where, placed = belief.gathered()
+    return where == place and thing in placed
+
+
+def _treats(verb: str) -> Callable[[AlfworldBelief, str, str], bool | None]:
+    return lambda _belief, place, thing: affordances().treats(verb, kind_of(place), kind_of(thing))
+
+
+def _cleans(belief: AlfworldBelief, place: str, thing: str) -> bool | None:
+    known = affordances().treats("clean", kind_of(place), kind_of(thing))
+    return False if known is None and place in belief.inert else known
+
+
+def _has(attribute: str) -> Callable[[AlfworldBelief, str], bool | None]:
+    return lambda _belief, thing: affordances().has(attribute, kind_of(thing))
+
+
+def _movable(_belief: AlfworldBelief, thing: str) -> bool | None:
+    kind = kind_of(thing)
+    known = affordances().has("pickupable", kind)
+    return False if known is None and kind in affordances().places else known
+
+
+def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
+    return lambda belief, thing: belief.is_(thing, state)
+
+
+AlfworldBelief.answers = {
+    "at": (1, _at),
+    "same_place": (2, lambda belief, one, other: belief.together(one, other)),
+    "exists": (1, lambda belief, place: place in belief.places if belief.places else None),
+    "holding": (1, lambda belief, thing: thing == belief.hand),
+    "hand_empty": (0, lambda belief: belief.hand is None),
+    "closed": (1, lambda belief, place: belief.closed(place)),
+    "door": (1, lambda belief, place: belief.has_door(place)),
+    "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
+    "movable": (1, _movable),
+    "lamp": (1, _has("toggleable")),
+    "fits": (2, lambda _belief, thing, place: affordances().fits(kind_of(thing), kind_of(place))),
+    "heats": (2, _treats("heat")),
+    "cools": (2, _treats("cool")),
+    "cleans": (2, _cleans),
+    "slices": (2, _slices),
+    "heated": (1, _is("hot")),
+    "cooled": (1, _is("cool")),
+    "cleaned": (1, _is("clean")),
+    "sliced": (1, _is("sliced")),
+    "lit": (1, _is("on")),
+    "placed": (2, _placed),
+    "helpful": (0, lambda belief: None if belief.dialect is None else belief.dialect != "0.3"),
+}
+"""Predicate → number of arguments, and who answers. Deeds (`heated`, …) are false until done or seen."""
+
+
+def _lines(belief: AlfworldBelief) -> tuple[str, ...]:
+    """The lines of the [Current State] block. Only what is known is said."""
+    lines = [f"Holding: {_held(belief)}"]
+    if belief.site == NOWHERE:
+        lines.append("Location: middle of the room")
+    elif belief.location is not None:
+        lines.append(f"Location: {_location(belief)}")
+        lines.append(f"Here: {_here(belief)}")
+    opened = [place for place, is_open in belief.containers.items() if is_open]
+    if opened:
+        lines.append(f"Open: {_ranges(opened)}")
+    spotted = list(_spotted(belief))
+    if spotted:
+        lines.append(f"Seen: {_some(spotted, _SPOTTED_SHOWN)}")
+    if belief.places:
+        left = [place for place in belief.places if place not in belief.seen]
+        lines.append(f"Not yet searched: {_ranges(left) or 'nothing'}")
+    return tuple(lines)
+
+
+def _held(belief: AlfworldBelief) -> str:
+    if belief.hand is None:
+        return "nothing"
+    states = sorted(belief.states.get(belief.hand, ()))
+    return f"{belief.hand} ({', '.join(states)})" if states else belief.hand
+
+
+def _location(belief: AlfworldBelief) -> str:
+    others = [place for place in belief.sites.at(belief.site or "") if place != belief.location]
+    return f"{belief.location} (same place: {_ranges(others)})" if others else str(belief.location)
+
+
+def _here(belief: AlfworldBelief) -> str:
+    """Content of the place last gone to; things of the goal first."""
+    place = belief.location or ""
+    if belief.containers.get(place) is False:
+        return f"{place} is closed"
+    goal = (belief.goal.object, belief.goal.destination)
+    inside = sorted(belief.contents.get(place, ()), key=lambda thing: kind_of(thing) not in goal)
+    return _some(inside, _HERE_SHOWN) or "nothing"
+
+
+def _spotted(belief: AlfworldBelief) -> Iterable[str]:
+    """Things of the goal that were seen somewhere else."""
+    wanted = {belief.goal.object, belief.goal.destination}
+    for place, inside in belief.contents.items():
+        if place != belief.location:
+            for thing in inside:
+                if kind_of(thing) in wanted:
+                    states = "".join(f"{state} " for state in sorted(belief.states.get(thing, ())))
+                    yield f"{states}{thing} in {place}"
+
+
+def _some(items: Sequence[str], most: int) -> str:
+    more = f", +{len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
+
+
+def _ranges(places: Sequence[str]) -> str:
+    """Places by kind, with numbers in a row written as one: `cabinet 1-6, fridge 1`."""
+    numbers: defaultdict[str, list[int]] = defaultdict(list)
+    for place in places:
+        digits = place.rpartition(" ")[2]
+        numbers[kind_of(place)].append(int(digits) if digits.isdecimal() and len(digits) < 5 else 0)
+    pieces = []
+    for kind, found in numbers.items():
+        found.sort()
+        runs: list[list[int]] = []
+        for number in found:
+            if runs and number == runs[-1][1] + 1:
+                runs[-1][1] = number
+            else:
+                runs.append([number, number])
+        pieces.append(f"{kind} {', '.join(str(low) if low == high else f'{low}-{high}' for low, high in runs)}")
+    return _some(pieces, _KINDS_SHOWN)

@@ -9,7 +9,8 @@ import typer
 
 from rpms.core.errors import InputError
 from rpms.foreign.shown import lines
-from rpms.worlds.alfworld.games import TASK_TYPES, make_games
+from rpms.worlds.alfworld.games.goals import TASK_TYPES
+from rpms.worlds.alfworld.games.make import make_games
 from rpms.worlds.alfworld.verify import verify as verify_transcripts
 
 games = typer.Typer(help="Make ALFWorld games, so that you need not download any.", no_args_is_help=True)

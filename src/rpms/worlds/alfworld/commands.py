@@ -13,34 +13,20 @@ from rpms.worlds.base import Command
 _LONGEST = 300
 """No command is longer; a longer text is no command."""
 
-_VERBS = (
-    ("go to", "go"),
-    ("goto", "go"),
-    ("walk to", "go"),
-    ("move to", "go"),
-    ("pick up", "take"),
-    ("pickup", "take"),
-    ("take", "take"),
-    ("grab", "take"),
-    ("get", "take"),
-    ("put", "put"),
-    ("place", "put"),
-    ("move", "put"),
-    ("open", "open"),
-    ("close", "close"),
-    ("turn on", "use"),
-    ("switch on", "use"),
-    ("toggle on", "use"),
-    ("toggle", "use"),
-    ("use", "use"),
-    ("heat", "heat"),
-    ("cool", "cool"),
-    ("clean", "clean"),
-    ("slice", "slice"),
-    ("examine", "examine"),
-    ("inspect", "examine"),
-    ("look at", "examine"),
-)
+_VERBS = {
+    "go": ("go to", "goto", "walk to", "move to"),
+    "take": ("pick up", "pickup", "take", "grab", "get"),
+    "put": ("put", "place", "move"),
+    "open": ("open",),
+    "close": ("close",),
+    "use": ("turn on", "switch on", "toggle on", "toggle", "use"),
+    "heat": ("heat",),
+    "cool": ("cool",),
+    "clean": ("clean",),
+    "slice": ("slice",),
+    "examine": ("examine", "inspect", "look at"),
+}
+"""Verb → the words for it; of two that fit, the first counts."""
 _BARE = {
     "look": "look",
     "look around": "look",
@@ -90,10 +76,9 @@ def _undress(text: str) -> str:
 def _read(text: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
     if text in _BARE:
         return _BARE[text]
-    for words, verb in _VERBS:
-        if text.startswith(f"{words} "):
-            return _with_names(verb, words, text[len(words) + 1 :], belief, repairs)
-    return None
+    spoken = ((words, verb) for verb, every in _VERBS.items() for words in every if text.startswith(f"{words} "))
+    words, verb = next(spoken, ("", ""))
+    return _with_names(verb, words, text[len(words) + 1 :], belief, repairs) if verb else None
 
 
 def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:

@@ -1,14 +1,17 @@
-"""A live game on the native engine."""
+"""A live game on the native engine, its true state, and what a belief holds for known that is not so in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
-from rpms.worlds.alfworld.engine import EngineTurn, GameEngine, GameFile, State
-from rpms.worlds.alfworld.engine.layout import bits
-from rpms.worlds.base import Outcome
+from rpms.worlds.alfworld.belief import AlfworldBelief
+from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
+from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.layout import State, bits
+from rpms.worlds.base import Game, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +30,8 @@ class GroundTruth:
     """The openable receptacles that stand open."""
     contents: Mapping[str, tuple[str, ...]]
     """Content of each receptacle, in the order in which the game lists it; some objects are in several."""
-    hot: frozenset[str]
-    cool: frozenset[str]
-    clean: frozenset[str]
-    sliced: frozenset[str]
-    toggled: frozenset[str]
+    states: Mapping[str, frozenset[str]]
+    """State, as a belief names it → the objects that are in it."""
 
 
 def truth_of(engine: GameEngine, state: State) -> GroundTruth:
@@ -53,16 +53,15 @@ def truth_of(engine: GameEngine, state: State) -> GroundTruth:
             name: tuple(objects[index] for index in bits(mask))
             for name, mask in zip(receptacles, state.contents, strict=True)
         },
-        hot=called(objects, state.hot),
-        cool=called(objects, state.cool),
-        clean=called(objects, state.clean),
-        sliced=called(objects, state.sliced),
-        toggled=called(objects, state.toggled),
+        states={
+            "on": called(objects, state.toggled),
+            **{name: called(objects, getattr(state, name)) for name in ("hot", "cool", "clean", "sliced")},
+        },
     )
 
 
 class NativeGame:
-    """One game being played. Copies share the engine and nothing else, so each may go to a thread of its own."""
+    """One game being played. Copies (`copy.copy`) share the engine and nothing else: each may go to its own thread."""
 
     def __init__(self, file: GameFile) -> None:
         self.file = file
@@ -86,20 +85,6 @@ class NativeGame:
     def close(self) -> None:
         """Nothing is held that needs releasing."""
 
-    def snapshot(self) -> State:
-        """The present as a value, for `restore` on this game or on any other of the same file."""
-        return self._state
-
-    def restore(self, state: State) -> None:
-        """Go on from a snapshot, as often as wanted."""
-        self._state = state
-
-    def fork(self) -> NativeGame:
-        """A second game that goes on from here on its own."""
-        copy = NativeGame(self.file)
-        copy._state = self._state
-        return copy
-
     def truth(self) -> GroundTruth:
         """True facts now, told by a text or not."""
         return truth_of(self._engine, self._state)
@@ -108,3 +93,62 @@ class NativeGame:
         self._state = turn.state
         won = self._engine.won(turn.state)
         return Outcome(turn.observation, 1.0 if won else 0.0, won=won, done=won)
+
+
+def contradictions(belief: AlfworldBelief, game: Game) -> tuple[str, ...]:
+    """Compare everything a belief claims with the native engine's state; other engines do not tell theirs."""
+    if not isinstance(game, NativeGame):
+        return ()
+    return tuple(_compare(belief, game.truth()))
+
+
+def _compare(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
+    if belief.hand != truth.held:
+        yield f"holding {belief.hand}, in truth {truth.held}"
+    yield from _compare_places(belief, truth)
+    yield from _compare_contents(belief, truth)
+    yield from _compare_states(belief, truth)
+
+
+def _compare_contents(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
+    for place, inside in belief.contents.items():
+        real = set(truth.contents.get(place, ()))
+        for thing in set(inside) - real:
+            yield f"{thing} is not in {place}"
+        if place in belief.seen:
+            for thing in real - set(inside):
+                yield f"{thing} is in {place}"
+    for thing, place in belief.last_seen.items():
+        if thing not in truth.contents.get(place, ()):
+            yield f"{thing} was not last seen in {place}"
+
+
+def _compare_states(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
+    for thing, states in belief.states.items():
+        for state in states:
+            if thing not in truth.states[state]:
+                yield f"{thing} is not {state}"
+
+
+def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
+    names = belief.places or tuple(belief.sites.of)
+    for place in names:
+        if place not in truth.places:
+            yield f"there is no {place}"
+            continue
+        here = belief.here(place)
+        if here is not None and here != (place in truth.here):
+            yield f"{place} is {'not ' if here else ''}here"
+        closed = belief.closed(place)
+        if closed is not None and closed != (place in truth.openable and place not in truth.opened):
+            yield f"{place} is {'not ' if closed else ''}closed"
+        door = belief.has_door(place)
+        if door is not None and door != (place in truth.openable):
+            yield f"{place} has {'no' if door else 'a'} door"
+    sites = belief.sites
+    for one, other in combinations(names, 2):
+        together = sites.together(one, other) if one in sites.of or other in sites.of else None
+        if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
+            yield f"{one} and {other} are {'not ' if together else ''}together"
+    if belief.places and set(belief.places) != set(truth.places):
+        yield "the room has other places"

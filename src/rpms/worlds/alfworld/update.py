@@ -175,20 +175,13 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
 
 
 def _speaks_of_moving(belief: AlfworldBelief, action: str) -> bool:
-    """True if all that `put` needs is known to hold, so that only the word can be wrong: the game says `move`.
-
-    Of use where no arrival has told the dialect.
-    """
+    """True if all that `put` needs is known to hold: then the game's word must be `move`."""
     start = f"put {belief.hand} in/on "
     if belief.dialect is not None or belief.hand is None or not action.startswith(start):
         return False
     place = action.removeprefix(start)
     fits = affordances().fits(kind_of(belief.hand), kind_of(place))
     return bool(fits and belief.here(place) and belief.closed(place) is False)
-
-
-def _carry(belief: AlfworldBelief, carried: tuple[str, ...]) -> AlfworldBelief:
-    return belief.but(hand=carried[0] if carried else None)
 
 
 def _describe(belief: AlfworldBelief, described: tuple[str, frozenset[str]]) -> AlfworldBelief:
@@ -202,7 +195,7 @@ _READERS: tuple[tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], Alfw
     (heard.opening, _see_here),
     (heard.sight, _see_here),
     (heard.facing, _face),
-    (heard.carried, _carry),
+    (heard.carried, lambda belief, carried: belief.but(hand=carried[0] if carried else None)),
     (heard.described, _describe),
 )
 """Each form of answer, and what it teaches."""

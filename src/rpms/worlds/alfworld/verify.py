@@ -9,20 +9,20 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, read_text, text_lines
+from rpms.foreign.files import is_there, text_lines
 from rpms.foreign.json_text import NotJson, loads
-from rpms.foreign.limits import LARGEST_GAME
 from rpms.foreign.shown import excerpt
-from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.domain import Dialect, domain
-from rpms.worlds.alfworld.games.grammar import grammar
+from rpms.worlds.alfworld.games.tasks import load_game
 
 SHOWN = 5
 """Differences kept as examples; all are counted."""
 
 _LONGEST_GAME = 400
 """Characters of a game's name; official ones have about a hundred."""
+_FIELDS: dict[str, Any] = {"action": str | None, "observation": str, "won": bool}
+"""Fields of a step; the action is a command, or null for the reset."""
 _DIALECTS = {"put": "0.3", "move": "0.4", "0.3": "0.3", "0.4": "0.4"}
 
 
@@ -130,12 +130,9 @@ def _playthrough(path: str | Path, number: int, text: str) -> Playthrough:
     if dialect is None:
         raise FileError(path, number, "names a dialect that is neither put (0.3) nor move (0.4)")
     for index, step in enumerate(data["steps"]):
-        if not isinstance(step, dict) or not isinstance(step.get("action", 0), str | None):
-            raise FileError(path, number, f"has no 'action' in step {index}, which is a command or null for the reset")
-        if not isinstance(step.get("observation"), str):
-            raise FileError(path, number, f"has no 'observation' in step {index}")
-        if not isinstance(step.get("won"), bool):
-            raise FileError(path, number, f"has no 'won' in step {index}")
+        for field, kind in _FIELDS.items():
+            if not isinstance(step, dict) or not isinstance(step.get(field, ...), kind):
+                raise FileError(path, number, f"has no {field!r} in step {index}, or not one of the right kind")
     if not data["steps"]:
         raise FileError(path, number, "has no steps: there is nothing to verify")
     return Playthrough(str(path), number, data["game"], dialect, tuple(data["steps"]))
@@ -156,10 +153,4 @@ def _game(folder: Path, played: Playthrough) -> GameFile:
     if len(played.game) > _LONGEST_GAME or not is_there(path):
         game_name = excerpt(played.game)
         raise FileError(played.file, played.line, f"was recorded from {game_name}, which is not under {folder}")
-    game = GameFile.load(path)
-    if game.dialect.name == played.dialect:
-        return game
-    dialect: Dialect = "0.3" if played.dialect == "0.3" else "0.4"
-    problem = loads(read_text(path, LARGEST_GAME, encoding="utf-8"))["pddl_problem"]
-    texts = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, game.goal), "pddl_problem": problem}
-    return GameFile.from_data(texts, path)
+    return load_game(str(path), played.dialect)

@@ -21,22 +21,12 @@ from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import forgive
-from rpms.worlds.alfworld.drift import contradictions
-from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games import (
-    BUILTIN,
-    LARGE,
-    TRAIN,
-    builtin_tasks,
-    known_dialect,
-    list_tasks,
-    load_task,
-    task_data,
-)
-from rpms.worlds.alfworld.games.requests import requested
+from rpms.worlds.alfworld.game import NativeGame, contradictions
+from rpms.worlds.alfworld.games.builtin import BUILTIN, LARGE, TRAIN
+from rpms.worlds.alfworld.games.tasks import builtin_tasks, known_dialect, list_tasks, load_task, requested, task_data
 from rpms.worlds.alfworld.goals import make_goal, parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS, TASK
-from rpms.worlds.alfworld.prompts import VOICE
+from rpms.worlds.alfworld.prompts import WORDING
 from rpms.worlds.alfworld.update import update
 from rpms.worlds.alfworld.words import called
 from rpms.worlds.base import REQUEST, Command, Game, Setting, Task, World
@@ -56,7 +46,7 @@ class Alfworld(World):
     step_budget = 50
     max_tokens = 256
     retrieval = Retrieval(similarity=Similarity(category=category))
-    wording: Wording = VOICE
+    wording: Wording = WORDING
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         if split not in self.splits:

@@ -18,14 +18,111 @@ import queue
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
 import threading
+import time
 from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from filelock import lock_descriptor
+
 from rpms.core.errors import InputError, WorldError
-from rpms.worlds.jvm.folder import OwnFolder
-from rpms.worlds.jvm.program import Program
+
+_PREFIX: Final = "rpms-jvm-"
+_YOUNG_S: Final = 60.0
+"""A folder that has just been made may not be locked yet."""
+
+
+class OwnFolder:
+    """A new temporary folder, locked until it is removed or its process ends; the next owner removes unlocked ones."""
+
+    def __init__(self) -> None:
+        _remove_left_over()
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        descriptor = _locked(self.path)
+        self._locks = [] if descriptor is None else [descriptor]
+        """The lock, or nothing once it is let go of: whoever takes it out closes it, and nobody else can."""
+
+    def remove(self) -> None:
+        """Remove the folder. Calling it twice does no harm."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of the folder; in a forked child it stays with the parent, whose lock is not touched."""
+        with contextlib.suppress(IndexError):
+            os.close(self._locks.pop())
+
+
+def _remove_left_over() -> None:
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _YOUNG_S and (lock := _locked(path)) is not None:
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(lock)
+
+
+def _locked(path: Path) -> int | None:
+    """Return a lock on a folder, or None where another has it or there are no locks."""
+    if sys.platform == "win32":
+        return None  # where a folder cannot be opened
+    descriptor = os.open(path, os.O_RDONLY)
+    with contextlib.suppress(OSError):
+        if lock_descriptor(descriptor, blocking=False):
+            return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _nothing(_jar: Path, _folder: Path) -> tuple[str, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Program:
+    """Differences between simulators; all else about a JVM is the same."""
+
+    label: str
+    """Its name in messages."""
+    package: str
+    """The Python package that its jar comes with."""
+    jar: str
+    interface: str
+    """The Java class that plays one game."""
+    extra: str
+    """The extra of this package that installs it."""
+    options: tuple[str, ...] = ()
+    """Options of its JVM beyond those that every simulator is run with."""
+    prepare: Callable[[Path, Path], tuple[str, ...]] = _nothing
+    """Given its jar and the folder that it will run in: put there what it reads, and return the addresses of classes
+    that are to be found before the jar's."""
+
+    @property
+    def install(self) -> str:
+        return f"pip install 'rpms[{self.extra}]'"
+
+    def jars(self) -> tuple[str, Path]:
+        """Return py4j's jar and the simulator's; the copy of py4j inside a simulator's is too old to authenticate."""
+        missing = f"the {self.label} simulator is not installed"
+        try:
+            from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+        except ImportError:
+            raise InputError(f"{missing} (py4j is missing): {self.install}") from None
+        spec = importlib.util.find_spec(self.package)  # found, not imported: only its jar is wanted
+        if spec is None:
+            raise InputError(f"{missing} ({self.package} is missing): {self.install}")
+        folders = spec.submodule_search_locations or ()
+        simulator = next((jar for folder in folders if (jar := Path(folder) / self.jar).is_file()), None)
+        gateway = find_jar_path()
+        if simulator is None or not gateway:
+            lost = f"the installed {self.package} or py4j package has lost its jar"
+            raise InputError(f"{lost}: {self.install} --force-reinstall")
+        return str(gateway), simulator
+
 
 JAVA_VARIABLE: Final = "RPMS_JAVA"
 """Environment variable naming the java program to use, before any other."""
@@ -216,10 +313,7 @@ class Jvm:
             self._folder.remove()
 
     def forget(self) -> None:
-        """In a forked child: let go of the parent's JVM without touching it.
-
-        The pipes are replaced, not closed: closing takes a lock that the parent's reader held when the child was made.
-        """
+        """In a forked child: replace the pipes of the parent's JVM; closing them could wait for its reader's lock."""
         self.ended_because = "it belongs to the process that started it"
         self.forgotten = True
         self._process.returncode = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -12,12 +12,12 @@ from typing import Final
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import GoalStep
-from rpms.worlds.scienceworld.asked import steps_asked
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.predicates import PREDICATES, SIGHTS
 from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles, unseen
 from rpms.worlds.scienceworld.scene import Scene
-from rpms.worlds.scienceworld.wording import belief_lines
+from rpms.worlds.scienceworld.tree import walk
 
 _WATCHING: Final = re.compile(r"(?:wait|look|examine|use thermometer|pour|move jug)")
 """The commands that let the world work."""
@@ -43,19 +43,32 @@ class ScienceBelief(ScienceKnown):
         return called(self.scene, word)
 
     def truth(self, atom: Atom, /) -> Truth:
-        recipe = RECIPES.get(atom.predicate)
+        return Truth.of(self.value(atom.predicate, atom.args))
+
+    def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        key = (predicate, args)
+        if key not in self._answered:
+            said = self._answer(predicate, args)
+            self._answered[key] = said if said is None else bool(said)
+        return self._answered[key]
+
+    @cached_property
+    def _answered(self) -> dict[tuple[str, tuple[str, ...]], bool | None]:
+        return {}
+
+    def _answer(self, predicate: str, names: tuple[str, ...]) -> bool | None:
+        recipe = RECIPES.get(predicate)
         if recipe is not None:
-            suits = len(atom.args) == _ARITY[atom.predicate]
-            return Truth.of(recipe(self.scene, *atom.args)) if suits else Truth.UNKNOWN
-        answer = PREDICATES.get(atom.predicate)
+            return recipe(self.scene, *names) if len(names) == _ARITY[predicate] else None
+        answer = PREDICATES.get(predicate)
         if answer is None:
-            return Truth.UNKNOWN
+            return None
         arity, ask = answer
-        args = [arg.removesuffix(" ?") for arg in atom.args]  # what was never seen goes by its kind
-        if atom.predicate in ("here", "portable", "with") and args[-1] != atom.args[-1]:
-            return Truth.of(unseen(self.scene, atom.predicate, *args))
-        asked = self.scene if atom.predicate in SIGHTS else self
-        return Truth.of(ask(asked, *args)) if len(args) == arity else Truth.UNKNOWN
+        args = [name.removesuffix(" ?") for name in names]  # what was never seen goes by its kind
+        if predicate in ("here", "portable", "with") and args[-1] != names[-1]:
+            return unseen(self.scene, predicate, *args)
+        asked = self.scene if predicate in SIGHTS else self
+        return ask(asked, *args) if len(args) == arity else None
 
     def signature(self) -> StateSignature:
         """σ(b): `room=kitchen|inventory=empty`, and the instruments carried if there are any."""
@@ -66,7 +79,7 @@ class ScienceBelief(ScienceKnown):
         )
 
     @property
-    def moment(self) -> str:
+    def fingerprint(self) -> str:
         """All that is known of the world, as a number: where it is the same, nothing has changed or was found out.
 
         Where the world is at work too, watching it is never the same. Numbers are compared within one episode alone,
@@ -84,3 +97,99 @@ class ScienceBelief(ScienceKnown):
 
     def lines(self) -> tuple[str, ...]:
         return belief_lines(self)
+
+
+_MADE: Final = ("chemistry-mix", "grow-fruit")
+"""Tasks, by how their names begin, that end with a focus on what was made."""
+_DETERMINE: Final = ("inclined-plane", "mendelian-genetics", "identify-life-stages")
+"""Tasks of one step, as far as their sentence tells."""
+
+
+def steps_asked(belief: ScienceKnown) -> tuple[GoalStep, ...]:
+    """The steps of the goal's sentence; none where no template fits it."""
+    goal = belief.goal
+    return tuple(_steps(goal, belief)) if isinstance(goal, ScienceGoal) and goal.task else ()
+
+
+def _steps(goal: ScienceGoal, belief: ScienceKnown) -> Iterator[GoalStep]:
+    task, target = goal.task, goal.target
+    focused = len(belief.focused)
+    if task.startswith("find-"):
+        yield GoalStep("find", target, done=focused > 0)
+        yield GoalStep("move", f"{target} to {goal.box}")
+    elif goal.type == "F2":
+        yield GoalStep("find", "thermometer", done=_seen("thermometer", belief))
+        yield GoalStep("focus_on", "thermometer", done=focused > 0)
+        yield GoalStep("find", target, done=focused > 0 and _seen(target, belief))
+        yield GoalStep("focus_on", target, done=focused > 1)
+        yield GoalStep("measure", target)
+    elif task.startswith(_MADE):
+        verb = "grow" if task.startswith("grow") else "create"
+        for number, thing in enumerate(filter(None, (goal.intermediate, target)), start=1):
+            yield GoalStep(verb, thing, done=_seen(thing, belief))
+            yield GoalStep("focus_on", thing, done=focused >= number)
+    elif task == "grow-plant":
+        yield GoalStep("find", "seed", done=_seen("seed", belief))
+        yield GoalStep("focus_on", "seed", done=focused > 0)
+        yield GoalStep("grow", target)
+    elif task.startswith("lifespan"):
+        for number, span in enumerate(goal.criterion.split(", then "), start=1):
+            yield GoalStep("find", f"animal with the {span} life span", done=focused >= number)
+    elif task.startswith(_DETERMINE):
+        about = {
+            "identify-life-stages": "life stages of the ",
+            "mendelian-genetics": f"{goal.criterion} {goal.trait} in ",
+        }
+        verb = "focus_on" if task.startswith("identify") else "determine"
+        yield GoalStep(
+            verb, next((f"{words}{target}" for stem, words in about.items() if task.startswith(stem)), target)
+        )
+    elif task.startswith("power-component"):
+        yield GoalStep("turn_on", target)
+    else:  # boil, melt, freeze, change the state of matter, test conductivity: focus on it first
+        yield GoalStep("find", target, done=_seen(target, belief))
+        yield GoalStep("focus_on", target, done=focused > 0)
+        yield GoalStep("determine" if task.startswith("test") else task.replace("-", "_"), target)
+
+
+def _seen(name: str, belief: ScienceKnown) -> bool:
+    """True if something of a name was seen anywhere."""
+    return any(f" {name} " in f" {each} " for each in belief.last_seen)
+
+
+ROOMS: Final = (
+    *("kitchen", "bathroom", "hallway", "living room", "bedroom"),
+    *("workshop", "art studio", "greenhouse", "outside", "foundry"),
+)
+"""As the instruction names them."""
+_SHOWN: Final = 6
+
+
+def belief_lines(belief: ScienceKnown) -> tuple[str, ...]:
+    """The lines of the [Current State] block; the first is the paper's. Only what is known is said."""
+    carrying = ", ".join(belief.holding) or ("nothing" if belief.inventory_known else "nothing known")
+    lines = [f"Room: {belief.room or 'unknown'}  Carrying: {carrying}"]
+    said = {
+        "Seen": _some(_sightings(belief)),
+        "States": _some(f"{name} is {state}" for name, state in belief.states.items()),
+        "Measured": _some(f"{name} {degrees:g} °C" for name, degrees in belief.temperatures.items()),
+        "Focused on": ", ".join(belief.focused),
+        "Not yet searched": ", ".join(room for room in ROOMS if room not in belief.looked) if belief.looked else "",
+    }
+    return (*lines, *(f"{name}: {text}" for name, text in said.items() if text))
+
+
+def _sightings(belief: ScienceKnown) -> Iterable[str]:
+    """Things that the task names and that were last seen in another room."""
+    task = belief.goal.text.casefold()
+    for room, things in belief.rooms.items():
+        if room != belief.room:
+            for _, thing, _ in walk(things):
+                if thing.name in task:
+                    yield f"{thing.name} in {room}"
+
+
+def _some(items: Iterable[str]) -> str:
+    every: Sequence[str] = list(dict.fromkeys(items))
+    more = f", +{len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return ", ".join(every[:_SHOWN]) + more

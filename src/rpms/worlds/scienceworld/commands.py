@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Final
 
 from rpms.worlds.base import Command
@@ -73,10 +74,6 @@ def repair(action: str, belief: ScienceKnown) -> Command:
     return Command(text, tuple(repairs))
 
 
-def _bare(text: str) -> str:
-    return _ENDS.sub("", text)
-
-
 def _lower(text: str) -> str:
     """Lower case, but for single capital letters, which name things: `inclined plane C`."""
     words = text.split(" ")
@@ -85,11 +82,11 @@ def _lower(text: str) -> str:
     )
 
 
-def _without_articles(text: str) -> str:
-    return text if _LETTER.search(text) or _SURFACE.search(text) else _ARTICLES.sub("", text)
-
-
-_FORMS: Final = ((_bare, "signs around the command"), (_lower, "letter case"), (_without_articles, "articles"))
+_FORMS: Final[tuple[tuple[Callable[[str], str], str], ...]] = (
+    (lambda text: _ENDS.sub("", text), "signs around the command"),
+    (_lower, "letter case"),
+    (lambda text: text if _LETTER.search(text) or _SURFACE.search(text) else _ARTICLES.sub("", text), "articles"),
+)
 
 
 def _reworded(text: str, belief: ScienceKnown) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 _OPENING: Final = "Ambiguous request:"
 _OPTION: Final = re.compile(r"^(\d+):\t(.*)$", re.MULTILINE)
@@ -19,18 +18,6 @@ _SYNONYMS: Final = (
     (re.compile(r" into "), " in "),
 )
 """Players' spellings of what the menu words in one way."""
-
-
-@dataclass(frozen=True, slots=True)
-class MenuAnswer:
-    """Result of one menu."""
-
-    command: str
-    """The command that was answered with the menu, or that answered it."""
-    options: tuple[str, ...]
-    chosen: int | None
-    """The number sent to the simulator; None where the menu was cancelled or is left to the player."""
-    by: Literal["adapter", "player", "cancelled", "shown"]
 
 
 def menu_options(observation: str) -> tuple[str, ...]:

@@ -7,10 +7,12 @@ like stay where they were seen; whatever lives, grows, melts or is made may be a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
+from rpms.core.goal import Goal
 from rpms.worlds.scienceworld.affordances import (
+    FITTINGS,
     helps,
     is_animal,
     is_fixed,
@@ -23,12 +25,27 @@ from rpms.worlds.scienceworld.affordances import (
     takes_things,
     ware,
 )
-from rpms.worlds.scienceworld.focus import is_decoy
 from rpms.worlds.scienceworld.known import ScienceKnown
-from rpms.worlds.scienceworld.matter import state_of
-from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.observations import Thing, state_of
 from rpms.worlds.scienceworld.scene import INVENTORY, Scene, Seen
 from rpms.worlds.scienceworld.tree import Forest, Phrase, alike, find, is_substance, is_vague, read_phrase, walk
+
+_FIXTURES: Final = FITTINGS - {"box", "cup", "door", "flower pot"} | {
+    "bookshelf", "ceramic cup", "glass cup", "hallway", "hot plate", "kitchen", "painting", "picture", "plastic cup",
+    "seed jar", "stopwatch", "tin cup", "ultra low temperature freezer", "wood bowl", "wood cup", "workshop",
+}  # fmt: skip
+"""Furniture, devices, tools, vessels and rooms."""
+_ANYTHING_LIFELESS: Final = "find-non-living-thing"
+"""The one task in which a chair will do."""
+
+
+def is_decoy(goal: Goal, words: str) -> bool:
+    """True if what a command names is furniture, a device or a vessel that the goal's text does not name."""
+    if goal.object == _ANYTHING_LIFELESS:
+        return False
+    name = read_phrase(words).head
+    return name in _FIXTURES and not re.search(rf"\b{name}s?\b", goal.text.casefold())
+
 
 _ALWAYS: Final = frozenset({"agent", "air", "inventory", "self"})
 _UNLISTED: Final = re.compile(r".*\b(?:terminal|anode|cathode|door|drain|sewer)\b.*")
@@ -42,10 +59,13 @@ def found(forest: Forest, phrase: Phrase, place: str) -> list[Seen]:
     return [Seen(thing, holders, place) for _, thing, holders in find(forest, phrase, place)]
 
 
-def meant(belief: ScienceKnown, words: str) -> list[Seen]:
+def meant(belief: ScienceKnown, words: str) -> Sequence[Seen]:
     """Everything known here and in the inventory that words may mean."""
-    phrase = read_phrase(words)
-    return [*found(belief.here, phrase, belief.room or ""), *found(belief.inventory, phrase, INVENTORY)]
+    if words not in belief.meanings:
+        phrase = read_phrase(words)
+        here, carried = found(belief.here, phrase, belief.room or ""), found(belief.inventory, phrase, INVENTORY)
+        belief.meanings[words] = (*here, *carried)
+    return belief.meanings[words]
 
 
 def _is_shut(belief: ScienceKnown, match: Seen) -> bool:

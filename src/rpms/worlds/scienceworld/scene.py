@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 from rpms.core.facts import kind_of
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
 from rpms.worlds.scienceworld.known import ScienceKnown
-from rpms.worlds.scienceworld.matter import substance_of
-from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tree import Forest, walk
 
 INVENTORY: Final = "inventory"
@@ -73,13 +72,11 @@ class Scene:
 
     @cached_property
     def by_name(self) -> Mapping[str, Seen]:
-        """Every thing by a name that tells it from all others: `cup containing red paint`, `sink in kitchen`.
-
-        Of things that nothing tells apart, the first stands for all.
-        """
+        """Every thing by a name that tells it from all others, such as `sink in kitchen`; equal ones are one."""
         names = Counter(seen.name for seen in self.things)
-        for name in names:  # `freezer` would also be the ultra low temperature freezer
-            names[name] += sum(is_fixed(name) and other.endswith(f" {name}") for other in names)
+        for name in filter(is_fixed, names):  # `freezer` would also be the ultra low temperature freezer
+            tail = f" {name}"
+            names[name] += sum([other.endswith(tail) for other in names])
         mixed = Counter(self._holding(seen) for seen in self.things if names[seen.name] > 1)
         found: dict[str, Seen] = {}
         for seen in self.things:

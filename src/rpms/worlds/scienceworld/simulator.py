@@ -3,15 +3,40 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import ClassVar, Final
 
 from rpms.core.errors import WorldError
 from rpms.worlds.base import Outcome
-from rpms.worlds.jvm.bridge import Simulator, give_back
-from rpms.worlds.jvm.game import JavaGame
-from rpms.worlds.scienceworld.menus import MenuAnswer, menu_options, only_reading, player_choice
-from rpms.worlds.scienceworld.program import PROGRAM
+from rpms.worlds.jvm.bridge import JavaGame, Simulator, give_back
+from rpms.worlds.jvm.process import Program
+from rpms.worlds.scienceworld.faster import write_faster_classes
+from rpms.worlds.scienceworld.menus import menu_options, only_reading, player_choice
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, task_at
+
+
+def _faster(jar: Path, folder: Path) -> tuple[str, ...]:
+    classes = folder / "classes"
+    return (f"{classes.as_uri()}/",) if write_faster_classes(jar, classes) else ()
+
+
+PROGRAM: Final = Program(
+    label="ScienceWorld",
+    package="scienceworld",
+    jar="scienceworld.jar",
+    interface="scienceworld.runtime.pythonapi.PythonInterface",
+    extra="scienceworld",
+    options=(
+        # Sets are ordered by identity hashes, which differ from run to run; where all are equal they keep the order of
+        # insertion, and menus, lists and random draws are the same every time. Sets of the simulator's objects, which
+        # are searched most, have better hashes (see `faster`); without them a step takes more than twice as long.
+        "-XX:+UnlockExperimentalVMOptions",
+        "-XX:hashCode=2",
+        "-Xss8m",  # the simulator recurses over nested objects
+    ),
+    prepare=_faster,
+)
+
 
 CALL_TIMEOUT_S: Final = 60.0
 """A step takes 5 to 100 ms and a load less than a second; past this a simulator hangs."""
@@ -26,7 +51,7 @@ class ScienceWorldGame(JavaGame):
     result alone; else the menu is the observation, and costs no time. The next command answers it by number (spaces
     and what follows a colon do not matter) or by an option's text. Any other command would be swallowed by the
     simulator: it takes it for a wrong answer, cancels the menu, lets one iteration pass and says `Unknown action`. Here
-    the menu is cancelled first, at the same cost of one iteration, and then the command is given. `menus` records it.
+    the menu is cancelled first, at the same cost of one iteration, and then the command is given.
     """
 
     program: ClassVar = PROGRAM
@@ -38,12 +63,9 @@ class ScienceWorldGame(JavaGame):
         super().__init__(self.task.id, timeout_s)
         self.variation = variation
         self.simplifications = canonical_simplifications(simplifications, task_name)
-        self.menus: list[MenuAnswer] = []
-        """Every menu since the last reset and what became of it."""
         self._pending: tuple[str, ...] = ()
 
     def _open(self, simulator: Simulator) -> Outcome:
-        self.menus.clear()
         self._pending = ()
         self._load(simulator, gold=False)
         # Until the first step the server still answers with the score and the end of the game it played before.
@@ -54,22 +76,18 @@ class ScienceWorldGame(JavaGame):
             options, self._pending = self._pending, ()
             choice = player_choice(options, command)
             if choice is not None:
-                self.menus.append(MenuAnswer(command, options, choice, "player"))
                 command = str(choice)
             else:
-                self.menus.append(MenuAnswer(command, options, None, "cancelled"))
                 cancelled = self._text("step", "")
                 if not command.strip():
                     return self._outcome(cancelled)
         observation = self._text("step", command)
         options = menu_options(observation)
-        if options:
-            reading = only_reading(options, command)
-            self.menus.append(MenuAnswer(command, options, reading, "shown" if reading is None else "adapter"))
-            if reading is None:
-                self._pending = options
-            else:
-                observation = self._text("step", str(reading))
+        reading = only_reading(options, command) if options else None
+        if reading is not None:
+            observation = self._text("step", str(reading))
+        elif options:
+            self._pending = options
         return self._outcome(observation)
 
     def admissible(self) -> tuple[str, ...]:

@@ -9,10 +9,9 @@ from typing import Final
 
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed
-from rpms.worlds.scienceworld.belief import ScienceBelief
-from rpms.worlds.scienceworld.matter import state_of, substance_of
+from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
 from rpms.worlds.scienceworld.menus import menu_options
-from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing
+from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing, state_of, substance_of
 from rpms.worlds.scienceworld.recipes import tally
 from rpms.worlds.scienceworld.spots import (
     Named,
@@ -25,7 +24,6 @@ from rpms.worlds.scienceworld.spots import (
     with_thing,
 )
 from rpms.worlds.scienceworld.tree import Forest, Phrase, merge, read_phrase, walk
-from rpms.worlds.scienceworld.wording import ROOMS
 
 _FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000
@@ -56,7 +54,8 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         after = _disconnect(after, ScienceDeed("disconnect", name), command)
     done = heard.deed(observation)
     if done is not None:
-        return _DEEDS.get(done.verb, _nothing)(_clear(after), done, command)
+        take_over, after = _DEEDS.get(done.verb), _clear(after)
+        return after if take_over is None else take_over(after, done, command)
     return _perceived(after, observation, command)
 
 
@@ -184,10 +183,6 @@ def _unseen(belief: ScienceBelief, thing: Thing) -> ScienceBelief:
 # What is done
 
 
-def _nothing(belief: ScienceBelief, _done: ScienceDeed, _command: Named) -> ScienceBelief:
-    return belief
-
-
 def _go(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
     room, exits = done.object, dict(belief.exits)
     if belief.room is not None and room in exits.get(belief.room, {}):
@@ -246,10 +241,6 @@ def _dunk(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBe
     return with_thing(belief, target, _filled(thing_at(belief, target), liquids))
 
 
-def _eat(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
-    return take(belief, command, done.object, carried_first=True)[0]
-
-
 def _mix(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     product = Thing(_by_its_name(heard.plain_name(done.object.casefold()), belief.goal.state))
     if command.one.head == "inventory":  # what of it went into the product is not said
@@ -267,10 +258,6 @@ def _focus(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceB
     known = find_spot(belief, command.one, done.object) is not None
     belief = belief if known else _placed(belief, Thing(done.object), command)
     return belief.but(focused=(*belief.focused, done.object))
-
-
-def _reset(belief: ScienceBelief, _done: ScienceDeed, _command: Named) -> ScienceBelief:
-    return belief.but(focused=())
 
 
 def _door(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
@@ -331,19 +318,15 @@ def _read(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceB
     return belief.but(readings={**belief.readings, name: done.place})
 
 
-def _dig(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
-    return _unseen(belief, Thing(done.object))
-
-
 _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ScienceDeed, Named], ScienceBelief]]] = {
     "go": _go,
     "move": _move,
     "pour": _pour,
     "dunk": _dunk,
-    "eat": _eat,
+    "eat": lambda belief, done, command: take(belief, command, done.object, carried_first=True)[0],
     "mix": _mix,
     "focus": _focus,
-    "reset": _reset,
+    "reset": lambda belief, _done, _command: belief.but(focused=()),
     "door": _door,
     "lid": _switch,
     "switch": _switch,
@@ -351,5 +334,5 @@ _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ScienceDeed, Named], Science
     "connect": _connect,
     "disconnect": _disconnect,
     "read": _read,
-    "dig": _dig,
+    "dig": lambda belief, done, _command: _unseen(belief, Thing(done.object)),
 }

@@ -2,28 +2,69 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError, WorldError
 from rpms.core.goal import Goal
-from rpms.core.memory import Entry
+from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
 from rpms.core.wording import Wording
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.jvm.process import missing
-from rpms.worlds.scienceworld.agreement import disagreements
+from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import repair
-from rpms.worlds.scienceworld.compat import compatible
 from rpms.worlds.scienceworld.goals import parse_goal
-from rpms.worlds.scienceworld.observations import refused
-from rpms.worlds.scienceworld.program import PROGRAM
-from rpms.worlds.scienceworld.prompts import VOICE
-from rpms.worlds.scienceworld.simulator import ScienceWorldGame
+from rpms.worlds.scienceworld.known import INSTRUMENTS, ScienceKnown
+from rpms.worlds.scienceworld.observations import Thing, refused, substance_of
+from rpms.worlds.scienceworld.prompts import WORDING
+from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
+from rpms.worlds.scienceworld.tree import alike
 from rpms.worlds.scienceworld.update import update
+
+_PICK: Final = re.compile(r"(?:pick up|take|get) (?:the )?([a-z ]+?)(?: (?:in|on|from) .*)?")
+_USE: Final = re.compile(r"(?:use|activate|deactivate) (?:the )?([a-z ]+?)(?: (?:in|on) .*)?")
+
+
+def required_instruments(entry: Entry) -> tuple[str, ...]:
+    """The instruments that a snippet uses and does not pick up itself, or that its precondition names."""
+    if not isinstance(entry, SuccessSnippet):
+        return ()
+    needed: list[str] = []
+    stated = entry.precondition.get("instrument")
+    if isinstance(stated, str) and stated:
+        needed.append(stated)
+    picked: set[str] = set()
+    for action in entry.actions:
+        command = action[:200].casefold().strip()
+        pick, use = _PICK.fullmatch(command), _USE.fullmatch(command)
+        if pick:
+            picked.add(pick[1])
+        if use and use[1] in INSTRUMENTS and use[1] not in picked and use[1] not in needed:
+            needed.append(use[1])
+    return tuple(needed)
+
+
+def compatible(belief: Belief, entry: Entry) -> str:
+    """Say why an entry does not suit the belief, nothing if it does. Schemas carry no state and suit every one.
+
+    An instrument must be known to be carried: an inventory never looked at holds none that was not seen picked up.
+    """
+    if isinstance(entry, VerifiedSchema) or not isinstance(belief, ScienceKnown):
+        return ""
+    missing = [name for name in required_instruments(entry) if not belief.carries(name)]
+    if missing:
+        held = ", ".join(belief.instruments) or "none"
+        return f"needs an instrument in the inventory ({', '.join(missing)}), now carrying {held}"
+    rooms = entry.state_signature.get("room")
+    if rooms and belief.room is not None and belief.room not in rooms:
+        return f"learned in the {rooms[0]}, now in the {belief.room}"
+    return ""
 
 
 class ScienceWorld(World):
@@ -40,7 +81,7 @@ class ScienceWorld(World):
     retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.2, destination=0.0))
     """The signature's object is the task, its state the substance or thing; its destination, a box of some colour,
     says nothing of how alike two tasks are."""
-    wording: Wording = VOICE
+    wording: Wording = WORDING
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         options = self.chosen(setting)
@@ -95,16 +136,36 @@ class ScienceWorld(World):
         return refused(observation)
 
     def contradictions(self, belief: ScienceBelief, game: Game) -> tuple[str, ...]:
-        """Compare room and inventory with the simulator's free listings; of other games nothing can be said.
-
-        Nor of one that has died, which the next step finds out.
-        """
+        """Compare room and inventory with the simulator's free listings; other and dead games give nothing."""
         if not isinstance(game, ScienceWorldGame):
             return ()
         try:
             return disagreements(belief, game.look(), game.inventory())
         except WorldError:
             return ()
+
+
+def disagreements(belief: ScienceKnown, look: str, inventory: str) -> tuple[str, ...]:
+    """Beliefs about room and inventory that two listings of the same moment deny."""
+    found = []
+    sight, carried = heard.room_sight(look), heard.carried(inventory)
+    if sight is not None and belief.room is not None and sight.room != belief.room:
+        found.append(f"the room is {sight.room}, not {belief.room}")
+    left = [thing for thing in carried or () if not thing.restless]
+    for thing in belief.inventory:
+        match = next((other for other in left if _same(thing, other)), None)
+        if match is None:
+            found.append(f"{thing.name} is not carried")
+        else:
+            left.remove(match)
+    if belief.inventory_known:
+        found.extend(f"{thing.name} is carried" for thing in left)
+    return tuple(found)
+
+
+def _same(one: Thing, other: Thing) -> bool:
+    """True if two names are of one thing, whatever state or age it has come to since."""
+    return alike(substance_of(one.name), substance_of(other.name))
 
 
 world: World = ScienceWorld()

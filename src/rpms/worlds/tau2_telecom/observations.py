@@ -152,24 +152,8 @@ def _permissions(belief: TelecomBelief, app: str, granted: list[str]) -> Telecom
     return belief.learn(Literal(Atom("granted", (app, "_")), negated=True), *facts)
 
 
-def _app_status(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
-    return _permissions(belief, match[1], re.findall(r"^   - (\w+)$", match[2], re.MULTILINE))
-
-
 def _mode(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
     return belief.learn("not preferred(_)", Literal(Atom("preferred", (match[1],))))
-
-
-def _apn(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
-    return belief.learn(_fact("apn_broken", match[1] == "broken"), _fact("mmsc_set", match[2] != "Not Set"))
-
-
-def _paid(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
-    return belief.noting(match[1], {"status": "Paid"}).learn("not requested")
-
-
-def _speed(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
-    return belief.learn(_fact("fast", match[1] == "Excellent"), _fact("online", True))
 
 
 _TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
@@ -194,7 +178,11 @@ _TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (r"^No SIM card detected", lambda belief, _: _sim(belief, "missing")),
         (r"^The SIM card is locked", lambda belief, _: _sim(belief, "locked")),
         (r"^SIM card re-seated", lambda belief, _: belief.learn("not sim_missing")),
-        (r"^Current APN Name: (\w+)\nMMSC URL \(for picture messages\): (.+)$", _apn),
+        (r"^Current APN Name: (\w+)$", _switch("apn_broken", "broken")),
+        (
+            r"^MMSC URL \(for picture messages\): (.+)$",
+            lambda belief, match: belief.learn(_fact("mmsc_set", match[1] != "Not Set")),
+        ),
         (r"^APN settings set to: (\w+)$", _switch("apn_broken", "broken")),
         (r"^APN settings will reset at reboot\.$", lambda belief, _: belief.learn("apn_resetting")),
         (r"^Resetting APN settings", lambda belief, _: belief.learn("not apn_broken", "mmsc_set")),
@@ -208,14 +196,18 @@ _TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
             r"^Your messaging app can(not)? send MMS",
             lambda belief, match: belief.learn(_fact("mms_works", not match[1])),
         ),
-        (r"^Speed Test Result: [\d.]+ Mbps \((\w[\w ]*)\)", _speed),
+        (r"^Speed Test Result: [\d.]+ Mbps \((\w[\w ]*)\)", _switch("fast", "Excellent")),
+        (r"^Speed Test Result: [\d.]+ Mbps \(\w", lambda belief, _: belief.learn("online")),
         (r"^Speed test failed: No Connection", lambda belief, _: belief.learn("not fast", "not online")),
         (
             r"^App '(\w+)' has permission for: ([\w, ]+)\.$",
             lambda belief, match: _permissions(belief, match[1], match[2].split(", ")),
         ),
         (r"^App '(\w+)' currently has no", lambda belief, match: _permissions(belief, match[1], [])),
-        (r"^Status for App: (\w+)\n((?:.+\n?)*)", _app_status),
+        (
+            r"^Status for App: (\w+)\n((?:.+\n?)*)",
+            lambda belief, match: _permissions(belief, match[1], re.findall(r"^   - (\w+)$", match[2], re.MULTILINE)),
+        ),
         (
             r"^Success\. Permission '(\w+)' granted to app '(\w+)'",
             lambda belief, match: belief.learn(Literal(Atom("granted", (match[2], match[1])))),
@@ -223,7 +215,10 @@ _TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (r"^No payment request has been made", lambda belief, _: belief.learn("not requested")),
         (r"^You do not have a payment request", lambda belief, _: belief.learn("not requested")),
         (r"^You have a payment request for bill (\w+) ", lambda belief, match: _awaited(belief, match[1])),
-        (r"^Payment of [\d.]+ USD has been made for bill (\w+)\.$", _paid),
+        (
+            r"^Payment of [\d.]+ USD has been made for bill (\w+)\.$",
+            lambda belief, match: belief.noting(match[1], {"status": "Paid"}).learn("not requested"),
+        ),
         (r"^The ticket is closed\.$", lambda belief, _: belief.learn("closed")),
     )
 )
@@ -282,10 +277,6 @@ def _bills_of(belief: TelecomBelief, customer: str) -> list[str]:
     return [bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer]
 
 
-def _transferred(belief: TelecomBelief, _call: WrittenCall, _said: str) -> TelecomBelief:
-    return belief.learn("escalated(_)")
-
-
 _AFTER: Mapping[str, Callable[[TelecomBelief, WrittenCall, str], TelecomBelief]] = {
     "send_payment_request": _sent,
     "enable_roaming": _roaming(True),
@@ -293,5 +284,5 @@ _AFTER: Mapping[str, Callable[[TelecomBelief, WrittenCall, str], TelecomBelief]]
     "refuel_data": _refuelled,
     "set_apn_settings": _set_apn,
     "get_bills_for_customer": _listed,
-    "transfer_to_human_agents": _transferred,
+    "transfer_to_human_agents": lambda belief, _call, _said: belief.learn("escalated(_)"),
 }

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from typing import Any, Final
 from rpms.core.errors import InputError
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
+from rpms.worlds.base import Task
 
 INSTALL: Final = "pip install 'rpms[tau2]'"
 DATA: Final = ("tau2", "data", "domains", "telecom")
@@ -113,3 +115,25 @@ def _read(name: str) -> Any:
         return json.loads(gzip.decompress(content) if name.endswith(".gz") else content)
     except (OSError, EOFError, ValueError) as error:
         raise InputError(f"inspect-evals has no readable {'/'.join((*DATA, name))} ({error}): {INSTALL} -U") from None
+
+
+SPLITS: Final = (*OFFICIAL, "full-train")
+"""Train and test are disjoint and make up base. Full holds every task, those of test included; full-train, which is our
+own, holds the others: there is much to learn from, and nothing of test."""
+
+_TYPE = re.compile(r"\[([a-z_]+)\]")
+
+
+def list_tasks(split: str) -> Sequence[Task]:
+    """The tasks of a split, in the official order."""
+    if split not in SPLITS:
+        raise InputError(f"tau2-telecom has no split {split!r}; choose one of {', '.join(SPLITS)}")
+    known = splits()
+    held_out = frozenset(known["test"])
+    names = [name for name in known["full"] if name not in held_out] if split == "full-train" else known[split]
+    return [Task(name, split, _type_of(name)) for name in names]
+
+
+def _type_of(name: str) -> str:
+    match = _TYPE.match(name)
+    return match[1] if match else "other"

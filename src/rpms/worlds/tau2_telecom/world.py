@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
@@ -10,35 +11,17 @@ from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
 from rpms.foreign.calls import NotACall, Tool, WrittenCall, read_call
-from rpms.worlds.base import Command, Game, Setting, Task, World
-from rpms.worlds.tau2_telecom.agreement import disagreements
-from rpms.worlds.tau2_telecom.belief import TelecomBelief
+from rpms.worlds.base import Command, Game, Setting, Task, World, read_wording
+from rpms.worlds.tau2_telecom.belief import TelecomBelief, disagreements
 from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
 from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
 from rpms.worlds.tau2_telecom.observations import refused, update
-from rpms.worlds.tau2_telecom.package import load_package, missing
-from rpms.worlds.tau2_telecom.prompts import VOICE
-from rpms.worlds.tau2_telecom.tasks import SPLITS, list_tasks
+from rpms.worlds.tau2_telecom.package import SPLITS, list_tasks, load_package, missing
 
+WORDING = read_wording(__package__)
 SIGNATURES: Mapping[str, tuple[str, ...]] = {
-    "get_customer_by_phone": ("phone_number",),
-    "get_customer_by_id": ("customer_id",),
-    "get_customer_by_name": ("full_name", "dob"),
-    "get_details_by_id": ("id",),
-    "suspend_line": ("customer_id", "line_id", "reason"),
-    "resume_line": ("customer_id", "line_id"),
-    "get_bills_for_customer": ("customer_id", "limit"),
-    "send_payment_request": ("customer_id", "bill_id"),
-    "get_data_usage": ("customer_id", "line_id"),
-    "enable_roaming": ("customer_id", "line_id"),
-    "disable_roaming": ("customer_id", "line_id"),
-    "transfer_to_human_agents": ("summary",),
-    "refuel_data": ("customer_id", "line_id", "gb_amount"),
-    "set_network_mode_preference": ("mode",),
-    "set_apn_settings": ("apn_settings",),
-    "check_app_status": ("app_name",),
-    "check_app_permissions": ("app_name",),
-    "grant_app_permission": ("app_name", "permission"),
+    **{name: tuple(given.split(", ")) for name, given in re.findall(r"(\w+)\((\w[\w, ]*)\)", WORDING.instruction)},
+    "get_bills_for_customer": ("customer_id", "limit"),  # which the prompt does not tell
 }
 """The parameters of the tools that have any, in order: how a call is written in one way."""
 
@@ -50,7 +33,7 @@ class Tau2Telecom(World):
     splits: tuple[str, ...] = SPLITS
     step_budget = 50
     max_tokens = 256
-    wording = VOICE
+    wording = WORDING
     retrieval = Retrieval(similarity=Similarity(type=0.6, object=0.0, state=0.4, destination=0.0))
     """Goals differ by the complaint, and by whether the user is abroad."""
 

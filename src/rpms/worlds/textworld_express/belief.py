@@ -1,23 +1,113 @@
-"""The belief of all eight games: what is known, as the core asks for it."""
+"""The belief of all eight games: what was seen, told and read, and the truth of the manual's predicates in it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import combinations
 
 from rpms.core.belief import Belief
-from rpms.worlds.textworld_express.known import ExpressKnown
-from rpms.worlds.textworld_express.observations import DIRECTIONS, quantity
-from rpms.worlds.textworld_express.predicates import PREDICATES
+from rpms.core.goal import Goal
+from rpms.worlds.textworld_express.games import ExpressGoal
+from rpms.worlds.textworld_express.observations import (
+    CONDITIONS,
+    CUTS,
+    DIRECTIONS,
+    DONE,
+    CookbookRecipe,
+    Furniture,
+    Place,
+    quantity,
+)
 
 
 @dataclass(frozen=True)
-class ExpressBelief(ExpressKnown, Belief):
-    """Knowledge from the texts alone."""
+class ExpressBelief(Belief):
+    """Knowledge from the texts alone, whichever of the eight games it is."""
 
-    answers = PREDICATES
+    goal: Goal
+    room: str | None = None
+    places: Mapping[str, Place] = field(default_factory=dict)
+    """The rooms that were seen, as they were when left."""
+    carried: tuple[str, ...] = ()
+    capacity: int | None = None
+    """Most things that can be carried, if that is known."""
+    states: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Preparation of food so far: `{"carrot": {"sliced", "fried"}}`."""
+    placed: tuple[str, ...] = ()
+    """Things the player has put somewhere, and not taken since, in order."""
+    recipe: CookbookRecipe | None = None
+    chart: Mapping[str, frozenset[str]] | None = None
+    """The map: which rooms it connects."""
+    result: int | None = None
+    """The answer to the math problem, once it was read."""
+    orders: tuple[str, ...] = ()
+    """The commands that are to be given next."""
+    eaten: tuple[str, ...] = ()
+
+    @property
+    def here(self) -> Place | None:
+        return self.places.get(self.room) if self.room is not None else None
+
+    @cached_property
+    def ordered(self) -> tuple[Place, ...]:
+        """The rooms that were seen, the present one first: of two trash cans, the one at hand is meant."""
+        here = self.here
+        others = (place for place in self.places.values() if place is not here)
+        return (*([here] if here is not None else []), *others)
+
+    @cached_property
+    def rooms(self) -> tuple[str, ...]:
+        """All rooms that were seen or told of, and one behind each door that was never open."""
+        told = [*self.places, *(there for place in self.places.values() for there in place.exits.values() if there)]
+        told += [room for _, room in self.told] + [*(self.chart or ())]
+        told += [
+            behind(room, way) for room, place in self.places.items() for way in place.exits if self.is_veiled(room, way)
+        ]
+        return tuple(dict.fromkeys(told))
+
+    def is_veiled(self, room: str, direction: str) -> bool:
+        """True if nobody knows what room a door leads to."""
+        place = self.places.get(room)
+        return place is not None and direction in place.exits and place.exits[direction] is None
+
+    @cached_property
+    def things(self) -> tuple[str, ...]:
+        """All that was seen, or told of, and is no furniture that holds things."""
+        seen = (thing for place in self.ordered for thing in place.things)
+        told = [thing for thing, _ in self.told]
+        wanted = (*self.recipe.ingredients, "meal") if self.recipe else ()
+        furniture = {name for place in self.ordered for name in place.furniture}
+        return tuple(dict.fromkeys(name for name in (*self.carried, *seen, *told, *wanted) if name not in furniture))
+
+    @property
+    def told(self) -> tuple[tuple[str, str], ...]:
+        return self.goal.found if isinstance(self.goal, ExpressGoal) else ()
+
+    def rooms_of(self, thing: str) -> list[str]:
+        """Place where something was seen, or is said to be."""
+        seen = self._seen_in.get(thing, [])
+        if not seen and thing not in self.carried and thing not in self.placed:
+            return [room for told, room in self.told if told == thing and room not in self.places]
+        return seen
+
+    @cached_property
+    def _seen_in(self) -> Mapping[str, list[str]]:
+        """By name, the rooms in which something was seen, in the open or in what is shut now."""
+        found: dict[str, list[str]] = {}
+        for room, place in self.places.items():
+            for name in {*place.visible, *(thing for each in place.furniture.values() for thing in each.content or ())}:
+                found.setdefault(name, []).append(room)
+        return found
+
+    def furniture(self, name: str) -> Furniture | None:
+        """A piece of furniture by its name, the one at hand if there are several."""
+        return next((place.furniture[name] for place in self.ordered if name in place.furniture), None)
+
+    def is_done(self, verb: str, food: str) -> bool:
+        """True if a direction of the recipe was followed."""
+        return DONE.get(verb, verb) in self.states.get(food, frozenset())
 
     @property
     def location(self) -> str | None:
@@ -72,7 +162,7 @@ class ExpressBelief(ExpressKnown, Belief):
         return super().called(word)
 
     @property
-    def moment(self) -> str:
+    def fingerprint(self) -> str:
         return (
             f"{self.room}|{self.carried}|{sorted(self.places)}|{self.orders}|{len(self.placed)}|{sorted(self.states)}"
         )
@@ -102,6 +192,11 @@ class ExpressBelief(ExpressKnown, Belief):
         return tuple(found)
 
 
+def behind(room: str, direction: str) -> str:
+    """The name of a room that nobody has seen, behind a closed door."""
+    return f"room {direction} of {room}"
+
+
 _LONGEST_NAME = 6
 """Words of a name that are tried as the name of a sort; no thing has a longer one."""
 
@@ -112,3 +207,190 @@ def _sorts(thing: str) -> tuple[str, ...]:
     words = thing.split()[-_LONGEST_NAME:]
     words += [words[-1].removesuffix("s")] if words and words[-1].endswith("s") else []
     return tuple(" ".join(some) for size in range(len(words), 0, -1) for some in combinations(words, size))
+
+
+def _here(belief: ExpressBelief, thing: str) -> bool | None:
+    place = belief.here
+    if place is None or belief.room is None:
+        return None
+    if thing in belief.carried or thing in place.visible or thing == belief.room:
+        return True
+    if thing in belief.rooms or belief.rooms_of(thing) or not _may_hide(belief, belief.room):
+        return False
+    return None
+
+
+def _may_hide(belief: ExpressBelief, room: str) -> bool:
+    """True if something in a room was never looked into."""
+    return any(each.content is None for each in belief.places[room].furniture.values())
+
+
+def _with(belief: ExpressBelief, room: str, thing: str) -> bool | None:
+    if room not in belief.rooms:
+        return False
+    if thing in belief.carried:
+        return room == belief.room
+    known = belief.rooms_of(thing)
+    if room in known:
+        return True
+    if room in belief.places:
+        return None if not known and _may_hide(belief, room) else False
+    return None if belief.furniture(thing) is not None or not known else False
+
+
+def _leads(belief: ExpressBelief, room: str, direction: str, other: str) -> bool | None:
+    place = belief.places.get(room)
+    if place is None:
+        return None if room in belief.rooms else False
+    if direction not in place.exits:
+        return False
+    there = place.exits[direction]
+    if there is not None:
+        return there == other
+    if other == behind(room, direction):
+        return True
+    return None if _charted_only(belief, room, other) else False
+
+
+def _charted_only(belief: ExpressBelief, room: str, other: str) -> bool:
+    """True if a map connects two rooms, and no way between them was seen."""
+    seen = belief.places[room].exits.values() if room in belief.places else ()
+    return belief.chart is not None and other in belief.chart.get(room, ()) and other not in seen
+
+
+def _mapped(belief: ExpressBelief, room: str, other: str) -> bool | None:
+    place = belief.places.get(room)
+    if place is not None and any(
+        there == other or (there is None and other == behind(room, way)) for way, there in place.exits.items()
+    ):
+        return True
+    return _charted_only(belief, room, other)
+
+
+def _shut(belief: ExpressBelief, room: str, direction: str) -> bool | None:
+    place = belief.places.get(room)
+    return None if place is None else place.doors.get(direction, False)
+
+
+def _leads_out(belief: ExpressBelief, direction: str, ways: str) -> bool | None:
+    """True if there is a way, or a door, in a direction from here."""
+    if direction not in DIRECTIONS:
+        return False
+    return None if belief.here is None else direction in getattr(belief.here, ways)
+
+
+def _loose(belief: ExpressBelief, thing: str) -> bool | None:
+    if belief.here is None:
+        return None
+    return True if belief.rooms_of(thing) else (False if thing in belief.carried else None)
+
+
+def _furnished(belief: ExpressBelief, name: str, how: str) -> bool | None:
+    """True if a piece of furniture is open, or has a lid; no other thing is or has."""
+    found = belief.furniture(name)
+    if found is not None:
+        return bool(getattr(found, how))
+    return False if name in belief.things else None
+
+
+def _hides(belief: ExpressBelief, name: str, room: str) -> bool | None:
+    place = belief.places.get(room)
+    found = place.furniture.get(name) if place is not None else None
+    return found is not None and found.content is None
+
+
+def _inside(belief: ExpressBelief, thing: str, container: str) -> bool | None:
+    found = belief.furniture(container)
+    return found is not None and not found.open and thing in (found.content or ())
+
+
+def _in(belief: ExpressBelief, thing: str, name: str) -> bool | None:
+    every = [place.furniture[name] for place in belief.places.values() if name in place.furniture]
+    if any(thing in (each.content or ()) for each in every):
+        return True
+    known = thing in belief.carried or bool(belief.rooms_of(thing))
+    return False if known and every else None
+
+
+def _is_a(_belief: ExpressBelief, thing: str, sort: str) -> bool | None:
+    named, wanted = thing.split(), sort.split()
+    words = iter(named)
+    alike = all(any(word in (each, f"{each}s") for word in words) for each in wanted)
+    return alike and all(word in wanted for word in named if word in CONDITIONS)
+
+
+def _followed(belief: ExpressBelief, food: str, *, cuts: bool) -> bool | None:
+    if belief.recipe is None:
+        return None
+    wanted = [verb for verb, named in belief.recipe.directions if named == food and (verb in CUTS) is cuts]
+    return all(belief.is_done(verb, food) for verb in wanted)
+
+
+def _ready(belief: ExpressBelief) -> bool | None:
+    if belief.recipe is None:
+        return None
+    done = all(belief.is_done(verb, food) for verb, food in belief.recipe.directions)
+    return done and all(food in belief.carried for food in belief.recipe.ingredients)
+
+
+def _needed(belief: ExpressBelief, thing: str) -> bool | None:
+    if belief.recipe is not None:
+        uncut = any(verb in CUTS and not belief.is_done(verb, food) for verb, food in belief.recipe.directions)
+        return thing in belief.recipe.ingredients or thing == "meal" or (thing == "knife" and uncut)
+    return thing == belief.goal.object
+
+
+def _unsorted(belief: ExpressBelief) -> dict[str, int]:
+    """The quantities that are in no box yet."""
+    amounts = {name: amount for name in belief.things if (amount := quantity(name)) is not None}
+    return {name: amount for name, amount in amounts.items() if not _in(belief, name, belief.goal.destination)}
+
+
+def _next(belief: ExpressBelief, thing: str) -> bool | None:
+    left = _unsorted(belief)
+    return thing in left and left[thing] == min(left.values())
+
+
+ExpressBelief.answers = {
+    "at": (1, lambda belief, room: None if belief.room is None else room == belief.room),
+    "here": (1, _here),
+    "with": (2, _with),
+    "leads": (3, _leads),
+    "mapped": (2, _mapped),
+    "shut": (2, _shut),
+    "way": (1, lambda belief, direction: _leads_out(belief, direction, "exits")),
+    "door": (1, lambda belief, direction: _leads_out(belief, direction, "doors")),
+    "barred": (1, lambda belief, direction: None if belief.here is None else belief.here.doors.get(direction, False)),
+    "seen": (1, lambda belief, room: room in belief.places),
+    "holding": (1, lambda belief, thing: None if belief.here is None else thing in belief.carried),
+    "loose": (1, _loose),
+    "full": (0, lambda belief: belief.capacity is not None and len(belief.carried) >= belief.capacity),
+    "open": (1, lambda belief, name: _furnished(belief, name, "open")),
+    "lid": (1, lambda belief, name: _furnished(belief, name, "lid")),
+    "hides": (2, _hides),
+    "inside": (2, _inside),
+    "in": (2, _in),
+    "is_a": (2, _is_a),
+    "tidy": (1, lambda belief, thing: thing in belief.placed),
+    "studied": (0, lambda belief: belief.recipe is not None),
+    "ingredient": (1, lambda belief, thing: None if belief.recipe is None else thing in belief.recipe.ingredients),
+    "calls_for": (
+        2,
+        lambda belief, food, verb: None if belief.recipe is None else (verb, food) in belief.recipe.directions,
+    ),
+    "cut": (1, lambda belief, food: _followed(belief, food, cuts=True)),
+    "cooked": (1, lambda belief, food: _followed(belief, food, cuts=False)),
+    "ready": (0, _ready),
+    "eaten": (1, lambda belief, food: None if belief.here is None else food in belief.eaten),
+    "needed": (1, _needed),
+    "charted": (0, lambda belief: belief.chart is not None),
+    "solved": (0, lambda belief: belief.result is not None),
+    "answer": (1, lambda belief, thing: None if belief.result is None else quantity(thing) == belief.result),
+    "next": (1, _next),
+    "sorted": (0, lambda belief: belief.room is not None and not _unsorted(belief)),
+    "instructed": (0, lambda belief: bool(belief.orders)),
+    "told": (1, lambda belief, order: order in belief.orders[:1]),
+    "ordered": (1, lambda belief, thing: any(order.endswith(f" {thing}") for order in belief.orders[:1])),
+    "finished": (0, lambda _belief: False),
+}
+"""Predicate → how many arguments it has, and what answers it."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 REFUSALS: Final = ("Unknown action:", "You can't move there", "That is already ", "Your inventory currently has ")
 DIRECTIONS: Final = ("north", "south", "east", "west")
@@ -50,27 +51,55 @@ class Food:
 
 
 @dataclass(frozen=True, slots=True)
-class ThingSight:
-    """One thing that a look shows."""
+class Furniture:
+    """A piece of furniture, or a box: something that things are on or in."""
 
-    name: str
-    open: bool | None = None
-    """True if things can be seen on or in it and put there; False while it is closed, None of what holds nothing."""
-    content: tuple[Food, ...] = ()
+    open: bool
+    content: tuple[str, ...] | None = ()
+    """None while nobody has looked into it."""
     lid: bool = False
-    """True if it can be opened and closed, as far as the text shows."""
 
 
 @dataclass(frozen=True, slots=True)
-class LookAround:
+class Place:
+    """A room that was seen from inside."""
+
+    furniture: Mapping[str, Furniture]
+    loose: tuple[str, ...]
+    """Things in it that hold nothing: things on the floor, and fixtures."""
+    exits: Mapping[str, str | None]
+    """Direction → the room there; None behind a door that was never open."""
+    doors: Mapping[str, bool]
+    """Direction → whether the door is closed."""
+
+    @property
+    def visible(self) -> Iterator[str]:
+        """All that is in reach of somebody in the room."""
+        yield from self.loose
+        for name, each in self.furniture.items():
+            yield name
+            if each.open:
+                yield from each.content or ()
+
+    @property
+    def things(self) -> Iterator[str]:
+        """All that is in it, in the open or not, and holds nothing itself."""
+        yield from self.loose
+        for each in self.furniture.values():
+            yield from each.content or ()
+
+    def holder_of(self, thing: str) -> str | None:
+        """The piece of furniture that a thing is known to be in or on."""
+        return next((name for name, each in self.furniture.items() if thing in (each.content or ())), None)
+
+
+class LookAround(NamedTuple):
     """Content of a look around."""
 
     name: str
-    sights: tuple[ThingSight, ...]
-    exits: dict[str, str | None]
-    """Direction → the room there, None behind a closed door."""
-    doors: dict[str, bool]
-    """Direction → whether the door there is closed; nothing where there is no door."""
+    place: Place
+    foods: tuple[Food, ...]
+    """Things on and in furniture, with what was done to them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +136,19 @@ def room(observation: str) -> LookAround | None:
     match = _ROOM.search(observation[:LONGEST])
     if match is None:
         return None
-    sights = [sight for piece in _SIGHT.split(match[2])[1:] if (sight := _sight(piece.strip())) is not None]
+    furniture: dict[str, Furniture] = {}
+    loose: list[str] = []
+    foods: list[Food] = []
+    for piece in map(str.strip, _SIGHT.split(match[2])[1:]):
+        seen = _THING.fullmatch(piece)
+        if seen is None:
+            loose += filter(None, [food(piece.rstrip(".")).name])
+            continue
+        name = next(filter(None, seen.group("closed", "bare", "loaded", "empty", "full")))
+        foods += (held := things(seen["on"] or seen["inside"] or ""))
+        opened = piece.lower().startswith("an open ") and not (seen["bare"] or seen["loaded"])
+        content = None if seen["closed"] else tuple(each.name for each in held)
+        furniture[name] = Furniture(not seen["closed"], content, lid=bool(seen["closed"]) or opened)
     exits: dict[str, str | None] = {}
     doors: dict[str, bool] = {}
     for way in _EXIT.finditer(observation[match.end() : LONGEST]):
@@ -115,24 +156,7 @@ def room(observation: str) -> LookAround | None:
         exits[direction] = way[3]
         if way[2] or way[0].startswith("Through"):
             doors[direction] = bool(way[2])
-    return LookAround(match[1], tuple(sights), exits, doors)
-
-
-def _sight(text: str) -> ThingSight | None:
-    match = _THING.fullmatch(text)
-    if match is None:
-        name = food(text.rstrip(".")).name
-        return ThingSight(name) if name else None
-    if match["closed"]:
-        return ThingSight(match["closed"], open=False, lid=True)
-    if match["bare"]:
-        return ThingSight(match["bare"], open=True)
-    if match["loaded"]:
-        return ThingSight(match["loaded"], open=True, content=things(match["on"]))
-    lid = text.lower().startswith("an open ")
-    if match["empty"]:
-        return ThingSight(match["empty"], open=True, lid=lid)
-    return ThingSight(match["full"], open=True, content=things(match["inside"]), lid=lid)
+    return LookAround(match[1], Place(furniture, tuple(loose), exits, doors), tuple(foods))
 
 
 def inventory(observation: str) -> tuple[tuple[Food, ...], int | None] | None:
@@ -199,3 +223,18 @@ def orders(observation: str) -> tuple[str, ...]:
     if (match := _INSTRUCTION.match(observation)) is not None:
         return (f"{match[1]} {match[2]}",)
     return ()
+
+
+OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
+DONE = {
+    "slice": "sliced",
+    "dice": "diced",
+    "chop": "chopped",
+    "fry": "fried",
+    "roast": "roasted",
+    "grill": "grilled",
+}
+"""Verbs of the cookbook, and the name of food after each."""
+CUTS = ("slice", "dice", "chop")
+CONDITIONS = ("clean", "dirty", "wet", "rotten", "used")
+"""Conditions of a thing by which it belongs elsewhere than others of its sort."""

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from rpms.core.errors import WorldError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.base import Outcome, Task
-from rpms.worlds.jvm.bridge import Simulator, give_back
-from rpms.worlds.jvm.game import JavaGame
-from rpms.worlds.textworld_express.program import PROGRAM
+from rpms.worlds.jvm.bridge import JavaGame, Simulator, give_back
+from rpms.worlds.jvm.process import Program
+
+_DATA: Final = ("cooking_world.json", "twc_objects.folds.json")
+"""Files beside the jar, which the simulator reads from the folder that it runs in."""
+
+
+def _with_data(jar: Path, folder: Path) -> tuple[str, ...]:
+    for name in _DATA:
+        if (jar.parent / name).is_file():  # another release may keep them elsewhere, and says so itself where it cannot
+            shutil.copyfile(jar.parent / name, folder / name)
+    return ()
+
+
+PROGRAM: Final = Program(
+    label="TextWorldExpress",
+    package="textworld_express",
+    jar="textworld-express.jar",
+    interface="textworldexpress.runtime.PythonInterface",
+    extra="textworld-express",
+    prepare=_with_data,
+)
+
 
 CALL_TIMEOUT_S: Final = 60.0
 """A step takes less than a millisecond, making a game a few; past this a simulator hangs."""

@@ -10,8 +10,8 @@ from typing import Final
 from rpms.core.goal import Goal
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
-from rpms.worlds.textworld_express.goals import ExpressGoal
-from rpms.worlds.textworld_express.known import DONE, OPPOSITE, Furniture, Place
+from rpms.worlds.textworld_express.games import ExpressGoal
+from rpms.worlds.textworld_express.observations import DONE, OPPOSITE, Furniture, Place
 
 _DOOR: Final = re.compile(r"(?:open|close) door to (north|south|east|west)")
 
@@ -64,32 +64,23 @@ def _obeyed(belief: ExpressBelief, action: str | None) -> ExpressBelief:
 
 def _see(belief: ExpressBelief, room: said.LookAround) -> ExpressBelief:
     """Take in a look around."""
-    before = belief.places.get(room.name)
+    before, seen = belief.places.get(room.name), room.place
     old = before.furniture if before is not None else {}
-    furniture: dict[str, Furniture] = {}
-    loose: list[str] = []
-    for sight in room.sights:
-        belief = _with_states(belief, sight.content)
-        if sight.open is None:
-            loose.append(sight.name)
-        elif sight.open:
-            content = tuple(each.name for each in sight.content)
-            furniture[sight.name] = Furniture(open=True, content=content, lid=sight.lid)
-        else:
-            kept = old[sight.name].content if sight.name in old else None
-            furniture[sight.name] = Furniture(open=False, content=kept, lid=True)
-    exits = dict(room.exits)
+    furniture = {
+        name: replace(each, content=old[name].content) if not each.open and name in old else each
+        for name, each in seen.furniture.items()
+    }
+    exits = dict(seen.exits)
     for direction, there in exits.items():
         if there is None:
             known = before.exits.get(direction) if before is not None else None
             exits[direction] = known or _across(belief, room.name, direction)
-    place = Place(furniture, tuple(loose), exits, dict(room.doors))
-    places = {**belief.places, room.name: place}
+    places = {**belief.places, room.name: replace(seen, furniture=furniture, exits=exits)}
     for direction, there in exits.items():
         if there is not None and there in places:
             places[there] = _with_way(places[there], OPPOSITE[direction], room.name)
-    placed = tuple(thing for thing in belief.placed if thing not in loose)
-    return replace(belief, room=room.name, places=places, placed=placed)
+    placed = tuple(thing for thing in belief.placed if thing not in seen.loose)
+    return replace(_with_states(belief, room.foods), room=room.name, places=places, placed=placed)
 
 
 def _across(belief: ExpressBelief, room: str, direction: str) -> str | None:

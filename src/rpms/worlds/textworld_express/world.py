@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.wording import Wording
-from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.base import Command, Game, Setting, Task, World, read_wording
 from rpms.worlds.jvm.process import missing
-from rpms.worlds.textworld_express.agreement import disagreements
+from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
-from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, task_at
-from rpms.worlds.textworld_express.goals import parse_goal
-from rpms.worlds.textworld_express.observations import refused
-from rpms.worlds.textworld_express.program import PROGRAM
-from rpms.worlds.textworld_express.prompts import VOICE
-from rpms.worlds.textworld_express.simulator import ExpressGame
+from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, parse_goal, task_at
+from rpms.worlds.textworld_express.observations import Place, refused
+from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.update import start, update
 
+WORDING = read_wording(__package__)
 OPTIONS: Final = ("game",)
 """`game`: names of games and parameters with commas between, `cookingworld,numLocations=5`; all eight by default."""
 
@@ -34,7 +32,7 @@ class TextWorldExpress(World):
     options: tuple[str, ...] = OPTIONS
     step_budget = 100
     """The package's own limit."""
-    wording: Wording = VOICE
+    wording: Wording = WORDING
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         return list_tasks(split, _choice(setting).games)
@@ -92,6 +90,46 @@ def _choice(setting: Setting) -> GameChoice:
                 "game=cookingworld,numLocations=5"
             )
     return parse_choice(setting.options.get("game", ""))
+
+
+def disagreements(belief: ExpressBelief, look: str, inventory: str) -> tuple[str, ...]:
+    """Beliefs that two listings of the same moment deny."""
+    room, listing = said.room(look), said.inventory(inventory)
+    found = list(_of_inventory(belief, listing[0])) if listing is not None else []
+    if room is None:
+        return tuple(found)
+    if room.name != belief.room or belief.here is None:
+        return (*found, f"the room is {room.name}, not {belief.room}")
+    return (*found, *_of_things(belief.here, room.place), *_of_ways(belief.here, room.place))
+
+
+def _of_inventory(belief: ExpressBelief, carried: tuple[said.Food, ...]) -> Iterator[str]:
+    names = {each.name for each in carried}
+    yield from (f"{thing} is not carried" for thing in belief.carried if thing not in names)
+    yield from (f"{thing} is carried" for thing in sorted(names) if thing not in belief.carried)
+    for each in carried:
+        if belief.states.get(each.name, frozenset()) != each.states - {"raw"}:
+            yield f"{each.name} is {', '.join(sorted(each.states)) or 'as it was'}"
+
+
+def _of_things(here: Place, seen: Place) -> Iterator[str]:
+    names = {*seen.loose, *seen.furniture}
+    yield from (f"{thing} is not here" for thing in here.loose if thing not in names)
+    yield from (f"{thing} is here" for thing in seen.loose if thing not in here.loose)
+    for name, each in seen.furniture.items():
+        known = here.furniture.get(name)
+        if known is None or known.open is not each.open:
+            yield f"{name} is {'open' if each.open else 'closed'}"
+        elif each.open and {*(each.content or ())} != {*(known.content or ())}:
+            yield f"in {name}: {', '.join(each.content or ()) or 'nothing'}"
+
+
+def _of_ways(here: Place, seen: Place) -> Iterator[str]:
+    for direction, there in seen.exits.items():
+        if there is not None and here.exits.get(direction) != there:
+            yield f"{direction} is {there}, not {here.exits.get(direction)}"
+        if seen.doors.get(direction) is not here.doors.get(direction):
+            yield f"the door {direction} is {'closed' if seen.doors.get(direction) else 'open'}"
 
 
 world: World = TextWorldExpress()

@@ -1,73 +1,35 @@
-"""Dialects of ALFWorld's games, and proof that a game's texts mean what the engine does.
+"""Dialects of ALFWorld's games, and proof that a game's texts are those of its releases.
 
-The engine does not interpret actions: it implements ALFWorld's. So each action of a file is compared, by a digest of
-its meaning, with those the engine implements, and a file with any other action or wording is refused. The two releases
-differ in four places, each recognised on its own, so a mixture of them plays as its texts say.
+The engine does not interpret actions: it implements ALFWorld's. So each action and wording of a file is compared with
+those of the two releases, and a file with any other is refused. The releases differ in four places, each recognised on
+its own, so a mixture of them plays as its texts say.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import sha256
-from typing import Literal
+from functools import cache, lru_cache
+from typing import NamedTuple
 
-from rpms.worlds.alfworld.engine import domain as domains
-from rpms.worlds.alfworld.engine.domain import Domain
-from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine import grammar as grammars
+from rpms.worlds.alfworld.engine import sexpr, texts
+from rpms.worlds.alfworld.engine.damage import Damage, quoted
 from rpms.worlds.alfworld.engine.grammar import Grammar
+from rpms.worlds.alfworld.engine.problem import header
+from rpms.worlds.alfworld.engine.sexpr import SExpr
+from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName
 
-_TASK = "\n\nYour task is to: "
-
-_EITHER_SINK = "a1917f6aed2b4aac"
-_PUT = "b810f4a402ad9fe7"
-_ARRIVE_AT_LOCATION = "b07d97fb3e9c7912"
-
-_DOMAIN: dict[str, tuple[str, ...]] = {
-    "look": ("2a90c164cb9ea8a0",),
-    "inventory": ("679a3b91389beeeb",),
-    "examinereceptacle": ("dfa3a03563f2c587",),
-    "examineobject": ("7942139f348d9465",),
-    "gotolocation": ("121be09856856ab8",),
-    "openobject": ("bb5d8b301d4a223c",),
-    "closeobject": ("240e87592b586639",),
-    "pickupobject": ("5f1dcce96b2f8501",),
-    "putobject": ("531ccb1f43b68f52",),
-    "cleanobject": (_EITHER_SINK, "ea73054b84b26ca2"),
-    "heatobject": ("4ebb9b5081ab66c7",),
-    "coolobject": ("befd6610d795c755",),
-    "toggleobject": ("00a13914767cf523",),
-    "sliceobject": ("d565666deac68a2c",),
-    "help": ("679a3b91389beeeb",),
-}
-"""Digests of what each action needs and does."""
-
-_TEXT: dict[str, tuple[str, ...]] = {
-    "look": ("100d5c3c4d01f0e0",),
-    "inventory": ("fc4abba1cf592efa",),
-    "examinereceptacle": ("1efadfc4f6f70c7e",),
-    "examineobject": ("fd19daaba438102b",),
-    "gotolocation": (_ARRIVE_AT_LOCATION, "e591062f5c39bbdf"),
-    "openobject": ("824048a58629c7d4",),
-    "closeobject": ("8d73eeb61595c7ed",),
-    "pickupobject": ("07bfba623873bdae",),
-    "putobject": (_PUT, "56f98d99f501b9dd"),
-    "cleanobject": ("8dc49cf053c102bf",),
-    "heatobject": ("050181d5037d37f0",),
-    "coolobject": ("ddfd7eb518e839e5",),
-    "toggleobject": ("879964e64daddd8a",),
-    "sliceobject": ("838b798cf707f2f4",),
-    "intro": ("a81402467ec0d4f0",),
-}
-"""Digests of the command and the answer of each action; `intro` is what a game opens with, without its goal."""
+MAX_CHARACTERS = 200_000
+"""Ten times the official domains."""
+_TASK = "Your task is to: "
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """Differences between games of the two releases."""
 
-    name: Literal["0.3", "0.4"]
-    """The release whose commands it takes: 0.3 has `put … in/on …`, 0.4 has `move … to …`."""
+    name: ReleaseName
     arrives_at_location: bool
     """`go to` answers with the location's name (0.3) or the receptacle's (0.4)."""
     any_sink: bool
@@ -76,54 +38,78 @@ class Dialect:
     """Answer to `help`, where it is a command."""
 
 
+class Domain(NamedTuple):
+    """A domain's name, its actions by lower-case name, and its other sections."""
+
+    name: str
+    actions: Mapping[str, SExpr]
+    others: list[SExpr]
+
+
+def _domain(text: str) -> Domain:
+    top = sexpr.read(text, MAX_CHARACTERS)
+    actions: dict[str, SExpr] = {}
+    others: list[SExpr] = []
+    for section in top[2:]:
+        if not isinstance(section, list) or not section:
+            raise Damage("has a malformed section")
+        if section[0] != ":action":
+            others.append(section)
+        elif len(section) < 2 or not isinstance(section[1], str) or section[1] in actions:
+            raise Damage("has an action without a name of its own")
+        else:
+            actions[section[1]] = section
+    return Domain(header(top, "domain"), actions, others)
+
+
+@cache
+def _release(dialect: ReleaseName) -> tuple[Domain, Grammar]:
+    """A release's domain and grammar, by this project's own texts of them."""
+    return _domain(texts.domain(dialect)), grammars.read(texts.grammar(dialect, ""))
+
+
 @lru_cache(maxsize=8)
 def read_domain(text: str) -> Domain:
     """Read a domain and refuse it unless its actions are ALFWorld's. Remembered, since games share their domain."""
-    domain = domains.read(text)
-    for action, digests in _DOMAIN.items():
-        if action == "help" and action not in domain.actions:
-            continue
-        if action not in domain.actions:
+    domain, known = _domain(text), [_release(dialect)[0] for dialect in DIALECTS]
+    for action in known[1].actions:
+        if action in domain.actions:
+            if domain.actions[action] not in [each.actions.get(action) for each in known]:
+                raise Damage(f"defines action {action!r} in another way than ALFWorld")
+        elif action != "help":
             raise Damage(f"lacks ALFWorld's action {action!r}")
-        if digest(domain.actions[action]) not in digests:
-            raise Damage(f"defines action {action!r} in another way than ALFWorld")
-    if unknown := sorted(domain.actions.keys() - _DOMAIN.keys()):
+    if unknown := sorted(domain.actions.keys() - known[1].actions.keys()):
         raise Damage(f"has an action {quoted(unknown[0])} that ALFWorld does not have")
+    if other := next((section for section in domain.others if section not in known[0].others), None):
+        raise Damage(f"has a section {quoted(other[0])} other than ALFWorld's")
     return domain
 
 
 def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:
     """The dialect of a game and its goal sentence. Raises Damage when its wording is not ALFWorld's."""
-    said: dict[str, str] = {}
-    helped: str | None = None
+    old, new = (_release(dialect)[1] for dialect in DIALECTS)
     for action in domain.actions:
-        text = grammar.actions.get(action)
-        if text is None:
+        if action not in grammar.actions:
             raise Damage(f"has no texts for action {action!r}")
-        answer = grammar.meaning(text.feedback)
-        if action == "help":
-            helped = answer[0] if len(answer) == 1 and isinstance(answer[0], str) else None
-            if helped is None or text.template != "help":
-                raise Damage("words action 'help' in another way than ALFWorld")
-            continue
-        said[action] = digest((grammar.meaning(text.template), answer))
-    intro = grammar.meaning("#intro#")
-    last = intro[-1]
-    if not isinstance(last, str) or not last.startswith(_TASK):
-        raise Damage("does not end its intro with a plain 'Your task is to: …'")
-    said["intro"] = digest(intro[:-1])
-    for action, seen in said.items():
-        if seen not in _TEXT[action]:
+        if grammar.actions[action] not in (old.actions.get(action), new.actions[action]):
             raise Damage(f"words {action!r} in another way than ALFWorld")
+    for name, rules in new.rules.items():
+        needed = name != "task" and (name in old.rules or "help" in domain.actions)
+        if needed and grammar.rules.get(name, "") not in (old.rules.get(name), rules):
+            raise Damage(f"words {name!r} in another way than ALFWorld")
+    puts = grammar.actions["putobject"] == old.actions["putobject"]
+    if puts != (grammar.rules["PutObject.feedback"] == old.rules["PutObject.feedback"]):
+        raise Damage("words 'putobject' in another way than ALFWorld")
+    match grammar.rules.get("task"):
+        case [{"rhs": str(task), **more}] if not more and task.startswith(_TASK) and "#" not in task:
+            goal = task.removeprefix(_TASK)
+        case _:
+            raise Damage("does not end its intro with a plain 'Your task is to: …'")
+    helped = grammar.rules["help.feedback"][0]["rhs"] if "help" in domain.actions else None
     dialect = Dialect(
-        name="0.3" if said["putobject"] == _PUT else "0.4",
-        arrives_at_location=said["gotolocation"] == _ARRIVE_AT_LOCATION,
-        any_sink=digest(domain.actions["cleanobject"]) == _EITHER_SINK,
-        help=helped,
+        name="0.3" if puts else "0.4",
+        arrives_at_location=grammar.rules["GotoLocation.feedback"] == old.rules["GotoLocation.feedback"],
+        any_sink=domain.actions["cleanobject"] == _release("0.3")[0].actions["cleanobject"],
+        help=helped and helped.lstrip(),  # as TextWorld's parser does
     )
-    return dialect, last.removeprefix(_TASK)
-
-
-def digest(meaning: object) -> str:
-    """A short name for a meaning: equal meanings have equal names on every machine."""
-    return sha256(repr(meaning).encode()).hexdigest()[:16]
+    return dialect, goal

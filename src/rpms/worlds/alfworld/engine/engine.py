@@ -7,9 +7,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
-from rpms.worlds.alfworld.engine.goal import Test
-from rpms.worlds.alfworld.engine.layout import GameLayout, bits
-from rpms.worlds.alfworld.engine.state import State
+from rpms.worlds.alfworld.engine.goal_test import Test
+from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
 
 NOTHING_HAPPENS = "Nothing happens."
 

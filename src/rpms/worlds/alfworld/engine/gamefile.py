@@ -12,10 +12,10 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.engine import grammar as grammars
 from rpms.worlds.alfworld.engine import problem as problems
+from rpms.worlds.alfworld.engine.damage import Damage, about
 from rpms.worlds.alfworld.engine.dialect import Dialect, read_domain, recognise
 from rpms.worlds.alfworld.engine.engine import GameEngine
-from rpms.worlds.alfworld.engine.errors import Damage, about
-from rpms.worlds.alfworld.engine.goal import compile_goal, mentions
+from rpms.worlds.alfworld.engine.goal_test import compile_goal, mentions
 from rpms.worlds.alfworld.engine.layout import lay_out
 
 
@@ -65,7 +65,7 @@ class GameFile:
         with about("grammar"):
             dialect, task = recognise(domain, grammars.read(texts["grammar"]))
         with about("pddl_problem"):
-            problem = problems.read(texts["pddl_problem"], domain)
+            problem = problems.read(texts["pddl_problem"], domain.name)
             layout, start = lay_out(problem, dialect)
             goal = compile_goal(problem, layout, start)
         engine = GameEngine(layout, start, dialect, task, goal, marks=mentions(problem.goal, "checked"))

@@ -10,11 +10,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
+from typing import NamedTuple
 
+from rpms.worlds.alfworld.engine.damage import Damage, quoted
 from rpms.worlds.alfworld.engine.dialect import Dialect
-from rpms.worlds.alfworld.engine.errors import Damage, quoted
 from rpms.worlds.alfworld.engine.problem import Problem
-from rpms.worlds.alfworld.engine.state import State
+
+
+class State(NamedTuple):
+    """One moment of a game: immutable, hashable; things are indices of the `Layout`, sets are bit masks."""
+
+    location: int
+    held: int
+    """The object in hand, -1 for none."""
+    opened: int
+    contents: tuple[int, ...]
+    """The objects in each receptacle; an object may be in several."""
+    around: tuple[int, ...]
+    """The objects said to be at each location: what `slice` reaches, which is not always what lies there."""
+    removed: tuple[int, ...]
+    """The objects taken out of each receptacle and not put back: what `look` may list "next to it"."""
+    hot: int
+    cool: int
+    clean: int
+    sliced: int
+    toggled: int
+    lit: int
+    checked: frozenset[str]
+    """Ids of what was looked at; kept only where the goal asks for it."""
+
 
 _ESCAPES = ("_bar_", "_minus_", "_plus_", "_dot_", "_comma_")
 
@@ -28,10 +52,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:
-    """The engine's names of ids: the part before `_bar_` and a number; the first id in order gets the highest.
-
-    An id without `_bar_` is called by itself and a trailing space, as the real engine does.
-    """
+    """The engine's names of ids: the part before `_bar_`, or the id and a space, and a number, highest first."""
     stems: dict[str, str] = {}
     counts: defaultdict[str, int] = defaultdict(int)
     ordered = sorted(ids)

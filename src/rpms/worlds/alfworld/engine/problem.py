@@ -6,10 +6,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rpms.worlds.alfworld.engine import sexpr
-from rpms.worlds.alfworld.engine.domain import PREDICATES, TYPES, Domain, header
-from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine import sexpr, texts
+from rpms.worlds.alfworld.engine.damage import Damage, quoted
 from rpms.worlds.alfworld.engine.sexpr import SExpr
+
+TYPES = frozenset({"agent", "location", "receptacle", "object", "rtype", "otype"})
+PREDICATES: Mapping[str, tuple[str, ...]] = {
+    words[0]: tuple(kind for _, kind in sexpr.typed(words[1:], words[0]))
+    for words in (sexpr.words_of(entry, "predicate") for entry in sexpr.read(texts.domain("0.3"))[4][1:])
+}
+"""Every predicate of ALFWorld, with the types of its arguments; names are lower-case throughout the engine."""
 
 MAX_THINGS = 3_000
 """Eight times what the largest official game declares."""
@@ -28,8 +34,8 @@ class Problem:
     goal: SExpr
 
 
-def read(text: str, domain: Domain) -> Problem:
-    """Read a problem. Raises Damage when it is damaged or uses words that neither it nor the domain declares."""
+def read(text: str, domain: str) -> Problem:
+    """Read a problem of a domain, by its name. Raises Damage when it is damaged or uses words it does not declare."""
     top = sexpr.read(text)
     header(top, "problem")
     sections: dict[str, list[SExpr]] = {}
@@ -44,17 +50,27 @@ def read(text: str, domain: Domain) -> Problem:
             raise Damage(f"has no {name} section")
     if unknown := sorted(sections.keys() - {":domain", ":objects", ":init", ":goal", ":requirements", ":metric"}):
         raise Damage(f"has an unknown section {quoted(unknown[0])}")
-    if sections[":domain"] != [domain.name]:
-        raise Damage(f"is for another domain than {quoted(domain.name)}")
+    if sections[":domain"] != [domain]:
+        raise Damage(f"is for another domain than {quoted(domain)}")
     if len(sections[":goal"]) != 1:
         raise Damage("has not exactly one goal")
-    things = _things(sections[":objects"], domain)
+    things = _things(sections[":objects"])
     return Problem(things, _facts(sections[":init"], things), sections[":goal"][0])
 
 
-def _things(section: list[SExpr], domain: Domain) -> dict[str, str]:
+def header(top: list[SExpr], kind: str) -> str:
+    """The name in `(define (kind name) …`."""
+    if len(top) < 2 or top[0] != "define":
+        raise Damage("does not start with (define")
+    words = sexpr.words_of(top[1], f"({kind} …)")
+    if len(words) != 2 or words[0] != kind:
+        raise Damage(f"does not name its {kind}")
+    return words[1]
+
+
+def _things(section: list[SExpr]) -> dict[str, str]:
     words = sexpr.words_of(section, ":objects") if section else []
-    pairs = [*domain.constants, *sexpr.typed(words, ":objects")]
+    pairs = sexpr.typed(words, ":objects")
     if len(pairs) > MAX_THINGS:
         raise Damage(f"declares {len(pairs):,} objects; the limit is {MAX_THINGS:,}")
     ids = " ".join(name for name, _ in pairs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from rpms.worlds.alfworld.engine.errors import Damage
+from rpms.worlds.alfworld.engine.damage import Damage
 
 SExpr: TypeAlias = "str | list[SExpr]"
 

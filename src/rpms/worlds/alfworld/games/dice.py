@@ -11,10 +11,7 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Draws that depend on the key alone.
-
-    Only `random.Random.random` is used, the one method whose sequence Python promises to keep.
-    """
+    """Draws that depend on the key alone, by `random.Random.random`, whose sequence Python promises to keep."""
 
     def __init__(self, *key: int | str) -> None:
         digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.tables import tables
+from rpms.worlds.alfworld.games.measured import tables
 
 LOOK = "look_at_obj_in_light"
 PLACE = "pick_and_place_simple"

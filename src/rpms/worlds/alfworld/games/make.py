@@ -15,14 +15,13 @@ from typing import Any
 from rpms.core.errors import InputError
 from rpms.foreign.limits import MOST_GAMES
 from rpms.foreign.shown import excerpt
+from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.domain import DIALECTS, Dialect, domain
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal, draw_goal
-from rpms.worlds.alfworld.games.grammar import grammar
-from rpms.worlds.alfworld.games.house import House, build_house
-from rpms.worlds.alfworld.games.problem import initial_facts, problem
-from rpms.worlds.alfworld.games.prove import plan, replay
-from rpms.worlds.alfworld.games.tables import SCENES
+from rpms.worlds.alfworld.games.house import House, build_house, initial_facts, problem
+from rpms.worlds.alfworld.games.measured import SCENES
+from rpms.worlds.alfworld.games.prove import plan
 
 GAME_FILE = "game.tw-pddl"
 GAMES_FOLDER = "json_2.1.1"
@@ -66,28 +65,24 @@ class MadeGames:
     """The mean length of the walkthroughs."""
 
 
-def make_game(seed: int, index: int, dialect: Dialect = "0.3", types: Sequence[str] = TASK_TYPES) -> MadeGame:
-    """Make game number `index` of a seed; the task types take turns.
-
-    The house and the goal do not depend on the dialect, and depend on `types` only through the game's own type.
-    """
+def make_game(seed: int, index: int, dialect: ReleaseName = "0.3", types: Sequence[str] = TASK_TYPES) -> MadeGame:
+    """Make game number `index` of a seed; the task types take turns, and house and goal suit any dialect."""
     task_type = types[index % len(types)]
     dice = Dice("alfworld", seed, index, task_type)
     room, goal = draw_goal(dice, task_type)
     house = build_house(dice, room, goal)
     scene = SCENES[room] + _OFFICIAL_SCENES + 1 + dice.below(69)
     trial = f"trial_S{seed}_{index:05d}"
-    walkthrough = plan(initial_facts(house), goal, dialect)
     data: dict[str, Any] = {
         "pddl_domain": domain(dialect),
         "grammar": grammar(dialect, goal.text),
         "pddl_problem": problem(f"plan_{trial}", house, goal),
         "solvable": True,
     }
+    name = f"{goal.folder}-{scene}/{trial}"
+    walkthrough = plan(GameFile.from_data(data, name).engine, initial_facts(house), goal)
     if dialect == "0.4":
         data["walkthrough"] = list(walkthrough)
-    name = f"{goal.folder}-{scene}/{trial}"
-    replay(name, data, walkthrough)
     return MadeGame(name, room, house, goal, data, walkthrough)
 
 
@@ -163,7 +158,7 @@ def make_games(
     count: int,
     out: Path,
     *,
-    dialect: Dialect = "0.3",
+    dialect: ReleaseName = "0.3",
     types: Sequence[str] = TASK_TYPES,
     split: str = "train",
 ) -> MadeGames:

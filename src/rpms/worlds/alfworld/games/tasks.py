@@ -1,22 +1,26 @@
-"""Listing games: those under `$ALFWORLD_DATA` and the builtin ones."""
+"""Listing games: those under `$ALFWORLD_DATA`, the builtin ones, and a task for each sentence that people wrote."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import InputError
-from rpms.foreign.files import unreadable
-from rpms.worlds.alfworld.engine import GameFile, read_data
-from rpms.worlds.alfworld.games.builtin import BUILTIN, builtin_game, builtin_ids
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import read_text, unreadable
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import LARGEST_GAME
+from rpms.worlds.alfworld.engine.gamefile import GameFile, read_data
+from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
+from rpms.worlds.alfworld.games.builtin import BUILTIN, LARGE, builtin_game, builtin_ids
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER
-from rpms.worlds.alfworld.games.reword import reworded
-from rpms.worlds.base import Task
+from rpms.worlds.base import REQUEST, SENTENCE, Task
 
 _UNSUPPORTED = ("movable", "Sliced")
 """Tasks whose folder name holds one of these are left out of the official splits: no plan for them in these games."""
@@ -93,6 +97,26 @@ def builtin_tasks(split: str = BUILTIN) -> list[Task]:
     return [Task(name, split, type_of(name) or "", {"builtin": name}) for name in builtin_ids(split)]
 
 
+def reworded(data: Mapping[str, Any], dialect: str, path: str | Path) -> Mapping[str, Any]:
+    """Content of a game file in a dialect, without a walkthrough; unchanged if it has that one already."""
+    known = known_dialect(dialect)
+    if known is None:
+        return data
+    game = GameFile.from_data(data, path)
+    if game.dialect.name == known:
+        return data
+    kept = {name: value for name, value in data.items() if name != "walkthrough"}
+    return {**kept, "pddl_domain": domain(known), "grammar": grammar(known, game.goal)}
+
+
+def known_dialect(name: str) -> ReleaseName | None:
+    """The dialect of that name; None for no name, where each game keeps its own."""
+    found = next((each for each in DIALECTS if each == name), None)
+    if found is None and name:
+        raise InputError(f"ALFWorld has no dialect {name!r}; choose one of {', '.join(DIALECTS)}")
+    return found
+
+
 def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
     """Content of a listed game's file, in its own dialect or in the one given."""
     if "builtin" in task.source:
@@ -103,7 +127,7 @@ def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
 def load_task(task: Task, dialect: str = "") -> GameFile:
     """Open a listed game, builtin or not, for the native engine; in its own dialect or in the one given."""
     if "builtin" in task.source:
-        return _load_builtin(task.source["builtin"], dialect)
+        return _load(task.source["builtin"], dialect, None)
     return load_game(task.source["path"], dialect)
 
 
@@ -113,15 +137,82 @@ def load_game(path: str, dialect: str = "") -> GameFile:
         found = Path(path).stat()
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
-    return _load_file(path, dialect, (found.st_mtime_ns, found.st_size))
+    return _load(path, dialect, (found.st_mtime_ns, found.st_size))
 
 
-@lru_cache(_KEPT)
-def _load_file(path: str, dialect: str, _version: tuple[int, int]) -> GameFile:
-    return GameFile.from_data(reworded(read_data(path), dialect, path), path)
+_opened: dict[tuple[str, str, tuple[int, int] | None], None] = {}
+"""Games that were opened: a run, which plays each once, keeps none of them."""
 
 
-@lru_cache(_KEPT)
-def _load_builtin(name: str, dialect: str) -> GameFile:
-    path = f"{BUILTIN}/{name}"
-    return GameFile.from_data(reworded(builtin_game(name), dialect, path), path)
+def _load(path: str, dialect: str, version: tuple[int, int] | None) -> GameFile:
+    """A game, kept from the second time on; a builtin one goes by its name and has no version."""
+    key = (path, dialect, version)
+    if key in _opened:
+        return _keep(*key)
+    if len(_opened) >= _KEPT:
+        _opened.clear()
+    _opened[key] = None
+    return _read(*key)
+
+
+def _read(path: str, dialect: str, version: tuple[int, int] | None) -> GameFile:
+    data, place = (builtin_game(path), f"{BUILTIN}/{path}") if version is None else (read_data(path), path)
+    return GameFile.from_data(reworded(data, dialect, place), place)
+
+
+_keep = lru_cache(_KEPT)(_read)
+
+
+ANNOTATIONS = "traj_data.json"
+"""The file beside an official game that has what annotators wrote of it."""
+_LONGEST = 400
+"""Characters of a sentence; the longest official one has half as many."""
+
+
+def requested(tasks: Iterable[Task], split: str) -> list[Task]:
+    """A task for each sentence of each game; games without any are left out, all without any are an InputError."""
+    if split == LARGE:
+        raise InputError(f"no sentences come with the split {LARGE}: play {BUILTIN}, or give --goal")
+    found = [
+        Task(f"{task.id}{SENTENCE}{number}", task.split, task.type, {**task.source, REQUEST: sentence})
+        for task in tasks
+        for number, sentence in enumerate(_sentences(task), start=1)
+    ]
+    if not found:
+        raise InputError(
+            f"no game of {split} has goals in people's words: {ANNOTATIONS} beside each game has them "
+            "(`alfworld-download --extra` fetches it)"
+        )
+    return found
+
+
+def _sentences(task: Task) -> tuple[str, ...]:
+    if "builtin" in task.source:
+        return tuple(_builtin().get(task.source["builtin"], ()))
+    file = Path(task.source["path"]).with_name(ANNOTATIONS)
+    if not file.is_file():
+        return ()
+    try:
+        found = list(_descriptions(loads(read_text(file, LARGEST_GAME, encoding="utf-8"))))
+    except NotJson as error:
+        raise FileError(file, None, f"is not JSON: {error}") from None
+    return tuple(found)
+
+
+def _descriptions(data: Any) -> Iterator[str]:
+    """`turk_annotations.anns[].task_desc`, those that are a sentence."""
+    notes = data.get("turk_annotations") if isinstance(data, dict) else None
+    each = notes.get("anns") if isinstance(notes, dict) else None
+    for one in each if isinstance(each, list) else ():
+        said = one.get("task_desc") if isinstance(one, dict) else None
+        text = " ".join(said.split())[:_LONGEST] if isinstance(said, str) else ""
+        if text.isprintable() and text:
+            yield text
+
+
+@cache
+def _builtin() -> dict[str, list[str]]:
+    """Sentences for the embedded games, by game."""
+    text = (files("rpms.worlds.alfworld") / BUILTIN / "requests.json").read_text(encoding="utf-8")
+    sentences: dict[str, list[str]] = json.loads(text)
+    return sentences

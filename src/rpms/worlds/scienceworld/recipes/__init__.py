@@ -12,14 +12,9 @@ from typing import Final
 
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown, SomeBelief
-from rpms.worlds.scienceworld.recipes.animals import ANIMALS
-from rpms.worlds.scienceworld.recipes.boxes import BOXES
-from rpms.worlds.scienceworld.recipes.circuits import CIRCUITS
-from rpms.worlds.scienceworld.recipes.everyday import EVERYDAY, unseen
-from rpms.worlds.scienceworld.recipes.garden import GARDEN
-from rpms.worlds.scienceworld.recipes.heat import HEAT, treated
-from rpms.worlds.scienceworld.recipes.mixing import MIXING, to_use
-from rpms.worlds.scienceworld.recipes.planes import PLANES
+from rpms.worlds.scienceworld.recipes.biology import ANIMALS, GARDEN
+from rpms.worlds.scienceworld.recipes.household import BOXES, EVERYDAY, MIXING, to_use, unseen
+from rpms.worlds.scienceworld.recipes.physics import CIRCUITS, HEAT, PLANES, treated
 from rpms.worlds.scienceworld.recipes.recipe import Ask, Names, goal_of
 from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.spots import meant

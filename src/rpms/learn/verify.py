@@ -3,20 +3,58 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, permutations, product
+from pathlib import Path
 
+from rpms.core.acting.surprise import processes_of
 from rpms.core.belief import Belief, Situation
+from rpms.core.episode import Ending
+from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.goal import Goal
-from rpms.core.rules import ActionSchema, Instance, Purpose, RuleManual
+from rpms.core.planning.doubts import bindings_met
+from rpms.core.rules import Instance, RuleManual
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.store.episodes import EpisodeRecord
 from rpms.store.evidence import Witness
-from rpms.store.traces import Trace
+from rpms.store.runs import RunFolder
+from rpms.store.traces import SUFFIX, Spoken, Trace, read_traces
 from rpms.worlds.base import World
 
 _ASKED = Atom("asked", ())
+_ENDS = (Ending.WON, Ending.LOST)
+
+
+def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
+    """The episodes of recorded runs, or of an exploration's file; those of another world are an InputError."""
+    for place in runs:
+        if place.name.endswith(SUFFIX):
+            settings, traces = read_traces(place)
+            _check_world(place, settings.get("world", ""), world)
+            yield from traces
+            continue
+        run = RunFolder(place)
+        _check_world(place, str(run.protocol.settings.get("world", "")), world)
+        for task in run.protocol.tasks:
+            if not run.file(task).is_file():
+                continue
+            record = run.episode(task)
+            if record.steps:
+                yield _trace(place.name, record)
+
+
+def _check_world(place: Path, found: str, world: World) -> None:
+    if found != world.name:
+        raise InputError(f"{place}: was played in {found or 'no world'}, not in {world.name}; nothing was learned")
+
+
+def _trace(run: str, record: EpisodeRecord) -> Trace:
+    steps, ending = record.steps, record.row.ending
+    spoken = tuple(
+        Spoken(step.command, step.result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
+        for step in steps
+    )
+    return Trace(f"{run}/{record.task}", record.task, record.row.type, steps[0].observation, spoken)
 
 
 @dataclass
@@ -87,9 +125,6 @@ class Verification:
 def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verification:
     """Hold a manual against episodes: preconditions, effects, processes and goals."""
     found = Verification()
-    processes: dict[str, list[ActionSchema]] = {}
-    for each in manual.lore.processes:
-        processes.setdefault(each.syntax[0].partition(" ")[0], []).append(each)
     for trace in traces:
         found.episodes += 1
         goal = world.goal(trace.opening)
@@ -110,10 +145,10 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
                 _judge(found, instance, step.command, situation, after, witness, refused=refused)
             if refused:
                 continue
-            for process in processes.get(step.command.partition(" ")[0], ()):
-                for effect, value in _foretold(process, step.command, situation, after):
-                    _count(found, process.name, effect, value, witness)
-            if wanted is not None and not (step.won or step.lost) and _holds(wanted, goal, after):
+            for process, names in processes_of(rules, step.command, situation):
+                for effect in process.effects:
+                    _count(found, process.name, effect, effect.bind(names).truth(after), witness)
+            if wanted is not None and not (step.won or step.lost) and any(True for _ in bindings_met(wanted, after)):
                 found.goals.setdefault(goal.type, []).append(witness)
     return found
 
@@ -153,36 +188,6 @@ def _count(found: Verification, name: str, effect: Literal, value: Truth, witnes
     if value is Truth.FALSE:
         told.missed.append(witness)
     told.seen += value is Truth.TRUE
-
-
-def _foretold(
-    process: ActionSchema, command: str, before: Situation, after: Situation
-) -> Iterator[tuple[Literal, Truth]]:
-    """The effects of a process that a command starts, where all that it needs was known to hold."""
-    binding = process.match(command)
-    if binding is None or not process.effects:
-        return
-    pools = [before.belief.names.get(role, ()) for role in process.others]
-    for chosen in islice(product(*pools), LIMITS.ways_checked):
-        names = {**binding, **dict(zip(process.others, chosen, strict=True))}
-        if all(clause.bind(names).truth(before) is Truth.TRUE for clause in process.preconditions):
-            for effect in process.effects:
-                yield effect, effect.bind(names).truth(after)
-
-
-def _holds(wanted: Purpose, goal: Goal, after: Situation) -> bool:
-    """True if all that a goal wants is known to hold of some things that it names."""
-    pools: list[list[Mapping[str, str]]] = []
-    for source in dict.fromkeys(wanted.over.values()):
-        variables = [name for name, each in wanted.over.items() if each == source]
-        things = after.belief.called(goal.named(source)) if goal.named(source) else ()
-        pools.append([dict(zip(variables, some, strict=True)) for some in permutations(things, len(variables))])
-    clauses = [clause for step in wanted.steps for clause in step.until]
-    for chosen in islice(product(*pools), LIMITS.ways_checked):
-        names = {name: thing for one in chosen for name, thing in one.items()}
-        if all(clause.bind(names).truth(after) is Truth.TRUE for clause in clauses):
-            return True
-    return False
 
 
 def table(found: Verification) -> Iterator[tuple[str, ...]]:

@@ -7,13 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from rpms.worlds.alfworld.engine import sexpr
-from rpms.worlds.alfworld.engine.domain import PREDICATES, TYPES
-from rpms.worlds.alfworld.engine.errors import Damage, quoted
-from rpms.worlds.alfworld.engine.layout import GameLayout
-from rpms.worlds.alfworld.engine.problem import Problem, check_atom
-from rpms.worlds.alfworld.engine.reach import Reach, reach_of
+from rpms.worlds.alfworld.engine.damage import Damage, quoted
+from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
+from rpms.worlds.alfworld.engine.problem import PREDICATES, TYPES, Problem, check_atom
 from rpms.worlds.alfworld.engine.sexpr import SExpr
-from rpms.worlds.alfworld.engine.state import State
 
 Test: TypeAlias = Callable[[State], bool]
 Ground: TypeAlias = "bool | Bit | Test"
@@ -71,7 +68,7 @@ def mentions(goal: SExpr, predicate: str) -> bool:
 
 
 class _Unrolling:
-    def __init__(self, problem: Problem, layout: GameLayout, reach: Reach) -> None:
+    def __init__(self, problem: Problem, layout: GameLayout, reach: State) -> None:
         self._problem = problem
         self._layout = layout
         self._reach = reach
@@ -181,7 +178,7 @@ def _words(node: SExpr) -> list[str]:
     return [word for word in node if isinstance(word, str)] if isinstance(node, list) else []
 
 
-def _ask(layout: GameLayout, reach: Reach, words: list[str]) -> Ground:
+def _ask(layout: GameLayout, reach: State, words: list[str]) -> Ground:
     """The test for one fact that actions change, or False for one that they never bring about."""
     predicate, first, last = words[0], words[1], words[-1]
     if predicate == "checked":
@@ -199,7 +196,7 @@ def _ask(layout: GameLayout, reach: Reach, words: list[str]) -> Ground:
     return first == layout.agent and _ask_agent(layout, reach, predicate, last)
 
 
-def _ask_agent(layout: GameLayout, reach: Reach, predicate: str, thing: str) -> Ground:
+def _ask_agent(layout: GameLayout, reach: State, predicate: str, thing: str) -> Ground:
     if predicate == "holdsany":
         return reach.held != 0 and (lambda state: state.held >= 0)
     if predicate == "holds":
@@ -276,10 +273,7 @@ def _test(part: Bit | Test) -> Test:
 
 
 def _any_bit(bits: Iterable[Bit]) -> Iterator[Test]:
-    """Tests of which one holds exactly where one of the bits is set.
-
-    Bits that differ in the thing alone are one mask; those that differ in the row alone share one look at the rest.
-    """
+    """Tests of which one holds exactly where one of the bits is set; bits of one row or thing are grouped."""
     things: defaultdict[tuple[frozenset[int], frozenset[tuple[int, int]]], int] = defaultdict(int)
     for bit in bits:
         things[bit.masks, bit.rows] |= 1 << bit.thing
@@ -319,3 +313,42 @@ def _in_row(masks: tuple[int, ...], mask: int, table: int, rows: tuple[int, ...]
         return False
 
     return in_row
+
+
+def reach_of(layout: GameLayout, start: State) -> State:
+    """Everything that some course of the game may bring about, and perhaps more; location and hand as masks too."""
+    placed = [receptacle for receptacle, place in enumerate(layout.place) if place >= 0]
+    location = 1 << start.location
+    held = 1 << start.held if start.held >= 0 else 0
+    opened = start.opened
+    for receptacle in placed:
+        location |= 1 << layout.place[receptacle]
+        held |= start.contents[receptacle] & layout.pickupable
+        opened |= layout.openable & 1 << receptacle
+    contents, around = list(start.contents), list(start.around)
+    usable = 0
+    for receptacle in placed:
+        contents[receptacle] |= held & layout.accepts[receptacle]
+        around[layout.place[receptacle]] |= held & layout.accepts[receptacle]
+        usable |= contents[receptacle] & layout.toggleable
+    treated = {
+        verb: held & layout.treatable[verb] if any(layout.appliances[verb] >> one & 1 for one in placed) else 0
+        for verb in layout.appliances
+    }
+    sliced = start.sliced
+    if held & layout.knives:
+        for place in bits(location):
+            sliced |= around[place] & layout.sliceable
+    return start._replace(
+        location=location,
+        held=held,
+        opened=opened,
+        contents=tuple(contents),
+        around=tuple(around),
+        hot=start.hot | treated["heat"],
+        cool=start.cool | treated["cool"],
+        clean=start.clean | treated["clean"],
+        sliced=sliced,
+        toggled=start.toggled | usable,
+        lit=start.lit | usable,
+    )

@@ -1,0 +1,284 @@
+"""Every task's facts (places of things, what was focused on), vessels and mixtures, and boxes for things or answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from rpms.worlds.scienceworld.affordances import is_fixed, is_food, takes_things
+from rpms.worlds.scienceworld.known import ScienceKnown
+from rpms.worlds.scienceworld.observations import Thing, substance_of
+from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
+from rpms.worlds.scienceworld.recipes.physics import chosen_plane, conducts, flows, melting_side, reading_side
+from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of, head_of, named
+from rpms.worlds.scienceworld.scene import Scene, Seen
+from rpms.worlds.scienceworld.tree import alike, read_phrase
+
+
+def _carried(scene: Scene, word: str) -> bool | None:
+    """Truth of carrying a thing. The agent starts with food at most; it was seen to pick up all else."""
+    if any(seen.carried for seen in scene.find(word)):
+        return True
+    return None if is_food(word) and not scene.belief.inventory_known else False
+
+
+def _within(scene: Scene, word: str, place: str) -> bool | None:
+    target, found = scene.first(place), scene.find(word)
+    if not found and not word.endswith("?"):
+        return None
+    return target is not None and any(target.thing in seen.holders for seen in found)
+
+
+def _holds(scene: Scene, place: str, word: str) -> bool:
+    """True if a thing, not built in, directly holds another; a jar only while it is open."""
+    holder = scene.first(place)
+    return holder is not None and any(seen.holders[:1] == (holder.thing,) for seen in scene.find(word))
+
+
+def unseen(scene: Scene, predicate: str, *args: str) -> bool | None:
+    """Truth about something never seen: it is not here, and in no room that was searched."""
+    if predicate == "with":
+        return None if scene.veiled(args[0]) or scene.hiding(args[0]) else False
+    return False if predicate == "here" else None
+
+
+def _is_opened(exits: Mapping[str, Mapping[str, bool | None]], here: str, room: str) -> bool:
+    """True if the door from here, or else any door, to a room is known to be open."""
+    ways = exits.get(here, {})
+    return bool(ways[room]) if room in ways else any(others.get(room) for others in exits.values())
+
+
+def _best_option(scene: Scene) -> int:
+    """The option that the last command meant: its things are where they are known to be."""
+    menu, said = scene.belief.menu, scene.belief.last_action or ""
+    taking = said.startswith("pick up")
+
+    def worth(number: int) -> tuple[int, int]:
+        option = menu[number].casefold()
+        meant = [seen for name, seen in scene.by_name.items() if name in said]
+        fit = sum(f"{seen.name} (in {seen.holder or seen.place}".casefold() in option for seen in meant)
+        return fit - 100 * (taking and "(in inventory" in option), -number
+
+    return max(range(len(menu)), key=worth)
+
+
+def _focused(scene: Scene, word: str) -> bool:
+    """True if a thing was focused on; where a task asks for one focus alone, any is that."""
+    done = scene.belief.focused
+    if goal_of(scene).type == "F1" or goal_of(scene).task in ("grow-plant", "grow-fruit"):
+        return bool(done)
+    names = {seen.name.casefold() for seen in scene.find(word)} | {head_of(word)}
+    matter = {substance_of(name) for name in names}
+    matter |= {name.partition(" ")[2] for name in matter}  # the `orange apricot` is focused on as `apricot`
+    return any(name.casefold() in names or substance_of(name.casefold()) in matter for name in done)
+
+
+EVERYDAY: Final = Recipe(
+    predicates={
+        "carried": _carried,
+        "within": _within,
+        "holds": _holds,
+        "handled": lambda scene, word: any(seen.name in scene.belief.handled for seen in scene.find(word)),
+        "opened": lambda scene, room: _is_opened(scene.belief.exits, scene.room, room),
+        "veiled": lambda scene, room: scene.veiled(room),
+        "hides": lambda scene, name, room: name in scene.hiding(room),
+        "located": lambda scene: scene.belief.room is not None,
+        "known": lambda scene, room: room in scene.belief.looked,
+        # looked at just now: plants take their time, animals do not
+        "fresh": lambda scene: scene.belief.age(scene.room) < (10 if scene.room == "greenhouse" else 2),
+        "focused": _focused,
+        "foci": lambda scene, count: count.isdecimal() and len(scene.belief.focused) >= int(count),
+    },
+    roles={
+        "object": lambda scene: list(scene.by_name),
+        "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
+        "tool": named("thermometer", "lighter", "shovel", "axe"),
+        "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
+        "lid": lambda scene: [name for room in scene.belief.looked for name in scene.hiding(room)],
+        "choice": lambda scene: [str(_best_option(scene))] if scene.belief.menu else [],
+    },
+)
+
+
+_POTS: Final = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
+_PAINT_POTS: Final = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
+SECONDARY: Final = {
+    "orange": ("red", "yellow"),
+    "green": ("blue", "yellow"),
+    "violet": ("red", "blue"),
+    "purple": ("red", "blue"),
+}
+_RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
+
+
+def ingredients(recipe: str) -> list[str]:
+    """Ingredients of a recipe; nothing if it cannot be read."""
+    found = _RECIPE.search(recipe)
+    return [name.strip() for name in re.split(r", and | and |, ", found[1]) if name.strip()] if found else []
+
+
+def _halves(scene: Scene) -> list[str]:
+    """The secondary colour to mix first, and the primary one to add for a tertiary one, as paints."""
+    parts = goal_of(scene).target.removesuffix(" paint").split("-")
+    return [f"{part} paint" for part in sorted(parts, key=lambda part: part not in SECONDARY)]
+
+
+def _wanted_inside(scene: Scene) -> list[str]:
+    """Substances that the vessel is to hold."""
+    goal = goal_of(scene)
+    if goal.task == "chemistry-mix":
+        return [*ingredients(scene.belief.readings.get("recipe", "")), goal.target]
+    if goal.place == "art studio":
+        halves = _halves(scene)
+        return [*(halves if scene.of_kind(halves[0]) else _primaries(scene)), goal.target]
+    return [goal.target]
+
+
+def _vessels(scene: Scene) -> list[str]:
+    """The vessel to use: what holds something of it already, else one that is carried, else an empty one."""
+    goal, wanted = goal_of(scene), _wanted_inside(scene)
+    paint = goal.place == "art studio"
+    kinds = _PAINT_POTS if paint else _POTS
+
+    def of_use(seen: Seen) -> int:
+        return sum(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
+
+    def worth(name: str) -> tuple[int, bool, bool, int]:
+        seen = scene.by_name[name]
+        return of_use(seen), seen.carried, not seen.inside, -kinds.index(seen.name)
+
+    def serves(seen: Seen) -> bool:
+        near = bool(seen.inside) or seen.carried or seen.place == goal.place
+        return seen.name in kinds and of_use(seen) == len(seen.inside) and near
+
+    pots = scene.such(serves if paint else lambda seen: seen.name == kinds[0])
+    if not pots and not paint and "kitchen" in scene.belief.looked and not scene.hiding("kitchen"):
+        pots = scene.such(lambda seen: seen.name in kinds and not seen.inside)
+    return [max(pots, key=worth)] if pots else [f"{kinds[0]} ?"]
+
+
+def _fits(shown: str, word: str) -> bool:
+    """True if a thing is an ingredient: `jam` may be found as `red jam`."""
+    name = substance_of(shown).casefold()
+    return name == substance_of(word).casefold() or name.endswith(f" {word.casefold()}")
+
+
+def vessel_in(scene: Scene) -> Thing | None:
+    """The vessel itself; None while none was seen."""
+    return next((seen.thing for seen in map(scene.first, scene.mean("vessel", _vessels)) if seen), None)
+
+
+def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
+    """Of things, what is in the vessel already, or else the nearest; of all the water in the house, nothing else."""
+    vessel = vessel_in(scene)
+    inside = [name for name in names if vessel in scene.by_name[name].holders]
+    return (inside or ([] if word == "water" else names))[:1]
+
+
+def _ingredients(words: Names) -> Names:
+    """Things to put together, water last."""
+
+    def thing(scene: Scene, word: str) -> str:
+        return next(iter(to_use(scene, word, scene.such(lambda seen: _fits(seen.name, word)))), f"{word} ?")
+
+    return lambda scene: [thing(scene, word) for word in sorted(words(scene), key=lambda word: word == "water")]
+
+
+def _made(scene: Scene, word: str, vessel: str) -> bool:
+    return any(_fits(inner.name, word.removesuffix(" ?")) for pot in scene.find(vessel) for inner in pot.inside)
+
+
+def _primaries(scene: Scene) -> list[str]:
+    """The paints that make the secondary colour."""
+    return [f"{colour} paint" for colour in SECONDARY.get(_halves(scene)[0].removesuffix(" paint"), ())]
+
+
+MIXING: Final = Recipe(
+    predicates={"made": _made},
+    words={
+        "vessel": _vessels,
+        "ingredients": _ingredients(lambda scene: ingredients(scene.belief.readings.get("recipe", ""))),
+        "primary colours": _ingredients(_primaries),
+        "last colours": _ingredients(_halves),
+    },
+    roles={
+        "vessel": lambda scene: scene.mean("vessel", _vessels),
+        "tap": lambda scene: [tap for tap in named("sink", "bathtub")(scene) if not scene.is_broken(tap)] or ["sink ?"],
+    },
+)
+
+
+_PORTABLE: Final = re.compile(
+    r"\b(?:cup|pot|jug|jar|wire|light bulb|battery|switch|thermometer|stopwatch|lighter|axe|shovel|fork|chair)$"
+)
+
+
+def _is_beast(seen: Seen) -> bool:
+    loose = not seen.holders and "dead" not in seen.name and not seen.thing.restless
+    return loose and (life_span(seen.name) is not None or seen.name in ("caterpillar", "tadpole"))
+
+
+def _is_lifeless(seen: Seen) -> bool:
+    return bool(_PORTABLE.search(seen.name)) and not FLOWER_POT.fullmatch(seen.name) and seen.name != "seed jar"
+
+
+def _focus(_goal: object, _before: object, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+    """The words of a focus tell one of several plants; the answer calls each of them `plant`."""
+    if after.observation.startswith("You focus on ") and command.startswith("focus on "):
+        yield "focus", command.removeprefix("focus on ")
+
+
+def _loads(scene: Scene) -> list[str]:
+    """Thing for the box: the one focused on, in its flower pot or its vessel if it is in one."""
+    goal = goal_of(scene)
+    chosen = read_phrase(scene.belief.readings.get("focus", "") if goal.type == "F1" else goal.target)
+    for name, seen in scene.by_name.items():
+        near = not chosen.places or seen.holder in (chosen.places[0], "") or not FLOWER_POT.fullmatch(chosen.places[0])
+        if near and (alike(seen.name, chosen.head) if goal.type == "F1" else name in scene.of_kind(goal.target)):
+            poured = flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
+            if poured or FLOWER_POT.fullmatch(seen.holder):
+                return [next((pot for pot, it in scene.by_name.items() if it.thing is seen.holders[0]), seen.holder)]
+            return [name]
+    return []
+
+
+def _delivered(scene: Scene) -> bool:
+    boxes = _boxes(scene)
+    return any(holder.name in boxes for load in _loads(scene) for seen in scene.find(load) for holder in seen.holders)
+
+
+def _boxes(scene: Scene) -> list[str]:
+    """The box that is the answer, once that is known, or the plane."""
+    goal = goal_of(scene)
+    verdict = _VERDICTS.get(goal.task.partition("-")[0])
+    if verdict is None:
+        return [goal.box] if goal.box else []
+    found = verdict(scene)
+    return [found] if found in goal.candidates else [box for when, box in goal.branches if when == found]
+
+
+_VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
+    "use": reading_side,
+    "measure": melting_side,
+    "mendelian": heredity,
+    "inclined": chosen_plane,
+    "test": conducts,
+}
+"""First word of a task → which of its answers is right; empty while that is not known."""
+
+BOXES: Final = Recipe(
+    predicates={
+        "delivered": _delivered,
+        "concluded": lambda scene: any(name in _boxes(scene) for name in scene.belief.focused),
+    },
+    words={
+        **dict.fromkeys(("animal", "living thing"), lambda scene: scene.such(_is_beast)),
+        "plant": lambda scene: scene.such(
+            lambda seen: seen.name.split(" ")[-1] in GREENS and seen.holders and "dead" not in seen.name
+        ),
+        "non-living thing": lambda scene: scene.such(lambda seen: _is_lifeless(seen) and seen.name in scene.by_name),
+    },
+    roles={"load": _loads, "box": lambda scene: [scene.called(box) for box in _boxes(scene)]},
+    notes=_focus,
+)

@@ -1,0 +1,293 @@
+"""Heat and cold, electrical circuits, and inclined planes: devices, readings, and what they tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rpms.worlds.scienceworld.goals import ScienceGoal
+from rpms.worlds.scienceworld.known import ScienceKnown
+from rpms.worlds.scienceworld.observations import Thing, substance_of
+from rpms.worlds.scienceworld.recipes.recipe import Ask, Recipe, goal_of, head_of
+from rpms.worlds.scienceworld.scene import Scene
+
+_HEATERS: Final = {"stove": 245, "oven": 500, "blast furnace": 5_000}
+"""Heaters, and the temperature, in °C, near which each has done what it can; the slowest first."""
+_COOLERS: Final = {"freezer": -16, "ultra low temperature freezer": -85}
+_MOMENT: Final = 3
+"""Ticks within which little changes."""
+_LIQUIDS: Final = ("water", "juice", "mercury", "milk", "oil", "vinegar")
+
+
+def flows(thing: Thing) -> bool:
+    """True if a thing is liquid, as far as its name tells."""
+    return "liquid" in thing.flags or thing.name.endswith((*_LIQUIDS, "paint"))
+
+
+def _states(scene: Scene, word: str) -> tuple[str, ...]:
+    """The states a substance was seen in; where no name told, the state it is in by nature."""
+    seen = scene.belief.state_history.get(substance_of(word), ())
+    return seen or ("liquid" if word.endswith(_LIQUIDS) else "solid",)
+
+
+def _substance(scene: Scene, word: str) -> str:
+    found = scene.first(word)
+    return substance_of(found.name if found else head_of(word))
+
+
+def _heats(scene: Scene, device: str, word: str) -> bool:
+    """True if a device is the one to heat a substance with; food catches fire in a furnace, which is as good as gas."""
+    fierce = goal_of(scene).task == "boil" or goal_of(scene).type == "F2"
+    return _is_best(scene, device, word, ("stove", "blast furnace", "oven") if fierce else tuple(_HEATERS))
+
+
+def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
+    """True if a device is the first that works and has not done yet what it can, or one in use of which that is so."""
+    degrees = scene.belief.temperature(_substance(scene, word))
+    useless = {name.rpartition(" in ")[0] for name in scene.belief.broken}
+    if degrees is not None:
+        useless |= {name for name, limit in _HEATERS.items() if degrees > limit}
+        useless |= {name for name, limit in _COOLERS.items() if degrees < limit}
+    fit = [name for name in choice if name not in useless] or [choice[-1]]
+    holders = {holder.name for seen in scene.find(word) for holder in seen.holders}
+    return head_of(device) == next((name for name in fit if name in holders), fit[0])
+
+
+def treated(scene: Scene, word: str) -> bool:
+    """True if a substance is in or on a device: then it changes while time passes."""
+    return any(holder.name in (*_HEATERS, *_COOLERS) for seen in scene.find(word) for holder in seen.holders)
+
+
+def _just(scene: Scene, word: str, what: str) -> bool:
+    """True if a substance was seen, or measured, a moment ago; or ever, where it does not change."""
+    name = what + _substance(scene, word)
+    return scene.belief.age(name) <= _MOMENT or (name in scene.belief.since and not treated(scene, word))
+
+
+def _became(*states: str) -> Ask:
+    """True if a substance was seen in these states, one after the other."""
+
+    def ask(scene: Scene, word: str) -> bool:
+        history = iter(_states(scene, _substance(scene, word)))
+        return all(state in history for state in states)  # each is sought after the one before
+
+    return ask
+
+
+def melting_side(scene: Scene) -> str:
+    """`above` or `below` the threshold, once readings tell where a substance melts; empty before."""
+    goal = goal_of(scene)
+    degrees, limit, states = scene.belief.temperature(goal.target), goal.threshold, _states(scene, goal.target)
+    if degrees is None or limit is None:
+        return ""
+    if states[-1] == "liquid":
+        return "below" if degrees < limit or "solid" in states else ""
+    return "above" if degrees > limit else "below" if "liquid" in states else ""
+
+
+def reading_side(scene: Scene) -> str:
+    """`above` or `below` the threshold, once the temperature was measured."""
+    goal = goal_of(scene)
+    degrees = scene.belief.temperature(goal.target)
+    return "" if degrees is None or goal.threshold is None else "above" if degrees > goal.threshold else "below"
+
+
+HEAT: Final = Recipe(
+    predicates={
+        "measured": lambda scene, word: scene.belief.temperature(_substance(scene, word)) is not None,
+        "gauged": lambda scene, word: _just(scene, word, "heat of "),
+        "watched": lambda scene, word: _just(scene, word, ""),
+        "heats": _heats,
+        "cools": lambda scene, device, word: _is_best(scene, device, word, tuple(_COOLERS)),
+        "runny": lambda scene, word: _states(scene, _substance(scene, word))[-1] == "liquid",
+        "swift": lambda _scene, name: head_of(name) in ("oven", "blast furnace"),
+        "firm": _became("solid"),
+        "fluid": _became("liquid"),
+        "melted": _became("solid", "liquid"),
+        "frozen": _became("liquid", "solid"),
+        "boiled": _became("gas"),
+        "changed": lambda scene, word: len(set(_states(scene, _substance(scene, word)))) > 1,
+        "settled": lambda scene, _word: bool(melting_side(scene)),
+    },
+    roles={
+        "heater": lambda scene: [scene.called(name) for name in _HEATERS],
+        "cooler": lambda scene: [scene.called(name) for name in _COOLERS],
+    },
+)
+
+
+_BLOCK: Final = re.compile(r"\b(?:block|brick)$")
+_FAR: Final = 60
+"""Per cent of the plane after which a speed is known well enough."""
+_LONG: Final = 30
+"""Ticks after which a slow block's speed is known."""
+
+_SURE: Final = 4
+"""Ticks after which a block that is first seen at the bottom may long have been there."""
+
+
+def _slides(goal: ScienceGoal, before: ScienceKnown, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+    """The ticks since a block was put on a plane, and its distance then; a command shows the state before its tick."""
+    said = after.observation.casefold()
+    for plane in goal.candidates:
+        ticks = _noted(after, f"ticks on {plane}")
+        if said.startswith("you move ") and f" to {plane.casefold()}" in command:
+            yield f"ticks on {plane}", "1"
+            yield f"speed on {plane}", "0"
+        elif ticks and before.readings.get(plane) != "100" and any(seen.inside for seen in Scene(after).find(plane)):
+            yield f"ticks on {plane}", f"{ticks + after.clock - before.clock:.0f}"
+            seen = after.readings.get(plane, "")
+            came_late = seen == "100" and ticks > _SURE
+            if plane.casefold() in said and seen.isdecimal() and not came_late:
+                yield f"speed on {plane}", f"{int(seen) / ticks:.3f}"
+
+
+def _noted(belief: ScienceKnown, what: str) -> float:
+    """The ticks until a block was seen at the bottom, or its last speed in per cent of the plane a tick; 0 if never."""
+    return float(belief.readings.get(what, "0"))
+
+
+def _timed(scene: Scene, plane: str) -> bool:
+    """True if a block came far, or was seen to take long; it may not move at all."""
+    slid = scene.belief.readings.get(plane, "")
+    if slid.isdecimal() and int(slid) >= _FAR:
+        return _noted(scene.belief, f"speed on {plane}") > 0
+    return slid.isdecimal() and _noted(scene.belief, f"ticks on {plane}") >= _LONG
+
+
+def chosen_plane(scene: Scene) -> str:
+    """The plane asked for, once both were timed."""
+    goal = goal_of(scene)
+    speeds = {plane: _noted(scene.belief, f"speed on {plane}") for plane in goal.candidates}
+    if not all(_timed(scene, plane) for plane in speeds) or len(set(speeds.values())) < len(speeds):
+        return ""
+    return (max if goal.criterion in ("least", "steepest") else min)(speeds, key=lambda plane: speeds[plane])
+
+
+def _lost_sight(scene: Scene, plane: str) -> bool:
+    on_it = any(_BLOCK.search(thing.name) for seen in scene.find(plane) for thing in seen.inside)
+    return on_it and scene.belief.readings.get(plane) == "100" and not _timed(scene, plane)
+
+
+def _is_creeping(scene: Scene, plane: str) -> bool:
+    """True if there is time to wait: the block was just looked at, and had not come far."""
+    return _noted(scene.belief, f"ticks on {plane}") > 2 and scene.belief.last_action == f"look at {plane}"
+
+
+PLANES: Final = Recipe(
+    predicates={"timed": _timed, "creeping": _is_creeping, "lost_sight": _lost_sight},
+    words={"planes": lambda scene: goal_of(scene).candidates},
+    roles={
+        "plane": lambda scene: goal_of(scene).candidates,
+        "block": lambda scene: scene.such(lambda seen: _BLOCK.search(seen.name))[:1],
+    },
+    tasks=("inclined",),
+    notes=_slides,
+)
+
+
+_SOURCES: Final = {
+    "renewable": ("solar panel", "wind mill", "wind generator"),
+    "nonrenewable": ("nuclear generator", "gas generator", "coal generator"),
+    "": ("battery",),
+}
+"""By the kind that a task asks for; a battery will do where none is asked for. The renewable ones work outside."""
+
+
+_PAUSE: Final = 3
+"""Ticks that the current takes to flow."""
+
+
+def _parts(scene: Scene) -> list[str]:
+    """Parts of the circuit: the thing itself, a source, what lights up, and wires; a test needs a bulb."""
+    goal, names = goal_of(scene), [seen.name for seen in scene.things]
+    source = next((name for name in _SOURCES[goal.source] if name in names), "")
+    wires = sorted({name for name in names if name.endswith(" wire")})
+    if goal.task.startswith("power"):
+        return [goal.target, source, goal.target, *wires[:2]]
+    target = next((scene.by_name[name].name for name in scene.of_kind(goal.target)), goal.target)
+    bulb = next((name for name in names if name.endswith(" light bulb")), "")
+    return [target, source, bulb, *wires[:3]]
+
+
+def _to_bring(scene: Scene) -> list[str]:
+    """The parts that have to be brought to where the circuit is built."""
+    parts = list(dict.fromkeys(_parts(scene)))
+    parts[0] = next((name for name in scene.such(lambda seen: seen.name == parts[0])), parts[0])  # of two, the nearest
+    return parts if goal_of(scene).source == "renewable" else parts[:1]
+
+
+def _joints(scene: Scene) -> list[tuple[str, str]]:
+    """Pairs of contacts that belong together. What is tested comes between the second wire and the last."""
+    target, source, lamp, *wires = _parts(scene)
+    if not (source and lamp) or len(wires) < (2 if lamp == target else 3):
+        return []
+    one, two, last = wires[0], wires[1], wires[-1]
+    joints = [
+        (f"anode in {source}", f"terminal 1 in {one}"),
+        (f"cathode in {source}", f"terminal 1 in {two}"),
+        (f"terminal 2 in {one}", f"cathode in {lamp}"),
+        (f"terminal 2 in {last}", f"anode in {lamp}"),
+        (f"terminal 1 in {target}", f"terminal 2 in {two}"),
+        (f"terminal 2 in {target}", f"terminal 1 in {last}"),
+    ]
+    return joints[:4] if lamp == target else joints
+
+
+def _joined(scene: Scene, contact: str) -> bool:
+    name = contact.replace(" in ", " on ", 1).casefold()
+    return any(name == end.casefold() for pair in scene.belief.connections for end in pair)
+
+
+def _site(scene: Scene) -> str:
+    return "outside" if goal_of(scene).source == "renewable" else "workshop"
+
+
+def _is_on(scene: Scene, name: str) -> bool:
+    return any("on" in seen.thing.flags for seen in scene.find(name))
+
+
+def conducts(scene: Scene) -> str:
+    """`conductive` or `nonconductive`, once the bulb was looked at; empty before."""
+    if not _tested(scene):
+        return ""
+    return "conductive" if _is_on(scene, _parts(scene)[2]) else "nonconductive"
+
+
+def _tested(scene: Scene) -> bool:
+    """True if the bulb was looked at when the current had time to flow. Taking the thing away undoes nothing."""
+    belief = scene.belief
+    closed = belief.since.get("connection", -1)
+    return closed >= 0 and belief.since.get(_site(scene), -1) >= closed + _PAUSE
+
+
+def _contacts(scene: Scene) -> list[str]:
+    return [end for joint in _joints(scene) for end in joint]
+
+
+def _is_powered(scene: Scene) -> bool:
+    """True if the source works: generators have to be switched on."""
+    source = _parts(scene)[1]
+    return not source.endswith("generator") or _is_on(scene, source)
+
+
+CIRCUITS: Final = Recipe(
+    predicates={
+        "placed": lambda scene, part: any(seen.place == _site(scene) for seen in scene.find(part)),
+        "joint": lambda scene, one, other: not {(one, other), (other, one)}.isdisjoint(_joints(scene)),
+        "joined": _joined,
+        "powered": _is_powered,
+        "paused": lambda scene: scene.belief.age("connection") > _PAUSE,
+        "tested": _tested,
+    },
+    words={"parts": _to_bring, "contacts": _contacts},
+    roles={
+        "one": _contacts,
+        "other": _contacts,
+        "part": _to_bring,
+        "site": lambda scene: [_site(scene)],
+        "source": lambda scene: _parts(scene)[1:2],
+    },
+    tasks=("power", "test"),
+)
