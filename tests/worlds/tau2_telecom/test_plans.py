@@ -19,8 +19,7 @@ from rpms.core.planning.reason import plan_for
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of, manual_of
 from rpms.worlds.base import Setting
