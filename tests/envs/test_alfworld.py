@@ -126,6 +126,8 @@ def test_misuse_is_one_clear_line(data, tmp_path):
         env.step(["look"] * 3)
     with pytest.raises(InputError, match="one str for a batch of 2"):
         env.step("look")
+    with pytest.raises(InputError, match="one int for a batch of 2"):
+        env.step(5)
     with pytest.raises(InputError, match="was given 2 as a command: a command is a text"):
         env.step(["look", 2])
     for size in (0, 2.5, True, "2"):
