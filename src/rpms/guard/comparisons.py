@@ -45,7 +45,7 @@ def number_of(value: object) -> float | None:
         return None
     if isinstance(value, str):
         try:
-            value = float(value) if len(value) < 40 else None
+            value = float(value) if len(value) < 40 and value.lstrip()[:1] in "+-.0123456789" else None
         except ValueError:
             return None
     return value if isinstance(value, int | float) and math.isfinite(value) else None
