@@ -153,7 +153,7 @@ def decide(
     blocks = _serialise(mind, advice, told or observation)  # 7
     untagged = {memory_line(each): untagged_line(each) for each in selection.memories}
     style = mind.style
-    prompt = build(blocks, style.layout, style.budget, style.count, style.form, untagged, style.speak)  # 8
+    prompt = build(blocks, style.layout, style.budget, style.form, untagged, style.speak)  # 8
     return Decision(
         goal=goal,
         belief=belief,
@@ -173,9 +173,9 @@ def decide(
 
 def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
-    now, style, wording = advice.step, mind.style, mind.style.wording
+    now, wording = advice.step, mind.style.wording
     goal, belief, progress = now.situation.goal, now.situation.belief, advice.progress
-    yield from standing_blocks(wording, advice.shown, style.count)
+    yield from standing_blocks(wording, advice.shown)
     lines: dict[Part, Sequence[str]] = {
         Part.SITUATION: situation_lines(advice.rules, now.situation),
         Part.GOAL: (*wording.goal(goal, progress), *advice.guidance),
@@ -186,5 +186,5 @@ def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
         Part.MENU: advice.menu.lines(),
     }
     for part, items in lines.items():
-        yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items, style.count)
-    yield from transcript(now.history, observation, style.count, thoughts=not mind.enforcement.recent)
+        yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
+    yield from transcript(now.history, observation, thoughts=not mind.enforcement.recent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rpms.core.acting.plan_words import chain_of
+from rpms.core.acting.menu import chain_of
 from rpms.core.acting.surprise import Surprise
 from rpms.core.decide import Decision
 from rpms.core.prompt import Part
