@@ -152,8 +152,10 @@ def measure_mcp(calls: int) -> None:
                     path = f"/a/{number}"
                     small = client.call("read", path=path)
                     found[key].append(small if len(content) == 1 else client.call("write", path=path, content=content))
-            one, other = (statistics.median(each) for each in found.values())
-            print(f"{name}: {1e3 * one:.2f} ms, guarded {1e3 * other:.2f} ms, {other / one:.2f} times")
+            for label, place in (("median", 4), ("fastest tenth", 0)):  # a busy machine adds a wait for each process
+                one, other = (statistics.quantiles(each, n=10)[place] for each in found.values())
+                said = f"{1e3 * one:.2f} ms, guarded {1e3 * other:.2f} ms, {other / one:.2f} times"
+                print(f"{name}, {label}: {said}")
         plain.end()
         guarded.end()
 

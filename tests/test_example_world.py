@@ -15,8 +15,7 @@ from rpms.core.memory import SuccessSnippet
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel, follow_plan
-from rpms.models.scripted import ScriptedModel
+from rpms.models.policy import PolicyModel, ScriptedModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting

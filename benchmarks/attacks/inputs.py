@@ -29,9 +29,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.json_text import question_key
 from rpms.learn.inventory import full_text
 from rpms.models.base import Decoding, Request
-from rpms.models.policy import PolicyModel, follow_plan
+from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, read_script
 from rpms.models.recorded import RecordedModel, ReplayModel
-from rpms.models.scripted import FunctionModel, read_script
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.spending import spending

@@ -39,6 +39,13 @@ from rpms.guard.manuals import find_tool_doubts
         ("matches", "W12 ", r"W\d+", None),
         ("matches", "V12", r"W\d+", False),
         ("matches", "x" * 501, "x*", None),
+        ("contains", "rm  -rf /" + " " * 2_000, "rm -rf", None),
+        ("contains", "x" * 2_000, "rm -rf", False),
+        ("starts", "\tsudo x" + "y" * 2_000, "sudo", None),
+        ("is", " " * 2_000 + "prod", "prod", None),
+        ("is", "/etc" + "/" * 2_000 + "passwd", "/etc/passwd", None),
+        ("in", ["prod"], ["prod", "live"], None),
+        *(("above", odd, 100, None) for odd in ("nan", "inf", "0" * 40 + "101")),
         ("inside", "/srv/a/../b", "/srv", True),
         ("inside", "/srv/../etc", "/srv", False),
         ("inside", "/srvx", "/srv", False),
@@ -129,7 +136,7 @@ def test_what_was_done_once_is_not_done_again_under_another_spelling(again):
     assert guard.check(Call("pay", {"bill": "B2"})).goes_on
 
 
-@pytest.mark.parametrize("tool", ["Pay", "pay ", "PAY", "server__pay", "mcp.pay", "pa\u200by"])
+@pytest.mark.parametrize("tool", ["Pay", "pay ", "PAY", "server__pay", "mcp.pay", "pa\u200by", "p_a_y", "P-ay"])
 def test_a_tool_by_another_name_is_not_let_through_unseen(tool):
     refused = Guard(read_tool_manual(("once.yaml", ONCE))).check(Call(tool, {"bill": "B1"}))
     assert (refused.word, refused.rule) == ("refuse", "G-OTHER")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,18 @@ def test_a_belief_is_resumed_from_the_log_and_what_never_returned_is_lost(once):
     assert again.check(Call("pay", {"bill": "B3"})).goes_on
 
 
+def test_a_belief_that_is_resumed_goes_by_the_clock_and_not_by_the_log(tmp_path):
+    manual, log = tmp_path / "m.yaml", tmp_path / "log.jsonl"
+    manual.write_text(
+        "facts: {past: {args: [day], path: <day>, before: now}}\ntools: {look: [day]}\n"
+        "policies: {P-PAST-1: {text: Only the past., tools: look, requires: past(day)}}\n"
+    )
+    look = Call("look", {"day": "2025-01-02"})
+    Guard(manual, log=log, session="a").check(look)
+    log.write_text(re.sub(r'"at":"[^"]+"', '"at":"2025-01-01T00:00:00+00:00"', log.read_text()))
+    assert resumed(Guard(manual, log=log), log)["a"].check(look).goes_on
+
+
 def test_two_guards_with_one_store_do_once_what_is_done_once(once):
     one, two = (Guard(once / "once.yaml", store=once / "shared.db") for _ in range(2))
     assert one.check(PAY).goes_on
@@ -74,6 +88,31 @@ def test_two_guards_with_one_store_do_once_what_is_done_once(once):
     assert one.check(Call("look", {"bill": "B1"})).goes_on
     one.tell('not paid("B1")')
     assert two.check(PAY).goes_on
+
+
+def test_a_fact_with_words_for_yes_alone_is_denied_when_it_is_false(once):
+    refused = Guard(once / "once.yaml").check(Call("look", {"bill": "B1"}))
+    assert refused.text.startswith("P-LOOK-1: Only paid bills (it is not so that B1 was paid).")
+
+
+def test_many_guards_of_one_process_share_one_store(once):
+    first = Guard(once / "once.yaml", store=once / "facts.db")
+    guards = [first.fresh(f"s{number}") for number in range(200)]
+    pay = Call("pay", {"bill": "B1"})
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda guard: guard.check(pay).goes_on, guards))
+    assert made.count(True) == 1
+    guards[made.index(True)].observe(pay, "paid")
+    assert not first.check(pay).goes_on
+
+
+def test_a_changed_manual_that_wants_a_function_nobody_gave_is_not_used(once, caplog):
+    file = once / "once.yaml"
+    guard = Guard(file)
+    file.write_text(ONCE.replace("facts:", "facts:\n  asked: {python: asked}", 1))
+    guard.refresh()
+    assert "the changed manual is not used" in caplog.text
+    assert guard.check(PAY).goes_on
 
 
 def test_a_changed_manual_is_read_again_and_a_broken_one_is_not_used(once, caplog):
@@ -93,7 +132,7 @@ def test_a_changed_manual_is_read_again_and_a_broken_one_is_not_used(once, caplo
 def test_cases_test_a_manual_and_name_what_they_do_not_cover(once, rpms):
     files, cases = EXAMPLES / "files.yaml", EXAMPLES / "files_cases.yaml"
     done = rpms("guard", "test", files, cases)
-    assert (done.code, done.out) == (0, "4 cases, 9 calls, 0 differ from what was expected\n")
+    assert (done.code, done.out) == (0, "5 cases, 10 calls, 0 differ from what was expected\n")
     (once / "cases.yaml").write_text(
         'cases:\n  wrong:\n    - {call: look, args: {bill: B1}, expect: allow}\n    - {tell: paid("B1")}\n'
     )
@@ -117,6 +156,12 @@ TOOLS = [
 ]
 
 
+def test_a_file_without_cases_is_no_test(once, rpms, tmp_path):
+    for text in ("cases: {}\n", "cases:\n", "case: {a: []}\n"):
+        (tmp_path / "cases.yaml").write_text(text)
+        assert "under the key `cases`" in rpms("guard", "test", once / "once.yaml", tmp_path / "cases.yaml").line
+
+
 def test_a_draft_needs_what_is_required_and_asks_before_destroying():
     text = draft_manual(TOOLS)
     manual = read_tool_manual(("draft.yaml", text))
@@ -127,6 +172,15 @@ def test_a_draft_needs_what_is_required_and_asks_before_destroying():
     assert guard.check(Call("delete_file", {}), can_ask=True).fact == "path is not given"
     assert guard.check(Call("anything", {})).word == "allow"
     assert manual.tools["read: file"].reads
+
+
+def test_a_draft_can_be_read_whatever_tools_are_called():
+    destroys = {"annotations": {"destructiveHint": True}}
+    names = ["删除", "delete.file", "delete_file", 'a\nb: c "{}', "yes"]
+    text = draft_manual([{"name": name, "description": "one\n  two: 3", **destroys} for name in names])
+    manual = read_tool_manual(("draft", text))
+    assert list(manual.tools) == names
+    assert [policy.tools for policy in manual.policies] == [(name,) for name in names]
 
 
 def test_a_draft_is_written_from_a_real_server(tmp_path, rpms):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.errors import FileError
+from rpms.foreign import files
 from rpms.guard import Call, Guard, open_tool_manual
 from rpms.guard.log import is_guard_log, read_guard_log
-from rpms.guard.replay import LeftOut, replay
+from rpms.guard.replay import UNREADABLE, replay
+from rpms.report import guard_pages
 from rpms.report.guard_pages import write_guard_report
 from tests.guard.test_guard import CANCEL, ORDER, SHOP, USER, returning
 from tests.report.hostile import ATTACK
@@ -38,11 +41,11 @@ def log(tmp_path) -> Path:
 
 
 def test_a_replay_comes_to_the_same_rulings(log):
-    left_out = LeftOut()
-    steps = list(replay(Guard(SHOP), log, left_out))
+    gaps = Counter()
+    steps = list(replay(Guard(SHOP), log, gaps))
     assert len(steps) == 8
     assert not [step for step in steps if step.changed]
-    assert left_out == LeftOut(unreadable=2)
+    assert +gaps == {UNREADABLE: 2}
 
 
 def test_a_replay_says_what_the_log_does_not_tell(rpms, tmp_path):
@@ -99,6 +102,19 @@ def test_what_calls_and_results_say_is_no_markup(tmp_path):
     assert "<img" not in text
 
 
+def test_a_long_log_is_read_to_its_end_and_its_page_shows_what_was_refused_late(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_TRANSCRIPT_LINES", 10)  # a bound of other files
+    monkeypatch.setattr(guard_pages, "_MOST_ALLOWED", 5)
+    file = tmp_path / "long.jsonl"
+    guard = Guard(SHOP, log=file)
+    for number in range(20):
+        assert guard.check(Call("get_user", {"user_id": f"u{number}"})).goes_on
+    assert not guard.check(CANCEL).goes_on
+    text = write_guard_report([file], tmp_path / "report").page.read_text()
+    assert ("user_id=u4" in text, "user_id=u5" in text, f"{CANCEL.tool}(" in text) == (True, False, True)
+    assert "15 more calls are in the log" in text
+
+
 def test_a_cut_off_end_is_left_out_and_a_wrong_line_is_named(log, tmp_path):
     text = log.read_text()
     whole = list(read_guard_log(log))
@@ -109,7 +125,7 @@ def test_a_cut_off_end_is_left_out_and_a_wrong_line_is_named(log, tmp_path):
     assert [event.session for event in read_guard_log(cut)][-2:] == [whole[-2].session, "three"]
     assert len(list(read_guard_log(cut))) == len(whole)
     cut.write_text(text.replace('"ruling":"allow"', '"ruling":"maybe"', 1))
-    with pytest.raises(FileError, match=r"cut.jsonl:\d+: is no line of a guard's log: check.ruling"):
+    with pytest.raises(FileError, match=r"cut.jsonl:\d+: is no line of a guard's log: ruling"):
         list(read_guard_log(cut))
     cut.write_text("{}\n")
     assert not is_guard_log(cut)

@@ -125,6 +125,13 @@ async def scenario_in_shadow(address: str) -> None:
         assert await call("cancel_order", order_id="W1") == "cancelled"
 
 
+def test_a_server_that_cannot_be_reached_is_one_line():
+    command = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(SHOP), "--listen", "127.0.0.1:0"]
+    done = subprocess.run([*command, "--server", SERVER, "--server", "nowhere"], capture_output=True, check=False)
+    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+    assert b"no connection to the server 'nowhere'" in done.stderr
+
+
 def test_other_machines_need_a_token(rpms):
     options = ["--listen", "0.0.0.0:8000", "--server", "http://127.0.0.1:1/mcp"]
     done = rpms("guard", "mcp", "--manual", SHOP, *options)

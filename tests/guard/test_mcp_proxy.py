@@ -144,6 +144,12 @@ def test_one_session_from_first_message_to_last(session, tmp_path):
     client.call("delete", 2, path="a.txt")
     assert text_of(client.answer()) == "done"
 
+    for odd_method in ("TOOLS/CALL", "tools/call ", ["tools/call"]):  # which some server might take for a call
+        client.send({"jsonrpc": "2.0", "id": 8, "method": odd_method, "params": {"name": "delete", "arguments": {}}})
+        assert client.receive()["error"]["code"] == -32600
+    client.call("read", 1.5, path="a.txt")
+    assert "whole number" in client.receive()["error"]["message"]
+
     client.call("touch", 3, path="b.txt")
     assert "[warning] P-TOUCH-001" in text_of(client.answer())
 

@@ -271,7 +271,7 @@ def test_no_result_and_no_argument_breaks_the_guard_or_gets_a_change_through(nam
     [
         *((text, True) for text in ("Yes", "Yes, cancel it.", "yes cancel it", "Sure, go ahead.", "OK", "Absolutely")),
         *((text, True) for text in ("Go ahead and cancel it.", "I confirm.", "Please proceed with the exchange.")),
-        *((text, True) for text in ("Yes, that's correct. Please proceed.", "Of course.", "Yes, it weighs 3.5 kg.")),
+        *((text, True) for text in ("Yes, that's correct. Please proceed.", "Of course.", "Yes, cancel the 3.5 kg.")),
         *((text, False) for text in ("No", "Please do not cancel it.", "Please do nothing yet", "Yes, wait, no")),
         *(
             (text, False)
@@ -289,6 +289,65 @@ def test_no_result_and_no_argument_breaks_the_guard_or_gets_a_change_through(nam
 )
 def test_a_plain_yes_is_told_from_everything_else(said, agrees):
     assert records.says_yes(None, said) is agrees
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Yes, I heard you.",
+        "Yes, I understand the policy.",
+        "Ok, I see.",
+        "Right, so the fee is fifty dollars.",
+        "Yeah, right.",
+        "Yes I have a question about the fee",
+        "Okay, so let me get this straight.",
+        "Yes I want a manager",
+        "Sure, whatever.",
+        "Sure, as soon as you waive the fee.",
+        "I confirm my name is Mia Li.",
+        "Yes, once my husband agrees.",
+        "Absolutely. Absolutely ridiculous, that is.",
+        "Yes, provided that it is free.",
+        "Go ahead, make my day.",
+        "Please proceed with caution.",
+        "Yes, that is my email address.",
+        "Yes, my order number is W123.",
+        "Okay. I changed it already myself.",
+        "Yes; hang on a sec",
+        "Yes, I'd like to know the price",
+        "Sure, sounds like a scam.",
+        "Okay, cancel culture is real.",
+        "I agree with my lawyer.",
+        "Yes, please send me a list of options.",
+        "Yes, I want to return something else",
+        "OK, use your brain.",
+        "Do it and I will sue you.",
+        "Thanks.",
+        "Great.",
+    ],
+)
+def test_an_answer_that_begins_like_a_yes_and_goes_on_is_for_a_person(said):
+    assert records.says_yes(None, said) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Yes - please do that.",
+        "Perfect, go ahead.",
+        "Great, please proceed.",
+        "yes pls",
+        "Yes, I'd like to proceed.",
+        "Yes, let's do it.",
+        "Yes, please proceed with the refund to my credit card. Thank you!",
+        "Yes, you can go ahead.",
+        "Yes please, cancel both reservations and refund my card.",
+        "Yes, that's right, please do it.",
+        "Yes, upgrade me to business.",
+    ],
+)
+def test_a_yes_with_thanks_or_with_what_is_to_be_done_is_plain(said):
+    assert records.says_yes(None, said) is True
 
 
 def test_what_is_no_plain_yes_takes_back_an_earlier_one():

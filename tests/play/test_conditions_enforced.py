@@ -17,7 +17,7 @@ from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Tier
 from rpms.models.base import Decoding
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting

@@ -222,7 +222,7 @@ class TestManuals:
     @pytest.mark.parametrize(
         ("text", "line", "problem"),
         [
-            ("domain:\n  mine:\n    D-MINE-001: {txt: hello}\n", 3, "text: field required"),
+            ("domain:\n  mine:\n    D-MINE-001: {txt: hello}\n", 3, "txt: is not a known field"),
             ("domains: {}\n", 1, "unknown tier or key 'domains'"),
             ("world: scienceworld\ndomain: {}\n", 1, "this is a manual of scienceworld, not of alfworld"),
             (

@@ -184,3 +184,14 @@ def test_no_report_is_said_in_one_line(tmp_path):
         open_report(tmp_path)
     with pytest.raises(InputError, match="nothing to report on"):
         write_report([], tmp_path / "report")
+
+
+def test_of_many_episodes_the_first_tasks_have_pages_and_tables_count_all(played, tmp_path):
+    written = write_report([played["baseline"], played["full"]], tmp_path / "report", pages=4)
+    assert written.episodes == len(list((tmp_path / "report").glob("data/*/*/*.js"))) == 4
+    assert value_of(tmp_path / "report/data/meta.js")["shown"] == 2
+    tasks = value_of(tmp_path / "report/data/tasks-0.js")
+    assert len(tasks) == 6
+    assert all(outcome for task in tasks for outcome in task[3:])
+    (note,) = [note for note in written.notes if "tables count all 6 tasks" in note]
+    assert note in (tmp_path / "report/index.html").read_text().replace("&#39;", "'")

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 __all__ = ["main"]
 
 TYPE_CHECKING = False  # as type checkers know it, without an import to wait for
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _INTERRUPTED = b"rpms: interrupted\n"
@@ -28,13 +30,22 @@ def main() -> None:
         # While modules are loaded nothing is open yet, and some turn an interrupt into another error: end at once.
         before = [(sign, signal.signal(sign, _end_at_once)) for sign in (signal.SIGINT, signal.SIGTERM)]
         from rpms.cli import screen  # noqa: PLC0415
-        from rpms.cli.app import make_app  # noqa: PLC0415
 
-        app = make_app(next((word for word in sys.argv[1:] if not word.startswith("-")), ""))
+        if sys.argv[1:3] == [
+            "guard",
+            "mcp",
+        ]:  # its clients wait: typer takes as long as all the rest
+            from rpms.cli import guard_mcp  # noqa: PLC0415
 
+            command = partial(guard_mcp.run, sys.argv[3:])
+        else:
+            from rpms.cli.app import make_app  # noqa: PLC0415
+
+            app = make_app(next((word for word in sys.argv[1:] if not word.startswith("-")), ""))
+            command = partial(app, standalone_mode=False)
         for sign, handler in before:  # SIGTERM is a scheduler's Ctrl-C
             signal.signal(sign, signal.default_int_handler if sign == signal.SIGTERM else handler)
-        _run(screen, app)
+        _run(screen, command)
     except KeyboardInterrupt:
         try:
             os.write(2, _INTERRUPTED)
@@ -49,7 +60,7 @@ def _end_at_once(*_: object) -> None:
         os._exit(130)
 
 
-def _run(screen: Any, app: Any) -> None:
+def _run(screen: Any, command: Callable[[], object]) -> None:
     from rpms.cli.screen import answering_at_once  # noqa: PLC0415
     from rpms.core.errors import RPMSError  # noqa: PLC0415
 
@@ -57,10 +68,9 @@ def _run(screen: Any, app: Any) -> None:
         screen.prepare_streams()
         try:
             with answering_at_once():
-                code = app(standalone_mode=False)
+                code = command()
         finally:
             screen.flush((sys.stdout,))
-        sys.exit(code if isinstance(code, int) else 0)
     except BrokenPipeError:
         screen.silence_stdout()
         sys.exit(0)
@@ -74,3 +84,4 @@ def _run(screen: Any, app: Any) -> None:
         where = f"{error.filename}: " if error.filename else "standard output, or a file: "
         screen.complain(f"rpms: {where}{error.strerror or type(error).__name__}")
         sys.exit(2)
+    sys.exit(code if isinstance(code, int) else 0)

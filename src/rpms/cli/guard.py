@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import signal
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rpms.cli import guard_mcp
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.files import is_there, read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.guard.cases import run_cases
-from rpms.guard.drafting import candidates, decided_by_drafts, draft_manual
 from rpms.guard.guard import Guard
 from rpms.guard.manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
-from rpms.guard.mcp_proxy import Proxy
 from rpms.guard.python_facts import load_python
-from rpms.guard.replay import LeftOut, replay, resumed
-from rpms.store.files import read_text, write_whole
+from rpms.guard.replay import replay
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
 Manual = Annotated[
@@ -35,11 +29,11 @@ Manual = Annotated[
 Python = Annotated[Path | None, typer.Option("--python", help="The Python file with the functions the manual names.")]
 _MOST_MISTAKES = 20
 _MOST_ROWS = 200
-"""Calls of a log that are listed; of more, those whose ruling has changed."""
+"""Calls of a log that are listed, and of more as many whose ruling has changed."""
 
 
-def _guard(manual: list[Path], python: Path | None, log: Path | None = None) -> Guard:
-    return Guard(manual, python=load_python(python) if python else None, log=log)
+def _guard(manual: list[Path], python: Path | None) -> Guard:
+    return Guard(manual, python=load_python(python) if python else None)
 
 
 @app.command("check")
@@ -68,17 +62,20 @@ def _judge_again(guard: Guard, log: Path) -> None:
     from rich.markup import escape  # noqa: PLC0415  what `mcp` has no time for
     from rich.table import Table  # noqa: PLC0415
 
+    from rpms.guard.drafting import decided_by_drafts  # noqa: PLC0415
+
     table = Table("")
     for title in ("call", "ruling", "rule", "fact", "what to do"):
         table.add_column(title, overflow="fold")
     counts: Counter[str] = Counter()
     by_rule: Counter[str] = Counter()
-    changed, left_out = 0, LeftOut()
-    for number, step in enumerate(replay(guard, log, left_out), start=1):
+    gaps: Counter[str] = Counter()
+    changed = 0
+    for number, step in enumerate(replay(guard, log, gaps), start=1):
         counts[step.now.word] += 1
         changed += step.changed
         by_rule.update([f"{step.now.word} by {step.now.rule}"] if step.now.rule else [])
-        if number <= _MOST_ROWS or step.changed:
+        if number <= _MOST_ROWS or (step.changed and table.row_count < 2 * _MOST_ROWS):
             row = (step.call.text, f"{step.now.word}{' (was ' + step.then + ')' if step.changed else ''}")
             words = (*row, step.now.rule, step.now.fact, step.now.remedy)
             table.add_row(str(number), *(escape(excerpt(word, 200)) for word in words))
@@ -92,8 +89,8 @@ def _judge_again(guard: Guard, log: Path) -> None:
             say(f"draft {rule} would decide {len(calls)} calls{': ' + '; '.join(calls[:3]) if calls else ''}")
     words = ("allow", "warn", "modify", "ask", "refuse")
     say(", ".join(f"{counts[word]} {word}" for word in words) + f"; {changed} differ from the log")
-    if str(left_out):
-        say(str(left_out))
+    for gap, count in (+gaps).items():
+        say(f"{count} {gap}")
     if changed:
         raise typer.Exit(1)
 
@@ -110,6 +107,9 @@ def draft(
     model: Annotated[str, typer.Option(help="With --policy: the model, as in `rpms run --model`.")] = "",
 ) -> None:
     """Draft a manual from a server's tools; or rules from a policy's sentences, none active until you review them."""
+    from rpms.guard.drafting import candidates, draft_manual  # noqa: PLC0415  what `mcp` has no time for
+    from rpms.store.files import write_whole  # noqa: PLC0415
+
     if is_there(out):
         raise InputError(f"{out}: is there already; choose another --out")
     if policy is not None:
@@ -154,6 +154,8 @@ def run_tests(
     python: Python = None,
 ) -> None:
     """Test a manual by cases; exit code 1 if a ruling is not the expected one."""
+    from rpms.guard.cases import run_cases  # noqa: PLC0415  what `mcp` has no time for
+
     guard = _guard([manual], python)
     done = run_cases(guard, cases)
     for difference in done.differences:
@@ -165,65 +167,7 @@ def run_tests(
         raise typer.Exit(1)
 
 
-@app.command("mcp", context_settings={"allow_extra_args": False})
-def mcp(
-    manual: Manual,
-    command: Annotated[
-        list[str] | None, typer.Argument(help="The server and its arguments, after `--`.", show_default=False)
-    ] = None,
-    python: Python = None,
-    log: Annotated[Path | None, typer.Option(help="Write every call, ruling and result to this file.")] = None,
-    timeout: Annotated[float, typer.Option(help="How many seconds a call may take.", min=0.1, max=86_400)] = 300.0,
-    observe_only: Annotated[
-        bool, typer.Option("--observe-only", help="Judge and log; let every call through.")
-    ] = False,
-    store: Annotated[Path | None, typer.Option(help="A SQLite file in which guards share facts.")] = None,
-    session: Annotated[str, typer.Option(help="A name; what the log has under it is known from the start.")] = "",
-    listen: Annotated[str, typer.Option(help="Serve Streamable HTTP at HOST:PORT instead of stdio.")] = "",
-    server: Annotated[list[str] | None, typer.Option(help="With --listen: an address or a command; repeat it.")] = None,
-) -> None:
+@app.command("mcp", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def mcp(context: typer.Context) -> None:
     """Run MCP servers behind the guard: calls are checked, everything else passes."""
-    if not command and not (listen and server):
-        raise InputError("name the server after `--`: `rpms guard mcp --manual FILE -- your-server`")
-    client = os.dup(1)
-    os.dup2(2, 1)  # from here on only the session writes to the client: what functions in Python print goes to stderr
-    functions = load_python(python) if python else None
-    watch = None
-    if any(name.startswith("OTEL_") for name in os.environ):
-        from rpms.guard.telemetry import telemetry  # noqa: PLC0415  an extra
-
-        watch = telemetry()
-    goes_on = log is not None and is_there(log) and (session or listen)
-    known = resumed(Guard(manual, python=functions), log) if log is not None and goes_on else {}
-    guard = Guard(
-        manual, python=functions, log=log, session=session, store=store, observe_only=observe_only, watch=watch
-    )
-    for each in known.values():
-        each.join(guard)
-    if listen:
-        _listen(guard, listen, [*([command] if command else []), *(server or ())], timeout, known)
-        return
-    proxy = Proxy(known.get(session, guard), _complain, patience=timeout)
-    before = signal.signal(signal.SIGHUP, signal.default_int_handler)  # a closed terminal is as Ctrl-C: the server ends
-    try:
-        code = proxy.run(command or [], client_out=client)
-    finally:
-        signal.signal(signal.SIGHUP, before)
-    raise typer.Exit(min(abs(code), 255))
-
-
-def _complain(text: str) -> None:
-    complain(f"rpms guard: {text}")
-
-
-def _listen(
-    guard: Guard, listen: str, servers: Sequence[str | list[str]], timeout: float, known: Mapping[str, Guard]
-) -> None:
-    from rpms.guard.mcp_http import Gateway, serve  # noqa: PLC0415  an extra
-
-    host, _, port = listen.rpartition(":")
-    if not port.isdecimal() or int(port) > 65_535:
-        raise InputError(f"--listen takes HOST:PORT, like 127.0.0.1:8000, not {listen!r}")
-    commands = [each if isinstance(each, list) or "://" in each else shlex.split(each) for each in servers]
-    gateway = Gateway(guard, commands, _complain, patience=timeout, known=known)
-    serve(gateway, host or "127.0.0.1", int(port), os.environ.get("RPMS_GUARD_TOKEN", ""))
+    raise typer.Exit(guard_mcp.run(context.args))

@@ -10,7 +10,7 @@ import typer
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
-from rpms.cli.resources import Resources, with_resources
+from rpms.cli.options import Resources, with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
-from rpms.cli.resources import Resources, with_resources
+from rpms.cli.options import Resources, with_resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError

@@ -9,30 +9,36 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
-
-import typer
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
+from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import InputError
 from rpms.foreign.shown import lines, one_line
 
-UsageError: Any = typer.BadParameter.__base__
-"""Whatever is wrong with a command line; newer versions of typer bring a copy of click with them, older ones use it."""
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+
+def __getattr__(name: str) -> Any:
+    """`UsageError`: whatever is wrong with a command line. Newer versions of typer bring a copy of click with them."""
+    if name != "UsageError":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import typer  # noqa: PLC0415  what `rpms guard mcp` has no time for
+
+    return typer.BadParameter.__base__
 
 
 def say(text: str) -> None:
     """Print lines on standard output."""
-    typer.echo(lines(text))
+    print(lines(text), flush=True)  # noqa: T201
 
 
 def complain(text: str) -> None:
     """Print one line on standard error."""
-    typer.echo(one_line(text), err=True)
+    print(one_line(text), file=sys.stderr, flush=True)  # noqa: T201
 
 
-def explain(error: UsageError) -> int:
+def explain(error: Any) -> int:
     """Tell in one line what is wrong with a command line, and where help is; the exit code."""
     context = error.ctx
     if context is not None and type(error).__name__ == "NoArgsIsHelpError":
@@ -45,19 +51,19 @@ def explain(error: UsageError) -> int:
     return code
 
 
-class SafeConsole(Console):
-    """A console on which only its own control codes are codes: in a text they are left out."""
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        for segment in super().render(renderable, options):
-            if segment.control:
-                yield segment
-            else:
-                yield Segment(lines(segment.text), segment.style)
-
-
 def make_console(**options: Any) -> Console:
-    """The console that every command prints tables and live displays on."""
+    """The console that every command prints tables and live displays on. Control codes within texts are left out."""
+    from rich.console import Console  # noqa: PLC0415  few commands wait for it
+    from rich.segment import Segment  # noqa: PLC0415
+
+    class SafeConsole(Console):
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+            for segment in super().render(renderable, options):
+                if segment.control:
+                    yield segment
+                else:
+                    yield Segment(lines(segment.text), segment.style)
+
     return SafeConsole(emoji=False, highlight=False, **options)
 
 

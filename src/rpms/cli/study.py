@@ -14,7 +14,7 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
-from rpms.cli.resources import Resources, with_resources
+from rpms.cli.options import Resources, with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.usage import Price

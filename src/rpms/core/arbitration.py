@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
 from rpms.core.facts import Atom, Clause, Facts, Truth, kind_of
@@ -54,17 +55,33 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     """φ(m): the entry's fate under a mode. Critical failures are warnings themselves and are always kept."""
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
         return _KEPT
-    if isinstance(entry, VerifiedSchema):
-        facts = TransferableFacts(situation, rules, situation.goal.signature)
-    elif isinstance(entry, SuccessSnippet):
-        facts = TransferableFacts(situation, rules, entry.goal_signature, entry.state_signature)
-    else:
-        facts = TransferableFacts(situation, rules, entry.goal_signature)
-    broken = object_to(entry, rules, facts)
+    broken = _object_anywhere(entry, rules, situation)
     if broken is not None and broken.conflict:
         return _verdict(broken, mode)
     here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False) if mode.soft else None
     return _verdict(replace(here, conflict=False), mode) if here is not None else _KEPT
+
+
+def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
+    """The objection in whatever room and state: that of an earlier step, unless it rests on deeds done since."""
+    key, goal = (id(entry), id(situation.goal)), situation.goal
+    learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
+    learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
+    anywhere = TransferableFacts(situation, rules, learned_for, *learned_in)
+    judged: dict[tuple[int, int], Any] = rules.kept.setdefault("judged", {})
+    kept = judged.get(key)
+    if (
+        kept is not None
+        and (kept[0] is entry and kept[1] is goal)
+        and all(anywhere.truth(deed) is value for deed, value in kept[2].items())
+    ):
+        earlier: Objection | None = kept[3]
+        return earlier
+    objection = object_to(entry, rules, anywhere)
+    if len(judged) >= _JUDGED_KEPT:
+        judged.clear()
+    judged[key] = (entry, goal, anywhere.deeds, objection)
+    return objection
 
 
 def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
@@ -87,6 +104,8 @@ def judge_here(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arb
 
 
 _KEPT = Verdict(Fate.KEPT)
+_JUDGED_KEPT = 1_000
+"""Entries whose judgement is kept for the steps to come, for each goal."""
 
 
 def _verdict(objection: Objection, mode: Arbitration) -> Verdict:
@@ -182,7 +201,8 @@ def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts, *,
             continue
         if not strict and instance.effects and all(effect.truth(facts) is Truth.TRUE for effect in instance.effects):
             continue
-        for objection in (prohibition(action, rules, facts), infeasibility(action, rules, facts)):
+        for object_by in (prohibition, infeasibility):
+            objection = object_by(action, rules, facts, doubts=doubt is None)
             if objection is not None and objection.conflict:
                 return objection
             doubt = doubt or objection
@@ -215,8 +235,8 @@ def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objec
     return next((objection for objection in objections if objection.conflict), objections[0] if objections else None)
 
 
-def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    """Why an action cannot, or may not, be done now. Where actions are known, what is none of them is a conflict."""
+def infeasibility(command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True) -> Objection | None:
+    """Reason that an action cannot, or with `doubts` may not, be done now. Where actions are known, no other can."""
     instance = rules.instance(command)
     if instance is None:
         return Objection(True, f"`{command}` is no known action", "", "") if rules.environment else None
@@ -225,11 +245,12 @@ def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection |
         value = clause.truth(facts)
         if value is Truth.TRUE:
             continue
-        fact = settled(clause, rules, facts)
         if value is Truth.FALSE:
+            fact = settled(clause, rules, facts)
             return Objection(True, f"`{command}` cannot be done: {fact}", instance.schema.id, fact, clause)
-        if not _nearly_sure(clause, rules):
-            doubt = doubt or Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
+        if doubts and doubt is None and not _nearly_sure(clause, rules):
+            fact = settled(clause, rules, facts)
+            doubt = Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
     return doubt
 
 
@@ -241,24 +262,22 @@ def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
     )
 
 
-def prohibition(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
+def prohibition(command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True) -> Objection | None:
     """The rule that forbids an action now: a conflict where all its conditions are known to hold, else a doubt."""
     instance = rules.instance(command)
     if instance is None:
         return None
     doubt: Objection | None = None
     for rule, ban in rules.prohibitions.get(instance.schema.name, ()):
-        clauses = [clause.bind(instance.binding) for clause in ban.when]
-        value = Truth.TRUE
-        for clause in (*rule.when, *clauses):
-            value = value & clause.truth(facts)
-        if value is Truth.FALSE:
+        values = [clause.truth(facts) for clause in rule.when]
+        values += [clause.truth(facts, instance.binding) for clause in ban.when]
+        if Truth.FALSE in values or (Truth.UNKNOWN in values and (doubt is not None or not doubts)):
             continue
-        fact = "; ".join(settled(clause, rules, facts) for clause in clauses)
+        fact = "; ".join(settled(clause.bind(instance.binding), rules, facts) for clause in ban.when)
         reason = f"`{command}` goes against {rule.id}: {rule.text}"
-        if value is Truth.TRUE:
+        if Truth.UNKNOWN not in values:
             return Objection(True, reason, rule.id, fact)
-        doubt = doubt or Objection(False, reason, rule.id, fact)
+        doubt = Objection(False, reason, rule.id, fact)
     return doubt
 
 
@@ -287,6 +306,8 @@ class TransferableFacts:
     """The goal of the entry that is judged: its tomato stands for the apple that is asked for now."""
     learned_in: StateSignature = _NO_STATE
     """The state in which the entry that is judged was learned."""
+    deeds: dict[Atom, Truth] = field(default_factory=dict)
+    """Answers that depend on what was done in this episode; all others stay the same all through it."""
 
     def truth(self, atom: Atom, /) -> Truth:
         if atom.predicate in GOAL_PREDICATES:
@@ -307,7 +328,8 @@ class TransferableFacts:
     def _done(self, atom: Atom) -> Truth:
         """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
         values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
-        return next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
+        self.deeds[atom] = next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
+        return self.deeds[atom]
 
     def _stand_ins(self, atom: Atom) -> Iterator[Atom]:
         for held in self.situation.belief.holding:

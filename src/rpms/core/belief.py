@@ -136,6 +136,14 @@ class Belief:
         arity, ask = self.answers.get(atom.predicate, _UNANSWERED)
         return Truth.of(ask(self, *atom.args)) if ask is not None and len(atom.args) == arity else Truth.UNKNOWN
 
+    def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        """Like `truth`, as a bool or None: plans ask so often that an atom for each question is too dear."""
+        arity, ask = self.answers.get(predicate, _UNANSWERED)
+        if ask is None or type(self).truth is not Belief.truth:
+            return self.truth(Atom(predicate, args)).known
+        said = ask(self, *args) if len(args) == arity else None
+        return said if said is None else bool(said)
+
     def serving(self, goal: Goal) -> Self:  # noqa: ARG002  some beliefs keep their goal
         """The same belief for another goal."""
         return self
@@ -274,6 +282,11 @@ class Situation:
     def truth(self, atom: Atom, /) -> Truth:
         check = _GOAL_FACTS.get(atom.predicate)
         return self.belief.truth(atom) if check is None else Truth.of(check(self.goal, *atom.args))
+
+    def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        """Like `truth`, as a bool or None."""
+        check = _GOAL_FACTS.get(predicate)
+        return self.belief.value(predicate, args) if check is None else check(self.goal, *args)
 
 
 _GOAL_FACTS: dict[str, Callable[..., bool]] = {

@@ -22,7 +22,7 @@ from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.selection import note_crowded_out, select
-from rpms.core.verdict import NO_MASK, Candidate, Mask
+from rpms.core.verdict import NO_MASK, Candidate, Fate, Mask
 from rpms.core.wording import HEADINGS, PromptStyle, memory_line, situation_lines, standing_blocks, untagged_line
 
 Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
@@ -151,7 +151,8 @@ def decide(
     noticed = notice(trust, now, Situation(prior, goal))  # past the paper; there, it is recorded and nothing more
     advice = Advice(mind.adviser, now, rules, selection.memories, noticed)  # past the paper; there, nothing is said
     blocks = _serialise(mind, advice, told or observation)  # 7
-    untagged = {memory_line(each): untagged_line(each) for each in selection.memories}
+    warned = (each for each in selection.memories if each.verdict.fate is Fate.WARNED)
+    untagged = {memory_line(each): untagged_line(each) for each in warned}
     style = mind.style
     prompt = build(blocks, style.layout, style.budget, style.form, untagged, style.speak)  # 8
     return Decision(
@@ -175,7 +176,7 @@ def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
     now, wording = advice.step, mind.style.wording
     goal, belief, progress = now.situation.goal, now.situation.belief, advice.progress
-    yield from standing_blocks(wording, advice.shown)
+    yield from standing_blocks(advice.shown, wording)
     lines: dict[Part, Sequence[str]] = {
         Part.SITUATION: situation_lines(advice.rules, now.situation),
         Part.GOAL: (*wording.goal(goal, progress), *advice.guidance),

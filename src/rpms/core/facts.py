@@ -22,8 +22,13 @@ class Truth(Enum):
         """Turn a bool into a truth value; None means unknown."""
         return cls.UNKNOWN if value is None else cls.TRUE if value else cls.FALSE
 
+    @property
+    def known(self) -> bool | None:
+        """The value as a bool; None if unknown."""
+        return None if self is Truth.UNKNOWN else self is Truth.TRUE
+
     def __invert__(self) -> Truth:
-        return _NEGATION[self]
+        return self if self is Truth.UNKNOWN else Truth.FALSE if self is Truth.TRUE else Truth.TRUE
 
     def __and__(self, other: Truth) -> Truth:
         if Truth.FALSE in (self, other):
@@ -37,9 +42,6 @@ class Truth(Enum):
         raise TypeError("a Truth has three values: compare it with `is Truth.TRUE`")
 
 
-_NEGATION = {Truth.TRUE: Truth.FALSE, Truth.FALSE: Truth.TRUE, Truth.UNKNOWN: Truth.UNKNOWN}
-
-
 @dataclass(frozen=True, slots=True)
 class Atom:
     """One fact by name: a predicate and its arguments, `in(apple 1, fridge 1)`."""
@@ -49,7 +51,7 @@ class Atom:
 
     def bind(self, binding: Mapping[str, str]) -> Atom:
         """Put names of this world in place of a schema's parameters."""
-        return Atom(self.predicate, tuple(binding.get(arg, arg) for arg in self.args))
+        return Atom(self.predicate, tuple([binding.get(arg, arg) for arg in self.args]))
 
     def __str__(self) -> str:
         return f"{self.predicate}({', '.join(self.args)})" if self.args else self.predicate
@@ -85,8 +87,10 @@ class Literal:
     kinds: Kinds | None = field(default=None, compare=False, repr=False)
     """Set if the manual decides the fact from kinds; beliefs are then not asked."""
 
-    def truth(self, facts: Facts) -> Truth:
-        value = facts.truth(self.atom) if self.kinds is None else self.kinds.truth(self.atom.args)
+    def truth(self, facts: Facts, binding: Mapping[str, str] | None = None) -> Truth:
+        """Its truth, with names in place of parameters where a binding is given."""
+        atom = self.atom.bind(binding) if binding else self.atom
+        value = facts.truth(atom) if self.kinds is None else self.kinds.truth(atom.args)
         return ~value if self.negated else value
 
     def bind(self, binding: Mapping[str, str]) -> Literal:
@@ -105,17 +109,18 @@ class Clause:
 
     literals: tuple[Literal, ...]
 
-    def truth(self, facts: Facts) -> Truth:
+    def truth(self, facts: Facts, binding: Mapping[str, str] | None = None) -> Truth:
+        """Its truth, with names in place of parameters where a binding is given."""
         unknown = False
         for literal in self.literals:
-            value = literal.truth(facts)
+            value = literal.truth(facts, binding)
             if value is Truth.TRUE:
                 return value
             unknown = unknown or value is Truth.UNKNOWN
         return Truth.UNKNOWN if unknown else Truth.FALSE
 
     def bind(self, binding: Mapping[str, str]) -> Clause:
-        return Clause(tuple(literal.bind(binding) for literal in self.literals))
+        return Clause(tuple([literal.bind(binding) for literal in self.literals]))
 
     def __str__(self) -> str:
         return " or ".join(map(str, self.literals))

@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from rpms.core.belief import StateSignature
@@ -166,6 +167,11 @@ class FailureLesson(_Observed):
         return (str(self.goal_signature), str(self.state_signature.coarse), canonical(self.corrective_rule))
 
 
+@lru_cache(maxsize=16_384)
+def _confirmed(origins: frozenset[Origin]) -> int:
+    return sum(not origin.failed for origin in origins)
+
+
 @dataclass(frozen=True, slots=True)
 class VerifiedSchema(_Observed):
     """An action with preconditions and effects that experience has confirmed."""
@@ -184,11 +190,11 @@ class VerifiedSchema(_Observed):
 
     @property
     def success_count(self) -> int:
-        return sum(not origin.failed for origin in self.origins)
+        return _confirmed(self.origins)
 
     @property
     def failure_count(self) -> int:
-        return sum(origin.failed for origin in self.origins)
+        return len(self.origins) - _confirmed(self.origins)
 
     @property
     def confidence(self) -> float:

@@ -244,7 +244,7 @@ def transcript(history: Sequence[Turn], observation: str, *, thoughts: bool = Tr
     for number, turn in enumerate(history):
         thought = turn.said or (f"Thought: {turn.thought}" if turn.thought else "")
         thought = f"{thought}\n" if thought and thoughts else ""
-        heard = f"{_heard(history[:number], turn.observation)}\n"
+        heard = f"{_heard(history[max(0, number - 1) : number], turn.observation)}\n"
         items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
         spoken.append(len(heard))
     return (

@@ -7,7 +7,6 @@ which ones matter, since each ends with the deed that reached its sub-goal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from rpms.core.goal import EXPLORING
@@ -74,4 +73,4 @@ def _ranked(candidate: Candidate, matters: dict[str, tuple[int, str]]) -> Candid
     if level and verdict.fate is Fate.KEPT:
         verdict = Verdict(Fate.KEPT, _WHY[level].format(snippet or "a snippet"))
     rank = level + candidate.rank / (1.0 + candidate.rank)
-    return replace(candidate, rank=rank, verdict=verdict)
+    return Candidate(entry, candidate.score, rank, verdict, candidate.adapted)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from rpms.core.facts import Atom, Clause, Facts, Kinds, Literal, Truth
 
@@ -158,6 +159,11 @@ _LONGEST_COMMAND = 300
 _INSTANCES_KEPT = 50_000
 """Number of commands whose reading an episode's rules remember."""
 
+_GOALS_KEPT = 256
+"""How many goals' rules a manual keeps prepared, at some 150 kB each: more than are played at once."""
+Given = ParamSpec("Given")
+Derived = TypeVar("Derived")
+
 PARAMETER = re.compile(r"<([a-z_]+)>")
 """A parameter in a syntax."""
 
@@ -208,9 +214,17 @@ class ActionSchema:
         object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
         object.__setattr__(self, "patterns", tuple(map(_pattern, self.syntax)))
 
+    def __hash__(self) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
+        return hash((self.name, self.syntax, self.doubt))
+
     @property
     def parameters(self) -> frozenset[str]:
         return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
+
+    @cached_property
+    def pieces(self) -> tuple[str, ...]:
+        """The way to write it, taken apart: words and parameters by turns."""
+        return tuple(PARAMETER.split(self.syntax[0]))
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -306,6 +320,8 @@ class ActiveRules:
     """Commands that were refused, nothing about them having changed since: plans do not begin with them."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
+    kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """What was derived from these rules, for the steps to come (`kept_with_rules`)."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -388,6 +404,22 @@ class ActiveRules:
         return predicate.say(atom, value)
 
 
+def kept_with_rules(
+    derive: Callable[Concatenate[ActiveRules, Given], Derived],
+) -> Callable[Concatenate[ActiveRules, Given], Derived]:
+    """Keep what is derived from rules as long as these, and no longer."""
+
+    @wraps(derive)
+    def find(rules: ActiveRules, /, *given: Given.args, **named: Given.kwargs) -> Derived:
+        key = (derive, *given)
+        if key not in rules.kept:
+            rules.kept[key] = derive(rules, *given, **named)
+        found: Derived = rules.kept[key]
+        return found
+
+    return find
+
+
 @dataclass(frozen=True)
 class RuleManual:
     """ℛ: the whole manual. The empty one is the neutral element: no rules."""
@@ -414,8 +446,11 @@ class RuleManual:
     def active(self, goal_type: str, *named: str) -> ActiveRules:
         """Assemble R_active for a goal type; with the things it names, the localities of other things are left out."""
         key = (goal_type, *named)
-        if key not in self._active:
-            self._active[key] = ActiveRules(
+        found = self._active.get(key)
+        if found is None:
+            for earlier in list(self._active)[: _GOALS_KEPT // 2] if len(self._active) >= _GOALS_KEPT else ():
+                self._active.pop(earlier, None)
+            found = self._active[key] = ActiveRules(
                 tuple(rule for rule in self.rules if rule.tier is Tier.UNIVERSAL),
                 tuple(rule for rule in self.rules if rule.tier is Tier.DOMAIN and rule.concerns(*key)),
                 self.actions,
@@ -424,7 +459,7 @@ class RuleManual:
                 self.lore,
                 self.purposes,
             )
-        return self._active[key]
+        return found
 
     def bare(self) -> RuleManual:
         """The manual without rules, procedures and lore: only the syntax of commands and the goals."""

@@ -8,7 +8,7 @@ from functools import lru_cache
 _PIECE = re.compile(r"[A-Za-z]{1,8}|\d|[^\sA-Za-z\d]{1,3}")
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text: word pieces of up to eight letters, single digits, signs by threes.
 

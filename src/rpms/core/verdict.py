@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -79,7 +79,7 @@ class Candidate:
 
     def judged(self, verdict: Verdict) -> Candidate:
         """The same candidate with another verdict."""
-        return replace(self, verdict=verdict)
+        return Candidate(self.entry, self.score, self.rank, verdict, self.adapted)
 
 
 _DRAWS = 2**64

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from rpms.core.belief import Belief
 from rpms.core.facts import Facts, Truth
 from rpms.core.goal import Goal, Progress
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, OwnEntry, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Speak, make_block
-from rpms.core.rules import ActionSchema, ActiveRules, Rule
+from rpms.core.rules import ActionSchema, ActiveRules, Rule, kept_with_rules
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 HEADINGS: Mapping[Part, str] = {
@@ -100,8 +99,8 @@ def schema_lines(schema: ActionSchema, assumed: frozenset[str] = frozenset()) ->
     return "\n".join(lines)
 
 
-@lru_cache(maxsize=512)
-def standing_blocks(wording: Wording, rules: ActiveRules) -> tuple[Block, ...]:
+@kept_with_rules
+def standing_blocks(rules: ActiveRules, wording: Wording) -> tuple[Block, ...]:
     """The blocks that stay the same for a whole episode, made once for it."""
     items: dict[Part, Sequence[str]] = {
         Part.INSTRUCTION: (wording.instruction,),

@@ -68,16 +68,16 @@ def unreadable(file: str | Path, error: Exception) -> FileError:
     return FileError(file, None, "cannot be read: no file has such a name")
 
 
-def text_lines(file: str | Path) -> Iterator[str]:
-    """The lines of a transcript, `.xz` or not, read as they are asked for and bounded when unpacked."""
+def text_lines(file: str | Path, *, bounded: bool = True) -> Iterator[str]:
+    """The lines of a transcript, `.xz` or not, read as they are asked for; `bounded` as a whole, when unpacked."""
     total = count = 0
     rest = b""
     for chunk in _chunks(file, packed=str(file).endswith(".xz")):
         total += len(chunk)
-        if total > MOST_TRANSCRIPT:
+        if bounded and total > MOST_TRANSCRIPT:
             raise FileError(file, None, f"holds more than {MOST_TRANSCRIPT:,} bytes, which no transcript does")
         count += chunk.count(b"\n")
-        if count > MOST_TRANSCRIPT_LINES:
+        if bounded and count > MOST_TRANSCRIPT_LINES:
             raise FileError(file, None, f"has more than {MOST_TRANSCRIPT_LINES:,} lines, which no transcript has")
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:

@@ -6,18 +6,18 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any
-
-from pydantic import Field, PlainValidator, ValidationError
+from typing import Any
 
 from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER
-from rpms.foreign.shown import excerpt
 
 _DIGITS = len(str(-LONGEST_NUMBER))
 
 
 class NotJson(ValueError):
     """A text is not JSON that anything here would write; its words say why, and are fit to be shown."""
+
+    place: tuple[str, ...] = ()
+    """Names of the fields that lead to what is wrong."""
 
 
 class NameTwice(NotJson):
@@ -41,17 +41,26 @@ def _constant(name: str) -> float:
     raise NotJson(f"{name} is not a number")
 
 
-DECODER = json.JSONDecoder(strict=False, parse_int=_whole, parse_float=_decimal, parse_constant=_constant)
+def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a JSON text, whose names must differ."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise NameTwice("a name stands twice in one object")
+    return found
+
+
+_LIMITS: dict[str, Any] = {"parse_int": _whole, "parse_float": _decimal, "parse_constant": _constant}
+DECODER = json.JSONDecoder(strict=False, **_LIMITS)
 """The same limits for texts that hold several values; depth is for the caller to check."""
+_ANY = json.JSONDecoder(**_LIMITS)
+_ONCE = json.JSONDecoder(**_LIMITS, object_pairs_hook=each_once)
 
 
 def loads(text: str | bytes, *, once: bool = False) -> Any:
     """Read JSON; NotJson says in a few words what is wrong. With `once`, a name may stand once in an object."""
-    hook = each_once if once else None
     try:
-        value = json.loads(
-            text, parse_int=_whole, parse_float=_decimal, parse_constant=_constant, object_pairs_hook=hook
-        )
+        text = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
+        value = (_ONCE if once else _ANY).decode(text)
     except NotJson:
         raise
     except UnicodeDecodeError:
@@ -71,14 +80,6 @@ def loads_once(text: str | bytes) -> Any:
     return loads(text, once=True)
 
 
-def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of a JSON text, whose names must differ."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise NameTwice("a name stands twice in one object")
-    return found
-
-
 def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:
     """Raise NotJson where lists and objects stand in each other too deeply for the code behind to walk."""
     level = [value] if isinstance(value, (dict, list)) else []
@@ -88,28 +89,6 @@ def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:
         inside = [each.values() if isinstance(each, dict) else each for each in level]
         level = [inner for values in inside for inner in values if isinstance(inner, (dict, list))]
     raise NotJson("nested too deeply")
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("should be a text")  # noqa: TRY004  what pydantic turns into a ValidationError
-    return value
-
-
-Text = Annotated[str, PlainValidator(_text)]
-"""Any text, half characters included: some models write them, and pydantic's own texts cannot hold them."""
-Count = Annotated[int, Field(ge=0, le=LONGEST_NUMBER, strict=True)]
-"""A number of things."""
-Number = Annotated[float, Field(allow_inf_nan=False)]
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-"""Seconds or money."""
-
-
-def first_mistake(error: ValidationError) -> str:
-    """The first breach of a form, and its place, in one line."""
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(map(str, first["loc"])) or "the whole"
-    return excerpt(f"{place}: {first['msg'].removeprefix('Value error, ')}")
 
 
 _LONGEST = len(str(LONGEST_NUMBER))

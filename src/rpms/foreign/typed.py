@@ -1,15 +1,17 @@
-"""Values of frozen dataclasses from JSON, checked against their annotations.
+"""Values of frozen dataclasses from JSON or YAML, checked against their annotations.
 
-pydantic checks what people write; this reads what the project itself wrote, where texts may hold half characters that
-pydantic's own texts cannot, and where a form beside each dataclass would name every field a second time.
+It loads in no time, texts may hold half characters, which pydantic's own cannot, and no form beside a dataclass names
+every field a second time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
+from keyword import iskeyword
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -60,9 +62,7 @@ def reader_of(kind: Any) -> Reader:
     if kind in _PLAIN:
         return _PLAIN[kind]
     if origin in (Union, UnionType):
-        (other,) = (each for each in inner if each is not NoneType)
-        some = reader_of(other)
-        return lambda value: None if value is None else some(value)
+        return _union_reader([reader_of(each) for each in inner if each is not NoneType], empty=NoneType in inner)
     if origin is tuple:
         return _tuple_reader(inner)
     if origin is not None and issubclass(origin, Mapping):
@@ -70,6 +70,18 @@ def reader_of(kind: Any) -> Reader:
     if issubclass(kind, tuple):
         return _named_tuple_reader(kind)
     return _dataclass_reader(kind) if is_dataclass(kind) else _enum_reader(kind)
+
+
+def _union_reader(readers: Sequence[Reader], *, empty: bool) -> Reader:
+    def read(value: Any) -> Any:
+        if empty and value is None:
+            return None
+        for one in readers[:-1]:
+            with suppress(NotJson):
+                return one(value)
+        return readers[-1](value)
+
+    return read
 
 
 def _tuple_reader(inner: tuple[Any, ...]) -> Reader:
@@ -97,19 +109,22 @@ def _mapping_reader(name: Reader, each: Reader) -> Reader:
 
 def _dataclass_reader(kind: Any) -> Reader:
     hints = get_type_hints(kind)
-    readers = {field.name: reader_of(hints[field.name]) for field in fields(kind) if field.init}
-    needed = [f.name for f in fields(kind) if f.init and f.default is MISSING and f.default_factory is MISSING]
+    readers = {field.name.rstrip("_"): reader_of(hints[field.name]) for field in fields(kind) if field.init}
+    words = {name for name in readers if iskeyword(name)}
+    needed = [
+        f.name.rstrip("_") for f in fields(kind) if f.init and f.default is MISSING and f.default_factory is MISSING
+    ]
 
     def read(value: Any) -> Any:
         given = {}
         for name, item in _as(dict, value).items():
             if name not in readers:
-                raise NotJson(f"{excerpt(name)}: is not a known field")
+                raise _at(name, NotJson("is not a known field"))
             try:
-                given[name] = readers[name](item)
+                given[f"{name}_" if name in words else name] = readers[name](item)
             except NotJson as error:
-                raise NotJson(f"{name}: {error}") from None
-        missing = next((name for name in needed if name not in given), None)
+                raise _at(name, error) from None
+        missing = next((name for name in needed if name not in value), None)
         if missing is not None:
             raise NotJson(f"{missing}: is missing")
         try:
@@ -118,6 +133,13 @@ def _dataclass_reader(kind: Any) -> Reader:
             raise NotJson(excerpt(error)) from None
 
     return read
+
+
+def _at(name: str, error: NotJson) -> NotJson:
+    """A mistake within a field, with its name."""
+    found = NotJson(f"{excerpt(name)}: {error}")
+    found.place = (name, *error.place)
+    return found
 
 
 def _enum_reader(kind: type[Enum]) -> Reader:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
 
-from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.errors import InputError
+from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
+from rpms.core.names import nearest
 from rpms.core.rules import Predicate, Rule
+from rpms.foreign.shown import excerpt
 from rpms.guard.comparisons import Alike, text_of
 from rpms.guard.readings import Path, Reading, Which
 
@@ -208,4 +211,38 @@ class ToolManual:
         if atom.predicate == GIVEN:
             return f"{atom.args[0].strip('<>')} is {'' if value is Truth.TRUE else 'not '}given"
         fact = self.facts.get(atom.predicate)
-        return (fact.predicate if fact else Predicate(atom.predicate)).say(atom, value)
+        predicate = fact.predicate if fact else Predicate(atom.predicate)
+        if value is Truth.FALSE and predicate.yes and not predicate.no:
+            return f"it is not so that {predicate.say(atom, Truth.TRUE)}"
+        return predicate.say(atom, value)
+
+    def check_tellable(self, atom: Atom) -> None:
+        """Raise InputError for a fact that no rule would ask for as it is told; a manual without facts asks none."""
+        if not self.facts:
+            return
+        name, fact = atom.predicate, self.facts.get(atom.predicate)
+        if fact is None:
+            raise InputError(f"the manual has no fact {excerpt(name)!r}; {nearest(name, self.facts)}")
+        wanted = fact.predicate.args
+        if len(atom.args) != len(wanted):
+            form = f"{name}({', '.join(wanted)})" if wanted else name
+            raise InputError(f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}")
+        if fact.told:
+            return
+        kind = self.records.get(fact.record)
+        if fact.python:
+            raise InputError(f"the fact {name} cannot be told: the function {fact.python!r} says whether it holds")
+        if kind is not None:
+            way = f"{kind.ask} with {kind.tools[0]}, and observe what it returns"
+            raise InputError(f"the fact {name} cannot be told: it is read from the record {kind.name}; {way}")
+        raise InputError(f"the fact {name} cannot be told: it is read from what a call is made with")
+
+
+def unquoted(fact: str) -> Literal:
+    """A fact as in a manual, whose names may be in quotes."""
+    try:
+        literal = parse_literal(fact)
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    args = tuple(arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg for arg in literal.atom.args)
+    return replace(literal, atom=Atom(literal.atom.predicate, args))

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
 from rpms.core.errors import FileError
+from rpms.foreign.files import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call
 from rpms.guard.guard import Guard
+from rpms.guard.log import Word
 from rpms.guard.rulings import Ruling
-from rpms.store.files import read_text
-from rpms.store.yaml_files import Strict, YamlFile, YamlKind, entries_at, read_yaml, validate
+from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, read_yaml, validate
 
 _CASES = YamlKind("cases", LARGEST_MANUAL, 64, "the key cases; this file has none")
 
 
-class StepForm(Strict):
+@dataclass(frozen=True)
+class StepForm:
     """A line of a conversation: a call with its expected ruling and its result, what the user says, or what is told."""
 
     call: str = ""
-    args: dict[str, Any] = Field(default_factory=dict)
-    expect: str = Field(default="", pattern="^(allow|warn|modify|ask|refuse)?$")
+    args: Mapping[str, Any] = field(default_factory=dict)
+    expect: Word | None = None
     by: str = ""
     """The rule that decides."""
     approved: bool | None = None
@@ -75,7 +75,7 @@ class CasesRun:
 def run_cases(guard: Guard, file: Path) -> CasesRun:
     """Play every case of a file with a guard of its own."""
     yaml = read_yaml(str(file), read_text(file, LARGEST_MANUAL), _CASES)
-    if not isinstance(yaml.tree, dict) or "cases" not in yaml.tree:
+    if not yaml.tree.get("cases"):
         raise FileError(file, 1, "cases are written under the key `cases`, each a name with a list of steps")
     done = CasesRun()
     for name, steps in entries_at(yaml, ("cases",)):
@@ -106,7 +106,7 @@ def _play(guard: Guard, yaml: YamlFile, name: str, place: int, step: Any, done: 
         done.kept[rule] += rule != ruling.rule
     wrong = form.expect and ruling.word != form.expect
     if wrong or (form.by and ruling.rule != form.by):
-        expected = f"{form.expect} {form.by}".strip()
+        expected = f"{form.expect or ''} {form.by}".strip()
         where = f"{yaml.name}:{yaml.line(('cases', name, place))} {excerpt(name)}, {form.call}"
         done.differences.append(Difference(where, expected, ruling))
     if form.result is not None or form.failed is not None:

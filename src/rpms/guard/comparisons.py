@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 import os
 import posixpath
@@ -47,7 +48,7 @@ def number_of(value: object) -> float | None:
             value = float(value) if len(value) < 40 else None
         except ValueError:
             return None
-    return value if isinstance(value, int | float) else None
+    return value if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def _numbers(compare: Callable[[float, float], bool]) -> Compare:
@@ -80,9 +81,12 @@ def _moments(compare: Callable[[datetime, datetime], bool]) -> Compare:
 _PATHS = re.compile(r"[\\/]+")
 
 
-@lru_cache(maxsize=4_096)
 def loosened(text: str) -> str:
     """A text without what readers may disregard: case, blanks, invisible signs, forms of letters, detours in a path."""
+    return _loosened_short(text) if len(text) <= _SHORT else _loosened(text)
+
+
+def _loosened(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
         plain = unicodedata.normalize("NFKC", text)
         text = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace())
@@ -90,6 +94,9 @@ def loosened(text: str) -> str:
     return posixpath.normpath(_PATHS.sub("/", text)) if "/" in text or "\\" in text else text
 
 
+_SHORT = 1_000
+"""Characters of a text whose loose reading is kept for the next time."""
+_loosened_short: Final = lru_cache(maxsize=4_096)(_loosened)
 Alike = Callable[[str], str]
 
 
@@ -99,8 +106,6 @@ def _as_path(text: str) -> str:
 
 ALIKE: Final[Mapping[str, Alike]] = {"path": _as_path, "words": loosened}
 """Normalisations of texts before they are compared, by name."""
-_SHORT = 1_000
-"""Characters of a text that is compared also by what it may be taken for; longer ones are no names."""
 
 
 def _texts(compare: Callable[[str, str], bool]) -> Compare:
@@ -110,8 +115,8 @@ def _texts(compare: Callable[[str, str], bool]) -> Compare:
         one, two = text_of(value), text_of(other)
         if compare(one, two):
             return True
-        if len(one) > _SHORT or len(two) > _SHORT or not isinstance(value, str):
-            return False
+        if not isinstance(value, str):
+            return None if isinstance(value, list | dict) and isinstance(other, str) else False
         return None if compare(loosened(one), loosened(two)) else False
 
     return compared

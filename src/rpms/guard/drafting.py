@@ -27,7 +27,8 @@ unknown: warn
 
 def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
     """A manual of the tools in an answer to `tools/list`: required arguments are needed, destroying needs a person."""
-    entries, policies = [], []
+    entries: list[str] = []
+    policies: list[str] = []
     for tool in tools:
         schema, hints = _object(tool.get("inputSchema")), _object(tool.get("annotations"))
         names = [name for name in _object(schema.get("properties")) if _sayable(name)]
@@ -38,18 +39,14 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
         if hints.get("readOnlyHint") is True:
             entry["reads"] = True
         said = excerpt(tool.get("description") or "", 100)
-        entries.append(
-            f"  # {said}\n  {json.dumps(tool['name'])}: {json.dumps(entry)}" if said else _entry(tool, entry)
-        )
+        entries += [f"  # {said}"] if said else []
+        entries.append(f"  {json.dumps(tool['name'])}: {json.dumps(entry)}")
         if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
             rule = {"text": f"A person approves {tool['name']}.", "tools": tool["name"], "asks": True}
-            policies.append(f"  P-{re.sub('[^A-Z0-9]+', '-', tool['name'].upper()).strip('-')}-001: {json.dumps(rule)}")
+            words = re.sub("[^A-Z0-9]+", "-", tool["name"].upper()).strip("-") or "TOOL"
+            policies.append(f"  P-{words}-{len(policies) + 1:03}: {json.dumps(rule)}")
     blocks = [_HEAD, "tools:", *(entries or ["  {}"]), *(["policies:", *policies] if policies else [])]
     return "\n".join(blocks) + "\n"
-
-
-def _entry(tool: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
-    return f"  {json.dumps(tool['name'])}: {json.dumps(entry)}"
 
 
 def _object(value: Any) -> Mapping[str, Any]:

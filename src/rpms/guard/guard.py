@@ -16,22 +16,21 @@ from typing import Any, Final
 from uuid import uuid4
 
 from rpms.core.belief import FactBelief
-from rpms.core.errors import FileError
+from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import Absent, CallFacts, PythonFact, ToolBelief
-from rpms.guard.calls import Call, ToolManual
+from rpms.guard.calls import Call, ToolManual, unquoted
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import Rulebook, judge
-from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, kept
+from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, Word, kept
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.reloading import ManualFiles
 from rpms.guard.repeats import Repeats
 from rpms.guard.rulings import ERROR, FORM, Allow, Ask, Modify, Refuse, Ruling, Warn
 from rpms.guard.shared import SharedFacts
-from rpms.guard.telling import check_tellable, unquoted
 from rpms.guard.under_way import Changes, UnderWay
 
 USER: Final = "user_says"
@@ -40,6 +39,8 @@ Watch = Callable[[Call, Ruling, float], None]
 """Told of every check: the call, the ruling, the seconds."""
 _MOST_ASKED = 6
 """Arguments of a call that a learner is told about."""
+_SILENT: Final = {"_log": None, "_watch": None, "_shared": None, "_observe_only": False}
+"""A guard that leaves no trace, to judge again what was judged."""
 _LOUD = logging.getLogger("rpms.guard")
 
 
@@ -72,28 +73,33 @@ class Guard:
             manual = self._files.manual
         self.manual = manual
         known = belief or FactBelief()
-        self.belief = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
-        self._start = self.belief
+        self._start = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self.python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
         self._rules = Rulebook(self.manual)
         self._now = now
+        self._log = GuardLog(Path(log)) if log is not None else None
+        self._observe_only, self._watch = observe_only, watch
+        self._shared = SharedFacts(Path(store)) if store is not None else None
+        if self._log is not None:
+            self._log.begin(self.manual.name)
+        self._begin(session)
+
+    def _begin(self, session: str) -> None:
+        """Begin a conversation: nothing is known but what was known at first."""
+        self.belief = self._start
+        self.session = session or uuid4().hex[:8]
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
         self._under_way = UnderWay()
         self._last: tuple[Call, CallFacts | None, Ruling] | None = None
         self._lock = RLock()
-        self._log = GuardLog(Path(log)) if log is not None else None
-        self.session = session or uuid4().hex[:8]
-        self._store_file, self._observe_only, self._watch = store, observe_only, watch
-        self._shared = SharedFacts(Path(store), uuid4().hex) if store is not None else None
-        if self._log is not None:
-            self._log.begin(self.manual.name)
 
     def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
         """A guard by the same manual that knows only what this one knew at first; a silent one writes no log."""
-        other = Guard(self.manual, self._start, python=self.python, now=self._now, session=session)
-        other._rules, other._files = self._rules, copy(self._files)
+        other = copy(self)
+        vars(other).update({"_files": copy(self._files)} | (_SILENT if silent else {}))
+        other._begin(session)  # noqa: SLF001  its own kind
         if not silent:
             other.join(self)
         return other
@@ -101,16 +107,19 @@ class Guard:
     def join(self, other: Guard) -> None:
         """Write to the log of another guard, share its facts, and observe or judge as it does."""
         self._log, self._watch, self._observe_only = other._log, other._watch, other._observe_only
-        if other._store_file is not None:
-            self._shared = SharedFacts(Path(other._store_file), uuid4().hex)
+        self._shared = other._shared.again() if other._shared is not None else None
 
     def refresh(self) -> None:
         """Judge by the manual as its files are now, if they have changed; what is known stays."""
         changed = self._files.changed() if self._files is not None else None
         if changed is not None:
-            with self._lock:
-                self.python = PythonFacts(changed, self.python.given)
-                self.manual, self._rules = changed, Rulebook(changed)
+            try:
+                python = PythonFacts(changed, self.python.given)
+            except InputError as error:
+                _LOUD.error("the changed manual is not used: %s", excerpt(error))
+            else:
+                with self._lock:
+                    self.python, self.manual, self._rules = python, changed, Rulebook(changed)
 
     def at(self, moment: str) -> None:
         """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
@@ -193,10 +202,10 @@ class Guard:
         if self._log is None:
             return ruling
         said: dict[str, Any] = {name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")}
-        said |= {"ruling": ruling.word, "made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None}
+        said |= {"made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None, "approved": approved}
+        said |= {"ruling": Word(ruling.word), "shadow": self._observe_only}
         try:
-            shadow = self._observe_only
-            self._log.add(CheckLine(**self._place(), **_named(call), **said, approved=approved, shadow=shadow))
+            self._log.add(CheckLine(**self._place(), **_named(call), **said))
         except (FileError, OSError, ValueError) as error:
             if not ruling.goes_on:
                 return ruling
@@ -243,8 +252,7 @@ class Guard:
     def facts_of(self, call: Call) -> dict[Atom, Truth]:
         """Truth of every fact of the manual over a call's arguments, by the arguments' names."""
         with self._lock:
-            facts = self._facts(call)
-            given = call.arguments.items()
+            facts, given = self._facts(call), call.arguments.items()
             plain = [name for name, value in given if isinstance(value, str | int | float)][:_MOST_ASKED]
             found: dict[Atom, Truth] = {}
             for name, fact in self.manual.facts.items():
@@ -263,14 +271,14 @@ class Guard:
 
     def withdraw(self, call: Call) -> None:
         """Forget a call that was let through and then not made."""
-        with self._lock:
+        with self._lock, self._transaction():
             self._under_way.end(call)
             if self._shared is not None:
                 self._shared.withdraw(call.id or call.key)
 
     def abandon(self, call: Call) -> None:
         """Note that nobody waits for a call any more: what it changes is unknown until it is found out, or told."""
-        with self._lock:
+        with self._lock, self._transaction():
             self._under_way.lose(call)
             if self._shared is not None:
                 self._shared.lose(call.id or call.key)
@@ -280,7 +288,7 @@ class Guard:
 
         What cannot be read tells nothing: its facts stay unknown. Never raises for what a result holds.
         """
-        with self._lock:
+        with self._lock, self._transaction():
             try:
                 read = as_call(call)
             except NotJson:
@@ -297,8 +305,9 @@ class Guard:
                 self._under_way.settle(self._learn(read, value, failed=wrong))
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
-            shown, unread = (None, True) if value is MISSING else kept(value)
-            self._note(ResultLine(**self._place(), **_named(read), failed=wrong, result=shown, unread=unread))
+            if self._log is not None:
+                shown, unread = (None, True) if value is MISSING else kept(value)
+                self._note(ResultLine(**self._place(), **_named(read), failed=wrong, result=shown, unread=unread))
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
             said = (news, "" if value is MISSING else text_of(value))
@@ -313,10 +322,10 @@ class Guard:
 
         Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
         """
-        with self._lock:
+        with self._lock, self._transaction():
             told = [unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
             for literal in told:
-                check_tellable(literal.atom, self.manual)
+                self.manual.check_tellable(literal.atom)
             before, self.belief = self.belief, self.belief.learn(*told)
             self._under_way.settle({literal.atom for literal in told})
             self._share(told)
@@ -328,17 +337,16 @@ class Guard:
     def _learn(self, call: Call, result: object, *, failed: bool) -> list[Atom]:
         """Learn from a result; the facts that it settles."""
         facts = self._facts(call)
-        found_changes = self.python.within(lambda: self._changes(facts, result, failed=failed))
-        changes = [Literal(atom, not value) for atom, value in found_changes]
+        made = self.python.within(lambda: self._changes(facts, result, failed=failed))
+        changes = [Literal(atom, not value) for atom, value in made]
         belief = self.belief.learn(*changes) if changes else self.belief
         tool = self.manual.tools.get(call.tool)
         for pattern in tool.forgets if tool is not None and not failed else ():
             for atom in facts.bind(pattern, result):
                 belief = belief.without_record((atom.predicate, *atom.args))
         if result is not MISSING and not failed:
-            found: dict[tuple[str, ...], Any] = {}
-            for kind in self.manual.readers(call.tool):
-                found.update(records_in(kind, call, result))
+            readers = self.manual.readers(call.tool)
+            found = {key: value for kind in readers for key, value in records_in(kind, call, result).items()}
             belief = belief.with_records(found) if found else belief
         self.belief = belief
         self._share(changes)
@@ -366,7 +374,8 @@ class Guard:
                 shown = f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
                 lines += [f"call: {excerpt(shown)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
                 lines += ["", "rules:", *(self._said_by_rules(facts) if facts else ["  none was asked"])]
-            lines += ["", "facts:", *(f"  {excerpt(line)}" for line in _told(self.belief))]
+            told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in self.belief.known.items())
+            lines += ["", "facts:", *(f"  {excerpt(line)}" for line in told)]
             lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
             return "\n".join(lines).strip()
 
@@ -381,10 +390,6 @@ class Guard:
         for found in self._rules.findings(facts):
             said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
             yield f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}"
-
-
-def _told(belief: ToolBelief) -> list[str]:
-    return sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in belief.known.items())
 
 
 def _bound(clause: Clause, facts: CallFacts, result: object) -> Clause:

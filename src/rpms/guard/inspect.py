@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 from uuid import uuid4
 
 from rpms.core.errors import InputError
@@ -11,10 +12,10 @@ from rpms.guard.calls import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
 from rpms.guard.python_facts import load_python
-from rpms.guard.rulings import Ask, Modify, Refuse, Warn
+from rpms.guard.rulings import Modify
 
 try:
-    from inspect_ai.approval import Approval, Approver, approver
+    from inspect_ai.approval import Approval, ApprovalDecision, Approver, approver
     from inspect_ai.hooks import BeforeModelGenerate, Hooks, hooks
     from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ChatMessageUser
     from inspect_ai.tool import ToolCall, ToolCallView
@@ -23,6 +24,13 @@ except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[inspect]'") from None
 
 
+_DECISIONS: Final[dict[str, ApprovalDecision]] = {
+    "allow": "approve",
+    "warn": "approve",
+    "modify": "modify",
+    "ask": "escalate",
+    "refuse": "reject",
+}
 _SESSION, _NOTICES, _TOLD = "rpms_guard_session", "rpms_guard_notices", "rpms_guard_told"
 
 
@@ -44,11 +52,10 @@ class Notices(Hooks):
 
 
 @approver(name="guard")
-def guard(manual: str, python: str | None = None, log: str | None = None, warnings: str = "approve") -> Approver:
+def guard(manual: str, python: str | None = None, log: str | None = None) -> Approver:
     """Approve what the manual allows, modify what it sets, escalate what a person decides, and reject the rest.
 
-    `python` is a file with the functions that the manual names. `warnings` says what becomes of a call that is only
-    warned of: `approve`, or `escalate` to the next approver.
+    `python` is a file with the functions that the manual names.
     """
     functions = load_python(python) if python else None
     conversations = Conversations(Guard(manual, python=functions, log=log))
@@ -68,20 +75,11 @@ def guard(manual: str, python: str | None = None, log: str | None = None, warnin
             conversations.guard_of(session).tell(*told)
         ruling = conversations.check(session, events(history), Call(call.function, call.arguments, call.id))
         facts = {"rule": ruling.rule, "fact": ruling.fact, "remedy": ruling.remedy}
-        if isinstance(ruling, Refuse):
-            return Approval(decision="reject", explanation=ruling.text, metadata=facts)
-        if isinstance(ruling, Ask):
-            return Approval(decision="escalate", explanation=ruling.text, metadata=facts)
         if ruling.notice:
             store().set(_NOTICES, {**store().get(_NOTICES, {}), call.id: ruling.notice})
-        if isinstance(ruling, Modify):
-            modified = replace(call, arguments=dict(ruling.call.arguments))
-            return Approval(decision="modify", modified=modified, explanation=ruling.notice, metadata=facts)
-        if isinstance(ruling, Warn):
-            return Approval(
-                decision="escalate" if warnings == "escalate" else "approve", explanation=ruling.text, metadata=facts
-            )
-        return Approval(decision="approve", explanation="no rule stands against it")
+        changed = replace(call, arguments=dict(ruling.call.arguments)) if isinstance(ruling, Modify) else None
+        why = ruling.notice or ruling.text or "no rule stands against it"
+        return Approval(decision=_DECISIONS[ruling.word], modified=changed, explanation=why, metadata=facts)
 
     return approve
 

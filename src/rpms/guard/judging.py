@@ -47,12 +47,8 @@ class _Asked:
     """True if it is about a variable of its rule, and so another fact for each element."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Any:
-    """Facts of which one must hold, each with whether it is negated. One object wherever they stand, likewise."""
-
-    literals: tuple[tuple[_Asked, bool], ...]
-    varies: bool
+_Clause = tuple[tuple[_Asked, bool], ...]
+"""Facts of which one must hold, each with whether it is negated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,10 +56,10 @@ class _Checked:
     """A tool's need or a policy, ready to be asked."""
 
     by: ToolSchema | Policy
-    when: tuple[_Any, ...]
-    requires: tuple[_Any, ...]
-    each: tuple[tuple[str, Path], ...] = ()
-    kept: RuleFinding = field(default_factory=lambda: RuleFinding("", "", Truth.FALSE))
+    when: tuple[_Clause, ...]
+    requires: tuple[_Clause, ...]
+    each: tuple[tuple[str, Path], ...]
+    kept: RuleFinding
     """Judgement of a call that keeps the rule."""
 
 
@@ -73,26 +69,30 @@ class Rulebook:
     def __init__(self, manual: ToolManual) -> None:
         self._manual = manual
         self._facts: dict[tuple[Atom, bool], _Asked] = {}
-        self._clauses: dict[tuple[tuple[_Asked, bool], ...], _Any] = {}
         self._by_tool: dict[str, list[_Checked]] = {}
         self.mended = frozenset(name for policy in manual.policies if policy.sets for name in policy.tools)
         """The tools with a rule that changes their calls."""
         for tool in manual.tools.values():
             for clause in tool.needs:
-                kept = RuleFinding(tool.id, "", Truth.FALSE)
-                needed = _Checked(tool, (), (self._any(clause, {}),), kept=kept)
-                self._by_tool.setdefault(tool.name, []).append(needed)
+                self._by_tool.setdefault(tool.name, []).append(self._checked(tool, (), (clause,), {}, tool.id))
         for policy in manual.policies:
-            when = tuple(self._any(clause, policy.each) for clause in policy.when)
-            requires = tuple(self._any(clause, policy.each) for clause in policy.requires)
-            kept = RuleFinding(policy.rule.id, policy.rule.text, Truth.FALSE)
-            checked = _Checked(policy, when, requires, tuple(policy.each.items()), kept)
+            checked = self._checked(policy, policy.when, policy.requires, policy.each, policy.rule.id)
             for name in dict.fromkeys(policy.tools):
                 self._by_tool.setdefault(name, []).append(checked)
 
-    def _any(self, clause: Clause, variables: Mapping[str, Path]) -> _Any:
-        literals = tuple((self._asked(each.atom, variables), each.negated) for each in clause.literals)
-        return self._clauses.setdefault(literals, _Any(literals, any(asked.varies for asked, _ in literals)))
+    def _checked(
+        self,
+        by: ToolSchema | Policy,
+        when: Iterable[Clause],
+        requires: Iterable[Clause],
+        each: Mapping[str, Path],
+        name: str,
+    ) -> _Checked:
+        scope, wanted = (tuple(self._clause(clause, each) for clause in side) for side in (when, requires))
+        return _Checked(by, scope, wanted, tuple(each.items()), RuleFinding(name, "", Truth.FALSE))
+
+    def _clause(self, clause: Clause, variables: Mapping[str, Path]) -> _Clause:
+        return tuple((self._asked(each.atom, variables), each.negated) for each in clause.literals)
 
     def _asked(self, atom: Atom, variables: Mapping[str, Path]) -> _Asked:
         varies = any(arg.startswith("<") and Path.parse(arg).head in variables for arg in atom.args)
@@ -100,26 +100,16 @@ class Rulebook:
 
     def findings(self, facts: CallFacts) -> Iterator[RuleFinding]:
         """Judgements of each rule that concerns the call's tool."""
-        return (_finding(checked, cases) for checked, cases in self._cases(facts))
+        whole = _Case(facts)
+        of: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
+        for checked in self._by_tool.get(facts.call.tool, ()):
+            if checked.each not in of:
+                of[checked.each] = [_Case(facts, whole, element) for element in _elements(checked.each, facts)]
+            yield _finding(checked, of[checked.each])
 
     def violations(self, facts: CallFacts) -> Iterator[RuleFinding]:
         """Judgements of the rules that are broken, or may be."""
-        for checked, cases in self._cases(facts):
-            for case in cases:
-                if case.broken(checked) is not _KEPT:
-                    yield _finding(checked, cases)
-                    break
-
-    def _cases(self, facts: CallFacts) -> Iterator[tuple[_Checked, Sequence[_Case]]]:
-        """Each rule with the elements that it is about."""
-        whole = _Case(facts)
-        one = (whole,)
-        of: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {}
-        for checked in self._by_tool.get(facts.call.tool, ()):
-            each = checked.each
-            if each and each not in of:
-                of[each] = [whole.of(element) for element in _elements(each, facts)]
-            yield checked, of[each] if each else one
+        return (found for found in self.findings(facts) if found.broken is not Truth.FALSE)
 
 
 def _finding(checked: _Checked, cases: Iterable[_Case]) -> RuleFinding:
@@ -134,85 +124,57 @@ def _finding(checked: _Checked, cases: Iterable[_Case]) -> RuleFinding:
     return gravest
 
 
-_KEPT: Final[tuple[Truth, _Any | None]] = (Truth.FALSE, None)
-"""Words for a rule that is kept."""
+_KEPT: Final[tuple[Truth, _Clause]] = (Truth.FALSE, ())
 
 
 class _Case:
     """The facts of one call, for one set of elements; what is about none of them is asked once for all."""
 
-    __slots__ = ("_answers", "_clauses", "_variables", "_whole", "facts")
+    __slots__ = ("_answers", "_variables", "_whole", "facts")
 
     def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] | None = None) -> None:
         self.facts = facts
-        self._whole = whole or self
+        self._whole: _Case = whole or self
         self._variables = of
         self._answers: dict[_Asked, tuple[tuple[str, ...], Truth]] = {}
-        self._clauses: dict[_Any, Truth] = {}
-
-    def of(self, variables: Mapping[str, Any]) -> _Case:
-        """The same call, for some elements."""
-        return _Case(self.facts, self, variables)
 
     def ask(self, asked: _Asked) -> tuple[Atom, Truth]:
         """A fact with its arguments, and its truth."""
-        value = self.truth(asked)
-        args = asked.atom.args if asked.fact is None else self._answers_to(asked)[asked][0]
-        return Atom(asked.atom.predicate, args), value
+        args, value = self._answer(asked)
+        return Atom(asked.atom.predicate, asked.atom.args if asked.fact is None else args), value
 
-    def truth(self, asked: _Asked) -> Truth:
-        """The truth of a fact, which is asked for once."""
-        answers = self._answers_to(asked)
-        found = answers.get(asked)
-        if found is None:
+    def _answer(self, asked: _Asked) -> tuple[tuple[str, ...], Truth]:
+        answers = self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
+        if asked not in answers:
             args = self.facts.args_of(asked.atom, self._variables if asked.varies else None)
-            found = answers[asked] = (args, self.facts.truth_of(asked.fact, args))
-        return found[1]
+            answers[asked] = (args, self.facts.truth_of(asked.fact, args))
+        return answers[asked]
 
-    def may(self, asked: _Asked, negated: bool) -> bool:
-        """True if a fact of a clause is, or may be, what makes it hold."""
-        value = self.truth(asked)
-        return value is Truth.UNKNOWN or (value is Truth.TRUE) is not negated
-
-    def _answers_to(self, asked: _Asked) -> dict[_Asked, tuple[tuple[str, ...], Truth]]:
-        return self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
-
-    def broken(self, checked: _Checked) -> tuple[Truth, _Any | None]:
-        """Whether a rule is broken, and which of its requirements decides that; none where it only forbids."""
+    def broken(self, checked: _Checked) -> tuple[Truth, _Clause]:
+        """Truth of a rule being broken, and the requirement that decides it; none where the rule only forbids."""
         scope = Truth.TRUE
-        here, shared = self._clauses, self._whole._clauses  # noqa: SLF001  its own kind
         for clause in checked.when:
-            known = (here if clause.varies else shared).get(clause)
-            value = self.any(clause) if known is None else known
+            value = self._any(clause)
             if value is Truth.FALSE:
                 return _KEPT
             if value is Truth.UNKNOWN:
                 scope = value
         if not checked.requires:
-            return scope, None
-        doubtful: _Any | None = None
+            return scope, ()
+        doubtful: _Clause = ()
         for wanted in checked.requires:
-            known = (here if wanted.varies else shared).get(wanted)
-            value = self.any(wanted) if known is None else known
-            if value is Truth.TRUE:
-                continue
+            value = self._any(wanted)
             if value is Truth.FALSE and scope is Truth.TRUE:
                 return Truth.TRUE, wanted
-            doubtful = doubtful or wanted
-        return _KEPT if doubtful is None else (Truth.UNKNOWN, doubtful)
+            if value is not Truth.TRUE:
+                doubtful = doubtful or wanted
+        return (Truth.UNKNOWN, doubtful) if doubtful else _KEPT
 
-    def any(self, clause: _Any) -> Truth:
-        """Whether one of a clause's facts holds."""
-        clauses = self._clauses if clause.varies else self._whole._clauses  # noqa: SLF001
-        value = clauses.get(clause)
-        if value is None:
-            value = clauses[clause] = self._any(clause)
-        return value
-
-    def _any(self, clause: _Any) -> Truth:
-        total = Truth.FALSE
-        for asked, negated in clause.literals:
-            value = self.truth(asked)
+    def _any(self, clause: _Clause) -> Truth:
+        """Truth of a clause: one of its facts holds."""
+        total, here, whole = Truth.FALSE, self._answers, self._whole._answers  # noqa: SLF001  its own kind
+        for asked, negated in clause:
+            value = ((here if asked.varies else whole).get(asked) or self._answer(asked))[1]
             if value is Truth.UNKNOWN:
                 total = value
             elif (value is Truth.TRUE) is not negated:
@@ -230,24 +192,21 @@ def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Ma
     return [dict(zip(names, row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)]
 
 
-def _found(checked: _Checked, wanted: _Any | None, broken: Truth, case: _Case) -> RuleFinding:
+def _found(checked: _Checked, wanted: _Clause, broken: Truth, case: _Case) -> RuleFinding:
     """Judgement of a rule that is broken, or may be, with the facts that decide it."""
-    required = wanted.literals if wanted is not None else ()
-    answers = [
-        case.ask(each) for clause in checked.when for each, negated in clause.literals if case.may(each, negated)
-    ]
-    answers += [case.ask(each) for each, _ in required]
-    doubtful = tuple(atom for atom, value in answers if value is Truth.UNKNOWN)
-    # what is required and does not hold stands for itself; where nothing is required, what is forbidden does
-    known = tuple(case.ask(each)[0] for each, _ in required) or tuple(
-        atom for atom, value in answers if value is not Truth.UNKNOWN
-    )
-    atoms = doubtful if broken is Truth.UNKNOWN else known
+    required = [case.ask(each) for each, _ in wanted]
+    scope = [(*case.ask(each), negated) for clause in checked.when for each, negated in clause]
+    if broken is Truth.UNKNOWN:
+        doubtful = (*((atom, value) for atom, value, _ in scope), *required)
+        atoms = tuple(atom for atom, value in doubtful if value is Truth.UNKNOWN)
+    else:  # what is required and does not hold stands for itself; where nothing is required, what is forbidden does
+        holding = (atom for atom, value, negated in scope if value is Truth.of(not negated))
+        atoms = tuple(atom for atom, _ in required) or tuple(holding)
     by = checked.by
     if isinstance(by, Policy):
         otherwise = Warn if by.warns else Ask if by.asks else Refuse
         return RuleFinding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, otherwise, by.sets)
-    wants = " or ".join(_wanted(Literal(case.ask(each)[0], negated), case.facts) for each, negated in required)
+    wants = " or ".join(_wanted(Literal(case.ask(each)[0], negated), case.facts) for each, negated in wanted)
     return RuleFinding(by.id, f"{by.name} needs that {wants}", broken, atoms, by.unknown)
 
 
@@ -321,7 +280,7 @@ def _undeclared(facts: CallFacts) -> Ruling | None:
     words = _SEPARATED.sub("_", loosened(name)).strip("_")
     for declared in manual.tools:
         known = _SEPARATED.sub("_", loosened(declared)).strip("_")
-        if words == known or words.endswith(f"_{known}"):
+        if words.replace("_", "") == known.replace("_", "") or words.endswith(f"_{known}"):
             reason = f"the manual declares {declared}, not {name}: no rule would be asked"
             return Refuse(reason, OTHER, "", f"call {declared}; or declare {name} in the manual")
     if manual.others is OnUnknown.PASS:

@@ -4,60 +4,74 @@ from __future__ import annotations
 
 import errno
 import json
+import mmap
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from typing import Any, ClassVar, Final
 
 from rpms.core.errors import FileError
 from rpms.foreign.files import is_there, open_regular, text_lines
-from rpms.foreign.json_text import NotJson, Text, first_mistake, loads
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.typed import from_json
 from rpms.guard.comparisons import text_of
 
 VERSION: Final = 1
-_BLOCK = 1 << 16
 _LONGEST_RESULT = 200_000
 """Characters of a result that are kept; what is longer is left out, and tells nothing when the log is replayed."""
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Word(StrEnum):
+    """Rulings, as a log names them."""
+
+    ALLOW = "allow"
+    WARN = "warn"
+    MODIFY = "modify"
+    ASK = "ask"
+    REFUSE = "refuse"
 
 
-class HeadLine(_Line):
+@dataclass(frozen=True)
+class HeadLine:
     """The first line."""
 
-    type: Literal["guard"] = "guard"
-    version: Literal[1] = VERSION
-    manual: Text = ""
+    type: ClassVar[str] = "guard"
+    version: int = VERSION
+    manual: str = ""
+
+    def __post_init__(self) -> None:
+        if self.version != VERSION:
+            raise ValueError(f"version: should be {VERSION}")
 
 
-class _Happened(_Line):
-    at: Text = ""
-    """When, in UTC."""
-    session: Text = ""
+@dataclass(frozen=True, kw_only=True)
+class _Happened:
+    at: str = ""
+    """Moment, in UTC."""
+    session: str = ""
     """Conversation it belongs to."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class _OfCall(_Happened):
-    tool: Text
-    arguments: dict[Text, Any] = Field(default_factory=dict)
-    id: Text = ""
+    tool: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class CheckLine(_OfCall):
     """A call that was checked, and the ruling."""
 
-    type: Literal["check"] = "check"
-    ruling: Literal["allow", "warn", "modify", "ask", "refuse"]
-    rule: Text = ""
-    reason: Text = ""
-    fact: Text = ""
-    remedy: Text = ""
-    made: dict[Text, Any] | None = None
+    type: ClassVar[str] = "check"
+    ruling: Word
+    rule: str = ""
+    reason: str = ""
+    fact: str = ""
+    remedy: str = ""
+    made: Mapping[str, Any] | None = None
     """The arguments that a modified call was made with."""
     approved: bool | None = None
     """Decision of a person who was asked about it."""
@@ -65,25 +79,27 @@ class CheckLine(_OfCall):
     """It was made whatever the ruling says: the guard only observed."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class ResultLine(_OfCall):
     """A call's result."""
 
-    type: Literal["result"] = "result"
+    type: ClassVar[str] = "result"
     failed: bool
     result: Any = None
     unread: bool = False
     """True if the result was too long to keep, or was not JSON."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class ToldLine(_Happened):
     """Facts that the host told."""
 
-    type: Literal["told"] = "told"
-    facts: tuple[Text, ...]
+    type: ClassVar[str] = "told"
+    facts: tuple[str, ...]
 
 
 Event = CheckLine | ResultLine | ToldLine
-_FORM: TypeAdapter[Any] = TypeAdapter(Annotated[HeadLine | Event, Field(discriminator="type")])
+_FORMS: Final = {form.type: form for form in (HeadLine, CheckLine, ResultLine, ToldLine)}
 
 
 @dataclass(frozen=True)
@@ -102,7 +118,7 @@ class GuardLog:
 
     def add(self, line: HeadLine | Event) -> None:
         """Add a line."""
-        text = json.dumps(line.model_dump(), separators=(",", ":")) + "\n"
+        text = json.dumps({"type": line.type, **vars(line)}, separators=(",", ":")) + "\n"
         handle = open_regular(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         data = text.encode()
         try:
@@ -116,18 +132,11 @@ class GuardLog:
 
     def _drop_cut_off_end(self) -> None:
         """Drop what a process wrote that was killed amid a line, which no reader takes, lest the next line join it."""
-        handle = open_regular(self.file, os.O_RDWR)
-        try:
-            place = size = os.fstat(handle).st_size
-            while place and (block := os.pread(handle, min(place, _BLOCK), max(0, place - _BLOCK))):
-                if (end := block.rfind(b"\n")) >= 0:
-                    keep = max(0, place - _BLOCK) + end + 1
-                    if keep < size:
-                        os.ftruncate(handle, keep)
-                    return
-                place = max(0, place - _BLOCK)
-        finally:
-            os.close(handle)
+        with os.fdopen(open_regular(self.file, os.O_RDWR), "r+b") as stream:
+            with mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
+                keep, size = data.rfind(b"\n") + 1, len(data)
+            if 0 < keep < size:
+                stream.truncate(keep)
 
 
 def kept(result: object) -> tuple[object, bool]:
@@ -137,12 +146,10 @@ def kept(result: object) -> tuple[object, bool]:
 
 def read_guard_log(file: Path) -> Iterator[Event]:
     """The lines of a log, read as they are asked for. A wrong line is a FileError; a cut-off end is left out."""
-    lines = iter(text_lines(file))
-    line, number = next(lines, ""), 1
-    first = _parsed(file, number, line)
-    if not isinstance(first, HeadLine):
+    lines = text_lines(file, bounded=False)
+    if not isinstance(_parsed(file, 1, next(lines, "")), HeadLine):
         raise FileError(file, 1, "is not a guard's log: its first line says nothing of a guard")
-    line = next(lines, "")
+    line, number = next(lines, ""), 1
     while line:
         number, after = number + 1, next(lines, "")
         try:
@@ -167,10 +174,14 @@ def is_guard_log(file: Path) -> bool:
     return True
 
 
+def _unknown() -> Any:
+    raise NotJson(f"its type should be one of {', '.join(_FORMS)}")
+
+
 def _parsed(file: Path, number: int, line: str) -> Any:
     try:
-        return _FORM.validate_python(loads(line))
+        row = loads(line)
+        form = _FORMS.get(str(row.pop("type", ""))) if isinstance(row, dict) else None
+        return from_json(form, row) if form is not None else _unknown()
     except NotJson as error:
-        raise FileError(file, number, f"is not JSON: {error}") from None
-    except ValidationError as error:
-        raise FileError(file, number, f"is no line of a guard's log: {first_mistake(error)}") from None
+        raise FileError(file, number, f"is no line of a guard's log: {error}") from None

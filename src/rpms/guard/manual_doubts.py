@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rpms.core.facts import Clause
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import OnUnknown, Policy, ToolManual
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(NamedTuple):
     """Something odd about one entry of a manual."""
 
     section: str

@@ -1,100 +1,93 @@
-"""The entries of a guard's manual as people write them, section by section."""
+"""The entries of a guard's manual as people write them, section by section. What has no default must be given."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
-from pydantic import Field, field_validator
-
-from rpms.foreign.shown import excerpt
 from rpms.guard.calls import OnUnknown
-from rpms.store.yaml_files import Strict, listed
+from rpms.guard.readings import Which
 
 
-def _word(value: object) -> object:
-    """The fate of a call where a fact is unknown, as strict forms take it."""
-    try:
-        return OnUnknown(value) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError(f"{excerpt(value)!r} is none of {', '.join(OnUnknown)}") from None
+class OnError(StrEnum):
+    """The fate of a call when the guard itself fails."""
+
+    CLOSED = "closed"
+    OPEN = "open"
 
 
-class ToolSettingsForm(Strict):
+@dataclass(frozen=True)
+class ToolSettingsForm:
     """Settings for all calls."""
 
     guard: str = ""
     now: str = ""
     unknown: OnUnknown = OnUnknown.REFUSE
-    errors: str = Field(default="closed", pattern="^(closed|open)$")
+    errors: OnError = OnError.CLOSED
     others: OnUnknown = OnUnknown.PASS
     repeats: OnUnknown = OnUnknown.REFUSE
     circles: OnUnknown = OnUnknown.WARN
-    fails: list[str | dict[str, Any]] = Field(default_factory=list)
-
-    _lists = field_validator("fails", mode="before")(listed)
-    _words = field_validator("unknown", "others", "repeats", "circles", mode="before")(_word)
+    fails: tuple[str | Mapping[str, Any], ...] = ()
 
 
-class ToolRecordForm(Strict):
+@dataclass(frozen=True)
+class ToolRecordForm:
     """A kind of record, and where it stands in what tools return."""
 
-    tools: list[str] = Field(min_length=1, alias="from")
-    key: list[str] = Field(min_length=1)
+    from_: tuple[str, ...]
+    key: tuple[str, ...]
     each: str = ""
     at: str = ""
     ask: str = ""
     asked: str = ""
 
-    _lists = field_validator("tools", "key", mode="before")(listed)
 
-
-class ToolFactForm(Strict):
+@dataclass(frozen=True)
+class ToolFactForm:
     """A fact, and where its truth is from."""
 
-    args: list[str] = Field(default_factory=list)
+    args: tuple[str, ...] = ()
     yes: str = ""
     no: str = ""
     of: str = ""
     path: str = ""
     count: str = ""
     sum: str = ""
-    which: str = "any"
-    alike: str = Field(default="", alias="as", pattern="^(path|words)$")
+    which: Which = Which.ANY
+    as_: str = ""
     python: str = ""
     initially: bool | None = None
     shared: bool = False
 
 
-class ToolForm(Strict):
+@dataclass(frozen=True)
+class ToolForm:
     """Needs and effects of a tool."""
 
-    args: list[str] = Field(default_factory=list)
-    needs: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(default_factory=list)
-    failing: list[str] = Field(default_factory=list, alias="on_failure")
-    forgets: list[str] = Field(default_factory=list)
+    args: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    on_failure: tuple[str, ...] = ()
+    forgets: tuple[str, ...] = ()
     unknown: OnUnknown | None = None
     reads: bool = False
 
-    _lists = field_validator("needs", "effects", "failing", "forgets", mode="before")(listed)
-    _words = field_validator("unknown", mode="before")(_word)
 
-
-class ToolPolicyForm(Strict):
+@dataclass(frozen=True)
+class ToolPolicyForm:
     """A rule on tools."""
 
-    text: str = Field(min_length=1)
-    tools: list[str] = Field(min_length=1)
-    when: list[str] = Field(default_factory=list)
-    requires: list[str] = Field(default_factory=list)
-    each: dict[str, str] = Field(default_factory=dict)
+    text: str
+    tools: tuple[str, ...]
+    when: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    each: Mapping[str, str] = field(default_factory=dict)
     unknown: OnUnknown | None = None
     instead: str = ""
     warns: bool = False
     asks: bool = False
     draft: bool = False
     source: str = ""
-    sets: dict[str, Any] = Field(default_factory=dict)
-
-    _lists = field_validator("tools", "when", "requires", mode="before")(listed)
-    _words = field_validator("unknown", mode="before")(_word)
+    sets: Mapping[str, Any] = field(default_factory=dict)

@@ -13,16 +13,15 @@ from typing import Any
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Literal, parse_literal
 from rpms.core.rules import Predicate, Rule, Tier
+from rpms.foreign.files import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import GIVEN, RESULT, Policy, RecordKind, ToolEffect, ToolFact, ToolManual, ToolSchema
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
 from rpms.guard.manual_doubts import doubts_of
-from rpms.guard.manual_forms import ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
-from rpms.guard.readings import Path, Reading, Take, Which
-from rpms.store.clauses import LiteralReader, read_each
-from rpms.store.files import read_text
-from rpms.store.manuals import ID, NAME
+from rpms.guard.manual_forms import OnError, ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
+from rpms.guard.readings import Path, Reading, Take
+from rpms.store.clauses import ID, NAME, LiteralReader, read_each
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml, validate
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
@@ -51,7 +50,7 @@ class _Reader(LiteralReader):
     drafts: list[Policy] = field(default_factory=list)
     settings: ToolSettingsForm = field(default_factory=ToolSettingsForm)
     fails: tuple[str | Reading, ...] = ToolManual.fails
-    _places: dict[tuple[str, str], YamlFile] = field(default_factory=dict)
+    _yamls: list[YamlFile] = field(default_factory=list)
 
     def read(self, sources: Iterable[tuple[str, str]]) -> ToolManual:
         yamls: list[YamlFile] = []
@@ -62,18 +61,9 @@ class _Reader(LiteralReader):
         for yaml in yamls:
             with self.noting():
                 now = self._set(yaml) or now
-        for section, read in (
-            ("records", self._record),
-            ("facts", self._fact),
-            ("tools", self._tool),
-            ("policies", self._policy),
-        ):
-            for yaml, name, value in self.entries(yamls, section):
-                with self.noting(name):
-                    read(yaml, name, value)
-        self._places = {
-            (section, name): yaml for section in _SECTIONS for yaml, name, _ in self.entries(yamls, section)
-        }
+        for section, read in zip(_SECTIONS, (self._record, self._fact, self._tool, self._policy), strict=True):
+            self.read_each_in(yamls, section, read, name=True)
+        self._yamls = yamls
         chosen = self.settings
         return ToolManual(
             chosen.guard,
@@ -84,7 +74,7 @@ class _Reader(LiteralReader):
             tuple(self.drafts),
             now,
             self.fails,
-            closed=chosen.errors == "closed",
+            closed=chosen.errors is OnError.CLOSED,
             others=chosen.others,
             repeats=chosen.repeats,
             circles=chosen.circles,
@@ -98,8 +88,8 @@ class _Reader(LiteralReader):
         given = {name: yaml.tree[name] for name in _SETTINGS if name in yaml.tree}
         if isinstance(given.get("now"), date):
             given["now"] = given["now"].isoformat()
-        mine = validate(yaml, ToolSettingsForm, given, ("settings",))
-        self.settings = self.settings.model_copy(update={name: getattr(mine, name) for name in given})
+        mine = validate(yaml, ToolSettingsForm, given, ())
+        self.settings = replace(self.settings, **{name: getattr(mine, name) for name in given})
         if "fails" in given:
             self.fails = tuple(self._failure(yaml, place, each) for place, each in enumerate(mine.fails))
         now = moment_of(mine.now)
@@ -117,9 +107,10 @@ class _Reader(LiteralReader):
         assert reading is not None  # a form with `of` that names no reading is a mistake
         return reading
 
-    def error_at(self, section: str, name: str, problem: str) -> FileError:
-        """A FileError at the line of an entry."""
-        return self._places[section, name].error((section, name), problem)
+    def doubt(self, section: str, name: str, problem: str) -> None:
+        """Note a likely mistake of an entry."""
+        yaml = next(each for each in self._yamls if name in (each.tree.get(section) or ()))
+        self.mistakes.append(yaml.error((section, name), problem))
 
     # --- where facts are from ---
 
@@ -135,7 +126,7 @@ class _Reader(LiteralReader):
         at = self._from(yaml, (*path, "at"), read.at, heads) if read.at else None
         asked = self._from(yaml, (*path, "asked"), read.asked, frozenset({"arguments"})) if read.asked else None
         ask = read.ask or f"look up the {name}"
-        self.records[name] = RecordKind(name, tuple(read.tools), key, each, at, ask, asked)
+        self.records[name] = RecordKind(name, read.from_, key, each, at, ask, asked)
 
     def _from(self, yaml: YamlFile, path: tuple[object, ...], text: str, heads: frozenset[str]) -> Path:
         """A path whose first word is one of a few."""
@@ -153,7 +144,7 @@ class _Reader(LiteralReader):
         if not NAME.fullmatch(name) or name == GIVEN:
             raise yaml.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
         self.claim(yaml, path, name)
-        predicate = Predicate(name, tuple(read.args), read.yes, read.no)
+        predicate = Predicate(name, read.args, read.yes, read.no)
         if read.of and read.of not in self.records:
             if read.of in self.broken:
                 return
@@ -163,7 +154,7 @@ class _Reader(LiteralReader):
         reading = self._reading(yaml, path, read, compared)
         if read.python and (reading or read.initially is not None):
             raise yaml.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
-        alike = ALIKE[read.alike] if read.alike else None
+        alike = ALIKE[read.as_] if read.as_ else None
         if read.shared and (reading or read.python):
             raise yaml.error(path, f"{name}: only what effects tell is shared")
         self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially, alike, read.shared)
@@ -175,7 +166,10 @@ class _Reader(LiteralReader):
         if not isinstance(value, Mapping):
             return validate(yaml, ToolFactForm, value, path), {}
         compared = {key: plain(value[key]) for key in COMPARISONS if key in value}
-        return validate(yaml, ToolFactForm, {key: value[key] for key in value if key not in compared}, path), compared
+        read = validate(yaml, ToolFactForm, {key: value[key] for key in value if key not in compared}, path)
+        if read.as_ and read.as_ not in ALIKE:
+            raise yaml.error((*path, "as"), f"{path[-1]}: as: should be one of {', '.join(ALIKE)}")
+        return read, compared
 
     def _reading(
         self, yaml: YamlFile, path: tuple[object, ...], read: ToolFactForm, compared: Mapping[str, Any]
@@ -194,15 +188,11 @@ class _Reader(LiteralReader):
         way = self._path(yaml, (*path, "path"), text)
         if not way.head and not read.of:
             raise yaml.error(path, "say of which record: `of: NAME`; or begin the path with an argument: `<items>.*`")
-        try:
-            which = Which(read.which)
-        except ValueError:
-            raise yaml.error((*path, "which"), f"{read.which!r} is none of {', '.join(Which)}") from None
         other = self._other(yaml, (*path, compare), compare, other)
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
             raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
-        return Reading(way, compare, other, which, take, read.of, ALIKE[read.alike] if read.alike else None)
+        return Reading(way, compare, other, read.which, take, read.of, ALIKE[read.as_] if read.as_ else None)
 
     def _other(self, yaml: YamlFile, path: tuple[object, ...], compare: str, other: Any) -> Any:
         """Value of a comparison, checked for what the comparison can use."""
@@ -241,7 +231,7 @@ class _Reader(LiteralReader):
         names = frozenset(read.args)
         needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
         effects = read_each(self._effect, yaml, (*path, "effects"), read.effects, names)
-        failing = read_each(self._effect, yaml, (*path, "on_failure"), read.failing, names)
+        failing = read_each(self._effect, yaml, (*path, "on_failure"), read.on_failure, names)
         forgets = read_each(self._forgotten, yaml, (*path, "forgets"), read.forgets, names)
         unknown = read.unknown or self.settings.unknown
         self.tools[name] = ToolSchema(name, names, needs, effects, failing, forgets, unknown, read.reads)
@@ -297,7 +287,7 @@ class _Reader(LiteralReader):
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         unknown = read.unknown or self.settings.unknown
         sets = self._sets(yaml, path, read, shared)
-        policy = Policy(rule, tuple(read.tools), when, requires, each, unknown, read.instead)
+        policy = Policy(rule, read.tools, when, requires, each, unknown, read.instead)
         rules = self.drafts if read.draft else self.policies
         rules.append(replace(policy, warns=read.warns, asks=read.asks, sets=sets))
 
@@ -355,20 +345,18 @@ def find_tool_mistakes(*sources: tuple[str, str]) -> list[FileError]:
     """All mistakes of a manual, in their order."""
     reader = _Reader()
     reader.read(sources)
-    return _in_order(reader.mistakes, sources)
+    return reader.in_order(name for name, _ in sources)
 
 
 def find_tool_doubts(*sources: tuple[str, str]) -> list[FileError]:
     """Likely mistakes in a manual without errors, in its order."""
     reader = _Reader()
     manual = reader.read(sources)
-    found = [] if reader.mistakes else doubts_of(manual)
-    return _in_order((reader.error_at(each.section, each.name, each.problem) for each in found), sources)
-
-
-def _in_order(found: Iterable[FileError], sources: Iterable[tuple[str, str]]) -> list[FileError]:
-    order = {name: place for place, (name, _) in enumerate(sources)}
-    return sorted(found, key=lambda each: (order[each.file], each.line or 0))
+    if reader.mistakes:
+        return []
+    for each in doubts_of(manual):
+        reader.doubt(*each)
+    return reader.in_order(name for name, _ in sources)
 
 
 def manual_texts(*files: FilePath | str) -> list[tuple[str, str]]:

@@ -60,7 +60,6 @@ class Gateway:
         """The calls that a person is asked about, by what the client sends back."""
         self.server: Server[Any] = Server(
             "rpms-guard",
-            lifespan=self._lifespan,
             get_tool_input_schema=lambda name: self._tools[name][1].input_schema if name in self._tools else None,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -74,12 +73,16 @@ class Gateway:
         )
 
     @asynccontextmanager
-    async def _lifespan(self, _server: Server[Any]) -> AsyncIterator[None]:
+    async def connected(self) -> AsyncIterator[None]:
+        """Start or connect to the servers, and keep them until the end."""
         async with AsyncExitStack() as stack:
             for each in self._servers:
-                where = each if isinstance(each, str) else StdioServerParameters(command=each[0], args=list(each[1:]))
-                client = Client(where, elicitation_callback=_declined, cache=None)  # type: ignore[arg-type]
-                self._clients.append(await stack.enter_async_context(client))
+                client = Client(_place(each), elicitation_callback=_declined, cache=None)  # type: ignore[arg-type]
+                try:
+                    self._clients.append(await stack.enter_async_context(client))
+                except (OSError, MCPError, ExceptionGroup) as error:
+                    name = each if isinstance(each, str) else each[0]
+                    raise InputError(f"no connection to the server {excerpt(name)!r}: {_cause(error)}") from None
                 await self._learn_tools(self._clients[-1])
             missing = sorted(set(self._guard.manual.tools) - {USER} - set(self._tools))
             if missing:
@@ -87,19 +90,14 @@ class Gateway:
             yield
 
     async def _learn_tools(self, client: Client) -> None:
-        cursor = None
-        while True:
-            page = await client.list_tools(cursor=cursor)
-            for tool in page.tools:
-                if tool.name in self._tools:
-                    raise InputError(f"two servers have a tool {excerpt(tool.name)!r}: serve them apart")
-                self._tools[tool.name] = (client, tool)
-            listed = [{"name": tool.name, "inputSchema": tool.input_schema} for tool in page.tools]
-            for difference in mcp.differences(self._guard.manual, listed):
-                self._complain(difference)
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        tools = await _tools_of(client)
+        for tool in tools:
+            if tool.name in self._tools:
+                raise InputError(f"two servers have a tool {excerpt(tool.name)!r}: serve them apart")
+            self._tools[tool.name] = (client, tool)
+        listed = [{"name": tool.name, "inputSchema": tool.input_schema} for tool in tools]
+        for difference in mcp.differences(self._guard.manual, listed):
+            self._complain(difference)
 
     async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool for _, tool in self._tools.values()])
@@ -137,6 +135,8 @@ class Gateway:
         guard.refresh()
         call = Call(params.name, params.arguments or {}, f"{uuid4().hex[:8]}")
         client = self._tools.get(params.name, (None, None))[0]
+        if client is None:
+            return _failed(f"no server has a tool {excerpt(call.tool)!r}")
         approved: bool | None = None
         replies: Any = params.input_responses or {}
         if params.request_state in self._asked:
@@ -146,9 +146,8 @@ class Gateway:
         ruling = await self._ruling(guard, call, context, approved)
         if isinstance(ruling, types.InputRequiredResult):
             return ruling
-        if not ruling.goes_on or client is None:
-            text = f"Not done. {ruling.text}" if not ruling.goes_on else f"no server has a tool {excerpt(call.tool)!r}"
-            return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+        if not ruling.goes_on:
+            return _failed(f"Not done. {ruling.text}")
         call = ruling.call if isinstance(ruling, Modify) else call
         return await self._made(guard, call, client, params, ruling, context)
 
@@ -165,7 +164,7 @@ class Gateway:
             self._asked[token] = call.key
             while len(self._asked) > _MOST_SESSIONS:
                 del self._asked[next(iter(self._asked))]
-            request = types.ElicitRequest(params=types.ElicitRequestFormParams(**_snake(asking)))
+            request = types.ElicitRequest(params=types.ElicitRequestFormParams.model_validate(asking))
             return types.InputRequiredResult(input_requests={_MINE: request}, request_state=token)
         said = await context.session.elicit_form(asking["message"], asking["requestedSchema"], context.request_id)
         return await asyncio.to_thread(guard.check, call, can_modify=True, approved=said.action == "accept")
@@ -227,29 +226,56 @@ def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:
     app: Any = gateway.server.streamable_http_app(
         host=host, max_request_body_size=LARGEST_MESSAGE, transport_security=security
     )
-    uvicorn.run(_Bearer(app, token) if token else app, host=host, port=port, log_level="warning")
+    config = uvicorn.Config(_Bearer(app, token) if token else app, host=host, port=port, log_level="warning")
+
+    async def serving() -> None:
+        async with gateway.connected():
+            try:
+                await uvicorn.Server(config).serve()
+            except SystemExit:
+                raise InputError(f"nothing can be served at {host}:{port}: is it in use?") from None
+            except KeyboardInterrupt:
+                pass
+
+    try:
+        asyncio.run(serving())
+    except BaseExceptionGroup as several:  # of the task groups in which servers are connected
+        raise InputError(_cause(several)) from None
+
+
+def _cause(error: BaseException) -> str:
+    """The first error of a group, in one line."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return excerpt(error) or type(error).__name__
+
+
+def _place(server: str | Sequence[str]) -> str | StdioServerParameters:
+    return server if isinstance(server, str) else StdioServerParameters(command=server[0], args=list(server[1:]))
+
+
+async def _tools_of(client: Client) -> list[types.Tool]:
+    """All tools that a server lists."""
+    page = await client.list_tools()
+    found = list(page.tools)
+    while page.next_cursor:
+        page = await client.list_tools(cursor=page.next_cursor)
+        found += page.tools
+    return found
 
 
 def list_tools(server: str | Sequence[str]) -> list[dict[str, Any]]:
     """The tools that a server lists, as JSON."""
 
     async def listed() -> list[dict[str, Any]]:
-        where = server if isinstance(server, str) else StdioServerParameters(command=server[0], args=list(server[1:]))
-        found: list[dict[str, Any]] = []
-        cursor = None
-        async with Client(where) as client:
-            while cursor is not None or not found:
-                page = await client.list_tools(cursor=cursor)
-                found += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
-                cursor = page.next_cursor
-                if not page.tools:
-                    break
-        return found
+        async with Client(_place(server)) as client:
+            tools = await _tools_of(client)
+            return [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
 
     try:
         return asyncio.run(listed())
     except (OSError, MCPError, ExceptionGroup) as error:
-        raise InputError(f"the server's tools cannot be listed: {excerpt(error)}") from None
+        raise InputError(f"the server's tools cannot be listed: {_cause(error)}") from None
 
 
 class _Bearer:
@@ -287,9 +313,9 @@ async def _ask_all(context: Any, result: types.InputRequiredResult) -> dict[str,
     return said
 
 
+def _failed(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+
+
 def _accepts(reply: Any) -> bool:
     return getattr(reply, "action", None) == "accept" or (isinstance(reply, dict) and reply.get("action") == "accept")
-
-
-def _snake(asking: dict[str, Any]) -> dict[str, Any]:
-    return {"message": asking["message"], "requested_schema": asking["requestedSchema"]}

@@ -44,10 +44,13 @@ def read_answer(line: bytes) -> tuple[Any, bool]:
         raise why from None
 
 
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
 def written(message: Any) -> bytes:
     """A message as one line of ASCII, in which no reader finds another line break. NotJson for infinite numbers."""
     try:
-        return json.dumps(message, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        return _ENCODER.encode(message).encode() + b"\n"
     except (ValueError, RecursionError):
         raise NotJson("it cannot be written as JSON") from None
 
@@ -67,7 +70,12 @@ def answered_by(line: bytes) -> int | str | None:
         known = json.loads(line)
     except (ValueError, RecursionError):
         return id_within(line[:1_000], line[-1_000:])
-    id_ = known.get("id") if isinstance(known, dict) else None
+    return id_of(known) if isinstance(known, dict) else None
+
+
+def id_of(message: Mapping[str, Any]) -> int | str | None:
+    """The id of a message; None if it has none that is a whole number or a text."""
+    id_ = message.get("id")
     return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
 
 
@@ -77,22 +85,11 @@ def params_of(message: Mapping[str, Any]) -> dict[str, Any]:
     return params if isinstance(params, dict) else {}
 
 
-def call_of(message: Mapping[str, Any]) -> dict[str, Any]:
-    """The call that a message asks for, in the form that a guard takes."""
+def call_of(message: Mapping[str, Any]) -> Call:
+    """The call that a message asks for; a guard refuses what is no object of arguments."""
     params = params_of(message)
     arguments = params.get("arguments")
-    return {
-        "tool": params.get("name", ""),
-        "arguments": {} if arguments is None else arguments,
-        "id": json.dumps(message.get("id")),
-    }
-
-
-def as_call(message: Mapping[str, Any]) -> Call:
-    """The call of a message; what is no object of arguments is none."""
-    read = call_of(message)
-    arguments = read["arguments"]
-    return Call(str(read["tool"]), arguments if isinstance(arguments, dict) else {}, read["id"])
+    return Call(params.get("name", ""), {} if arguments is None else arguments, json.dumps(message.get("id")))
 
 
 def is_modern(params: Mapping[str, Any]) -> bool:
@@ -181,7 +178,7 @@ def result_outcome(result: Mapping[str, Any]) -> CallOutcome:
 def _says(texts: list[str], value: Any) -> bool:
     """True if the text beside a structured result is that very object."""
     try:
-        return len(texts) == 1 and loads_once(texts[0]) == value
+        return len(texts) == 1 and texts[0].lstrip()[:1] == "{" and loads_once(texts[0]) == value
     except NotJson:
         return False
 

@@ -5,6 +5,7 @@ One loop reads both sides. Nothing here needs the `mcp` package.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
@@ -21,6 +22,8 @@ from rpms.guard.guard import Guard
 from rpms.guard.mcp_session import McpSession
 
 _CHUNK = 1 << 20
+_PIPE_SIZE = 1 << 20
+"""Bytes that a pipe is asked to hold: a message of a megabyte then takes a few turns, not twenty."""
 _KEPT = 2_000
 """First and last bytes of a line that was too long, in which its id is looked for."""
 _GRACE = 0.6
@@ -148,6 +151,8 @@ class Proxy:
             self._guard, self._to_client.put, self._to_server.put, self._complain, self._patience
         )
         client, answers = _Lines(client_in), _Lines(os.dup(server.stdout.fileno()))
+        for handle in (client_in, client_out, server.stdin.fileno(), server.stdout.fileno()):
+            _widen(handle)
         server.stdin.close()
         server.stdout.close()
         try:
@@ -207,6 +212,12 @@ class Proxy:
             return False
         self._pass_answers(answers)
         return True
+
+
+def _widen(handle: int) -> None:
+    """Let a pipe hold more at once, where the system can; what is no pipe stays as it is."""
+    with suppress(OSError, AttributeError):
+        fcntl.fcntl(handle, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
 
 
 def _signal(server: subprocess.Popen[bytes], sign: signal.Signals) -> None:

@@ -13,6 +13,7 @@ from rpms.foreign.limits import LARGEST_MESSAGE
 from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.calls import Call
+from rpms.guard.comparisons import loosened
 from rpms.guard.guard import USER, Guard
 from rpms.guard.rulings import Ask, Modify, Refuse, Ruling
 
@@ -104,6 +105,9 @@ class McpSession:
         if method is None and key in self._asked:
             self._decided(key, message)
             return
+        if "method" in message and (not isinstance(method, str) or loosened(method) == mcp.CALL):
+            self._answer(mcp.error(mcp.id_of(message), mcp.INVALID, f"{excerpt(method)!r} is no method"))
+            return
         if method == "initialize":
             self._elicits = mcp.can_elicit(params)
         if method == mcp.LIST or (isinstance(method, str) and method.startswith("tasks/")):
@@ -114,14 +118,15 @@ class McpSession:
 
     def _call(self, message: dict[str, Any]) -> None:
         id_, params = message.get("id"), mcp.params_of(message)
-        if not isinstance(id_, int | str) or isinstance(id_, bool):
+        if mcp.id_of(message) is None:
             self._complain("a tool call without an id was not passed on")
+            if id_ is not None:
+                self._answer(mcp.error(None, mcp.INVALID, "the id of a call is a text or a whole number"))
             return
         if _key(id_) in self._waiting:  # also one that the client gave up, whose answer may still come
             self._answer(mcp.error(id_, mcp.INVALID, "another call with this id is under way"))
             return
-        modern = mcp.is_modern(params)
-        approved = True if self._approved and mcp.as_call(message).key in self._approved else None
+        modern, approved = mcp.is_modern(params), None
         if modern and (asked := self._asked.pop(str(params.get("requestState")), None)):
             message, approved = self._resumed(message, asked)
         self._judge(message, modern=modern, approved=approved)
@@ -129,15 +134,16 @@ class McpSession:
     def _judge(self, message: dict[str, Any], *, modern: bool, approved: bool | None) -> None:
         id_ = message["id"]
         self._guard.refresh()
-        can_ask = self._elicits or mcp.can_elicit(mcp.params_of(message))
-        ruling = self._guard.check(mcp.call_of(message), can_modify=True, can_ask=can_ask, approved=approved)
+        call, can_ask = mcp.call_of(message), self._elicits or mcp.can_elicit(mcp.params_of(message))
+        if approved is None and self._approved and isinstance(call.arguments, dict) and call.key in self._approved:
+            approved = True
+        ruling = self._guard.check(call, can_modify=True, can_ask=can_ask, approved=approved)
         if isinstance(ruling, Ask):
             self._ask(message, ruling, modern=modern)
             return
         if isinstance(ruling, Refuse):
             self._answer(mcp.answer(id_, mcp.tool_error(f"Not done. {ruling.text}", modern=modern)))
             return
-        call = mcp.as_call(message)
         if isinstance(ruling, Modify):
             call = ruling.call
             message = {**message, "params": {**message["params"], "arguments": dict(call.arguments)}}
@@ -166,7 +172,7 @@ class McpSession:
     def _ask(self, message: dict[str, Any], ruling: Ruling, *, modern: bool) -> None:
         """Have the client ask its user: by a request of its own, or since 2026-07-28 in the answer to the call."""
         token, until = f"{_MINE}-{uuid4().hex}", time.monotonic() + self._patience
-        asking = mcp.question(f"{ruling.text}\nThe call: {excerpt(mcp.as_call(message).text)}\nShall it be made?")
+        asking = mcp.question(f"{ruling.text}\nThe call: {excerpt(mcp.call_of(message).text)}\nShall it be made?")
         if modern:
             wanted = {_MINE: {"method": mcp.ELICIT, "params": asking}}
             result = {"resultType": "input_required", "inputRequests": wanted, "requestState": token}
@@ -184,7 +190,9 @@ class McpSession:
         """The call without what was added for the guard, and the decision, which holds for that very call."""
         params = {name: value for name, value in message["params"].items() if name != "requestState"}
         replies = params.pop("inputResponses", None)
-        same = mcp.as_call(message).text == mcp.as_call(asked.message).text
+        same = params.get("arguments") == mcp.params_of(asked.message).get("arguments") and params.get(
+            "name"
+        ) == mcp.params_of(asked.message).get("name")
         decided = same and _accepts(replies.get(_MINE) if isinstance(replies, dict) else None)
         return {**message, "params": params}, decided
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 
-from rpms.core.acting.loops import find_circle
-from rpms.core.prompt import Turn
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, OnUnknown, ToolManual
 from rpms.guard.rulings import CIRCLE, REPEAT, Modify, Refuse, Ruling, Warn
 
 _MOST_TURNS = 50
+_WINDOW = 10
+"""Calls among which a circle is looked for: longer ones are searches."""
+_RETURNS = 3
 _MOST_COUNTED = 1_000
 _MOST_FAILURES = 2
 """Failures after which a call is not made again, as long as nothing is learned."""
@@ -20,14 +21,11 @@ class Repeats:
     """Calls that an agent has tried, and a mark where something new came of one."""
 
     def __init__(self) -> None:
-        self._history: list[Turn] = []
+        self._calls: deque[str] = deque(maxlen=_MOST_TURNS)
+        self._learned: deque[int] = deque(maxlen=_MOST_TURNS)
+        """The number of things that had been learned before each of the latest calls."""
         self._seen: set[int] = set()
         self._failures: Counter[str] = Counter()
-
-    @property
-    def _state(self) -> str:
-        """Count of what was learned: while it is the same, nothing new came of any call."""
-        return str(len(self._seen))
 
     def judge(self, call: Call, ruling: Ruling, manual: ToolManual) -> Ruling:
         """The ruling, unless the agent repeats what failed or goes in circles."""
@@ -35,8 +33,12 @@ class Repeats:
         rule, kind, found = REPEAT, manual.repeats, ""
         if again >= _MOST_FAILURES and manual.repeats is not OnUnknown.PASS:
             found = f"`{excerpt(call.text)}` has failed {again} times, and nothing was learned since it first did"
-        elif sum(turn.action == call.key for turn in self._history) >= 2:
-            rule, kind, found = CIRCLE, manual.circles, find_circle(self._history, self._state)
+        elif self._calls.count(call.key) >= _RETURNS - 1:
+            recent = list(zip(self._calls, self._learned, strict=True))[-_WINDOW:]
+            idle = [key for key, learned in recent if learned == len(self._seen)]
+            rule, kind = CIRCLE, manual.circles
+            if len(idle) >= _RETURNS - 1:
+                found = f"nothing new came of {', '.join(excerpt(key, 120) for key in dict.fromkeys(idle))}"
         else:
             return ruling  # to read several known things anew, once each, is no circle
         if not found or kind is OnUnknown.PASS or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN):
@@ -45,9 +47,10 @@ class Repeats:
 
     def add(self, call: Call, said: object, *, failed: bool, learned: bool) -> None:
         """Count a result; `said` tells it from others, `learned` that it changed what is known."""
-        state, seen = self._state, len(self._seen)
+        seen = len(self._seen)
         self._seen.add(hash((call.key, failed, said)))
-        self._history = [*self._history, Turn("", call.key, state=state, failed=failed)][-_MOST_TURNS:]
+        self._calls.append(call.key)
+        self._learned.append(seen)
         if failed:
             if len(self._failures) >= _MOST_COUNTED and call.key not in self._failures:
                 del self._failures[next(iter(self._failures))]

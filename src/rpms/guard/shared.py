@@ -7,7 +7,10 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
+from threading import RLock
+from uuid import uuid4
 
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Literal
@@ -24,25 +27,40 @@ _PATIENCE = 300.0
 class SharedFacts:
     """Facts that guards share. A check and its announcement are one transaction."""
 
-    def __init__(self, file: Path, owner: str) -> None:
-        self._owner = owner
+    def __init__(self, file: Path) -> None:
+        self._owner = uuid4().hex
         self._seen = 0
+        self._lock = RLock()
+        self._file = file
         try:
             self._db = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
             self._db.executescript(_TABLES)
         except sqlite3.Error as error:
             raise FileError(file, None, f"is no store of shared facts: {error}") from None
 
+    def again(self) -> SharedFacts:
+        """The same store for another guard, over the same connection: a process may have a thousand guards."""
+        other = copy(self)
+        other._owner, other._seen = uuid4().hex, 0  # noqa: SLF001  its own kind
+        return other
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Keep all other guards waiting until this is over."""
-        self._db.execute("begin immediate")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("rollback")
-            raise
-        self._db.execute("commit")
+        with self._lock:
+            if self._db.in_transaction:
+                yield
+                return
+            try:
+                self._db.execute("begin immediate")
+            except sqlite3.Error as error:
+                raise FileError(self._file, None, f"shared facts cannot be used: {error}") from None
+            try:
+                yield
+            except BaseException:
+                self._db.execute("rollback")
+                raise
+            self._db.execute("commit")
 
     def news(self) -> list[Literal]:
         """News since the last question, by whomever."""

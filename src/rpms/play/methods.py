@@ -22,7 +22,8 @@ from rpms.core.goal import Goal
 from rpms.core.prompt import Budget, Form, Layout, Part, Prompt, Turn, build, make_block, prompt_limit, transcript
 from rpms.core.usage import Usage
 from rpms.core.wording import Wording
-from rpms.foreign.json_text import NotJson, Text, loads
+from rpms.foreign.forms import Text
+from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt, one_line
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.parsing import LONGEST_TEXT

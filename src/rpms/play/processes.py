@@ -8,6 +8,7 @@ and its tasks played again.
 from __future__ import annotations
 
 import atexit
+import gc
 import multiprocessing
 import os
 import pickle
@@ -28,8 +29,7 @@ from typing import Any
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.providers import IN_PROCESS, Backend, backend_of
 from rpms.play.plan import RunPlan
-from rpms.play.seat import LOSSES, Finished, Seat, lost_episode
-from rpms.play.threads import GRACE, Threads
+from rpms.play.seat import GRACE, LOSSES, Finished, Seat, Threads, lost_episode
 from rpms.worlds.base import Task
 
 AVAILABLE = sys.platform == "linux"
@@ -215,6 +215,7 @@ def _live(pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, 
     """Play what the parent hands over until it says to stop, or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides what it means
     atexit._clear()  # noqa: SLF001  what the parent is to clean up is not ours
+    gc.freeze()  # plan, memory and manual stay to the end: nobody need look for garbage in them
     home = _Home(pipe)
     asked = None if model is None else _AskedOverPipe(model, home)
     try:

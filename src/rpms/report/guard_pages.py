@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_lo
 from rpms.report import pages
 
 _MOST_ROWS = 5_000
-"""Calls that a page shows: more are slow to open, and nobody reads them."""
+"""Rows of a page: more are slow to open, and nobody reads them."""
+_MOST_ALLOWED = 2_000
+"""Rows after which only calls that were not simply allowed are shown."""
 _COLOURS = {"allow": "good", "warn": "warn", "modify": "warn", "ask": "warn", "refuse": "bad"}
 _LONGEST = 300
 
@@ -40,8 +42,9 @@ class _Tally:
                 self._row(event, call="(told)", reason="; ".join(event.facts))
 
     def _row(self, event: CheckLine | ResultLine | ToldLine, **values: Any) -> dict[str, Any] | None:
-        """A row of the page; None, and nothing kept of it, once the page is full."""
-        if self.rows >= _MOST_ROWS:
+        """A row of the page; None, and nothing kept of it, once there are enough of its kind."""
+        told = isinstance(event, CheckLine) and event.ruling != "allow"
+        if self.rows >= (_MOST_ROWS if told else _MOST_ALLOWED):
             self.left_out += 1
             return None
         rows = self.sessions.setdefault(event.session, [])
@@ -68,12 +71,12 @@ class _Tally:
             remedy=event.remedy,
         )
         if row is not None:
-            made = event if event.made is None else event.model_copy(update={"arguments": event.made})
+            made = event if event.made is None else replace(event, arguments=event.made)
             self.open[_key(made)] = row
 
     def _result(self, event: ResultLine) -> None:
         row = self.open.pop(_key(event), None) if self.open else None
-        row = row or (self._row(event, call=_call(event)) if self.rows < _MOST_ROWS else None)
+        row = row or (self._row(event, call=_call(event)) if self.rows < _MOST_ALLOWED else None)
         if row is None:
             return
         row["failed"] = event.failed

@@ -43,12 +43,13 @@ class TaskIndex:
     goals: Mapping[str, str]
     """Of the tasks that somebody has played."""
 
-    def meta(self, title: str) -> dict[str, Any]:
+    def meta(self, title: str, shown: int) -> dict[str, Any]:
         """Script that every page loads first."""
         comparison = self.comparison
         return {
             "title": title,
             "tasks": len(comparison.tasks),
+            "shown": shown,
             "chunk": CHUNK,
             "bucket": BUCKET,
             "entries": ENTRIES_IN_A_FILE,

@@ -33,6 +33,8 @@ MARK = "report.json"
 """The file that says that a folder is a report, and may be replaced by a newer one."""
 _STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js", "memory.js")
 _PROTOCOL_LONGEST = 200
+PAGES = 2_000
+"""Episodes of a comparison that get pages of their own: each takes some 10 ms and 35 kB, and nobody reads more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +58,23 @@ def write_report(
     title: str = "",
     with_published: bool = False,
     varies: Sequence[str] = VARIES,
+    pages: int = PAGES,
 ) -> Report:
-    """Write the pages of runs and studies into a folder, new or of an older report; no mixed protocols."""
+    """Write the pages of runs and studies into a folder, new or of an older report; no mixed protocols.
+
+    Tables count every episode; the first tasks have pages of their own, for `pages` episodes in all.
+    """
     evidence = gather(inputs, varies)
     if not evidence:
         raise InputError("nothing to report on; name a run folder or a study")
     with _replacing(out) as beside:
         if len(evidence) == 1:
-            count = _Writer(beside, evidence[0], title or evidence[0].comparison.title, with_published).write()
+            name = title or evidence[0].comparison.title
+            count = _Writer(beside, evidence[0], name, with_published, pages).write()
         else:
-            count = _write_groups(beside, evidence, title, with_published)
-    return Report(out, count, tuple(note for each in evidence for note in omissions(each.comparison)))
+            count = _write_groups(beside, evidence, title, with_published, pages)
+    notes = [(*omissions(each.comparison), *unshown(each.comparison, pages)) for each in evidence]
+    return Report(out, count, tuple(note for each in notes for note in each))
 
 
 def write_single(out: Path, template: str, values: Mapping[str, Any], episodes: int = 0) -> Report:
@@ -110,7 +118,7 @@ def _environment() -> Environment:
     )
 
 
-def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_published: bool) -> int:
+def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_published: bool, pages: int) -> int:
     """Several comparisons: a page that leads to each, with what they have in common."""
     count = 0
     links = []
@@ -118,7 +126,7 @@ def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_p
     for number, each in enumerate(evidence, start=1):
         name = each.comparison.title or f"Comparison {number}"
         (folder / str(number)).mkdir()
-        count += _Writer(folder / str(number), each, name, with_published, home="../index.html").write()
+        count += _Writer(folder / str(number), each, name, with_published, pages, "../index.html").write()
         own = each.comparison.about if len(abouts) > 1 else ""
         links.append({"title": name, "href": f"{number}/index.html", "about": own, "cards": _cards(each.comparison)})
     comparisons = [each.comparison for each in evidence]
@@ -166,13 +174,16 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
 class _Writer:
     """Writes the pages of one comparison."""
 
-    def __init__(self, folder: Path, evidence: Gathered, title: str, with_published: bool, home: str = "") -> None:
+    def __init__(
+        self, folder: Path, evidence: Gathered, title: str, with_published: bool, pages: int, home: str = ""
+    ) -> None:
         self._folder = folder
         self._evidence = evidence
         self._comparison = evidence.comparison
         self._title = title or _title_of(evidence.comparison)
         self._with_published = with_published
-        self._home = home
+        self._home, self._pages = home, pages
+        self._shown = shown_tasks(evidence.comparison, pages)
 
     def write(self) -> int:
         book = EntryBook()
@@ -181,7 +192,7 @@ class _Writer:
         for number, rows in enumerate(book.chunks()):
             _write(self._folder / "data" / f"entries-{number}.js", script(f"entries-{number}", rows))
         index = TaskIndex(self._comparison, goals)
-        _write(self._folder / "data" / "meta.js", script("meta", index.meta(self._title)))
+        _write(self._folder / "data" / "meta.js", script("meta", index.meta(self._title, self._shown)))
         for number, chunk in enumerate(index.chunks()):
             _write(self._folder / "data" / f"tasks-{number}.js", script(f"tasks-{number}", chunk))
         tables = list(all_tables(self._comparison, with_published=self._with_published))
@@ -206,6 +217,8 @@ class _Writer:
         for place, results in enumerate(self._comparison):
             run = self._evidence.runs[results.name]
             for row in results.played:
+                if tasks[row.task] >= self._shown:
+                    continue
                 try:
                     record = read_episode(run.file(row.task))
                 except FileError as error:  # its numbers were sound; only the rest of the file is not
@@ -223,7 +236,7 @@ class _Writer:
         comparison = self._comparison
         damaged = [f"{r.label}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
         return {
-            "notes": (*omissions(comparison), *left_out(comparison)),
+            "notes": (*omissions(comparison), *left_out(comparison), *unshown(comparison, self._pages)),
             "about": comparison.about,
             "cards": _cards(comparison),
             "tables": tables,
@@ -243,6 +256,21 @@ class _Writer:
         page = _environment().get_template(name)
         text = page.render(title=self._title, root="", home=self._home, version=_VERSION, **values)
         _write(self._folder / name, text)
+
+
+def shown_tasks(comparison: Comparison, pages: int) -> int:
+    """Number of tasks, the first ones, whose episodes have pages: in every condition, so that these can be compared."""
+    return pages // len(comparison.conditions)
+
+
+def unshown(comparison: Comparison, pages: int) -> tuple[str, ...]:
+    """The note that not every episode has a page; empty if each has."""
+    shown = shown_tasks(comparison, pages)
+    if len(comparison.tasks) <= shown:
+        return ()
+    every, where = len(comparison.tasks), next(iter(comparison)).folder
+    ways = f"`rpms show {where} TASK` prints any other, `rpms export` all; --pages gives more of them pages"
+    return (f"tables count all {every:,} tasks; pages and the memory page show the first {shown:,}: {ways}",)
 
 
 def _title_of(comparison: Comparison) -> str:

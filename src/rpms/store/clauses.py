@@ -19,6 +19,10 @@ Value = TypeVar("Value")
 
 _CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
 """Goal predicates that take a plain word which names no parameter."""
+ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
+"""Form of a rule's id."""
+NAME = re.compile(r"[a-z][a-z_]*")
+"""Form of a predicate's name."""
 AS_PARAMETER, AS_VARIABLE = "parameter of this action", "variable of its `over`"
 """Words for the arguments of a condition, in messages."""
 

@@ -1,86 +1,105 @@
-"""The entries of a manual as people write them, section by section."""
+"""The entries of a manual as people write them, section by section. What has no default must be given."""
 
 from __future__ import annotations
 
-from pydantic import Field, field_validator
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from rpms.store.yaml_files import Strict, listed
+
+def _check_steps(steps: float) -> None:
+    if not 0 < steps <= 1_000:
+        raise ValueError("steps: should be above 0 and at most 1,000")
 
 
-class ForbidsForm(Strict):
+@dataclass(frozen=True)
+class ForbidsForm:
     """A prohibition of a rule, and its conditions."""
 
     action: str
-    when: list[str] = Field(default_factory=list)
+    when: tuple[str, ...] = ()
 
 
-class RuleForm(Strict):
+@dataclass(frozen=True)
+class RuleForm:
     """An entry of tier 1 or 2."""
 
-    text: str = Field(min_length=1)
-    goals: list[str] = Field(default_factory=list)
-    when: list[str] = Field(default_factory=list)
-    forbids: list[ForbidsForm] = Field(default_factory=list)
+    text: str
+    goals: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    forbids: tuple[ForbidsForm, ...] = ()
     category: str = ""
-    objects: list[str] = Field(default_factory=list)
-    places: list[str] = Field(default_factory=list)
+    objects: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
 
-class ActionForm(Strict):
+@dataclass(frozen=True)
+class ActionForm:
     """An entry of tier 3."""
 
-    syntax: list[str] = Field(min_length=1)
-    preconditions: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(default_factory=list)
-    critical: list[str] = Field(default_factory=list)
+    syntax: tuple[str, ...]
+    preconditions: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    critical: tuple[str, ...] = ()
     id: str = ""
-    observes: list[str] = Field(default_factory=list)
-    plan: list[str] = Field(default_factory=list)
-    steps: float = Field(default=1.0, gt=0, le=1_000)
+    observes: tuple[str, ...] = ()
+    plan: tuple[str, ...] = ()
+    steps: float = 1.0
     told: bool = True
 
-    _lists = field_validator("syntax", "critical", mode="before")(listed)
+    def __post_init__(self) -> None:
+        _check_steps(self.steps)
 
 
-class ProcessForm(Strict):
+@dataclass(frozen=True)
+class ProcessForm:
     """An effect of time."""
 
     command: str
-    needs: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(default_factory=list)
-    observes: list[str] = Field(default_factory=list)
-    steps: float = Field(default=1.0, gt=0, le=1_000)
-    once: list[str] = Field(default_factory=list)
+    needs: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    observes: tuple[str, ...] = ()
+    steps: float = 1.0
+    once: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_steps(self.steps)
 
 
-class KindsForm(Strict):
+Kinds = tuple[str, ...] | Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class KindsForm:
     """The kinds with which something works, and those with which it does not."""
 
-    yes: list[str] | dict[str, list[str]] = Field(default_factory=dict)
-    no: list[str] | dict[str, list[str]] = Field(default_factory=dict)
+    yes: Kinds = ()
+    no: Kinds = ()
 
 
-class GoalForm(Strict):
+@dataclass(frozen=True)
+class GoalForm:
     """The facts that a goal wants."""
 
-    over: dict[str, str]
-    holds: list[str] = Field(min_length=1)
+    over: Mapping[str, str]
+    holds: tuple[str, ...]
 
 
-class ProcedureForm(Strict):
+@dataclass(frozen=True)
+class ProcedureForm:
     """The stages in which a goal is reached."""
 
-    goals: list[str] = Field(min_length=1)
-    objects: list[str] = Field(default_factory=list)
-    over: dict[str, str] = Field(default_factory=dict)
-    each: dict[str, str] = Field(default_factory=dict)
-    steps: list[dict[str, str | list[str]]] = Field(min_length=1)
+    goals: tuple[str, ...]
+    steps: tuple[Mapping[str, str | tuple[str, ...]], ...]
+    objects: tuple[str, ...] = ()
+    over: Mapping[str, str] = field(default_factory=dict)
+    each: Mapping[str, str] = field(default_factory=dict)
 
 
-class PredicateForm(Strict):
+@dataclass(frozen=True)
+class PredicateForm:
     """A fact, and how to say it."""
 
-    args: list[str] = Field(default_factory=list)
+    args: tuple[str, ...] = ()
     yes: str = ""
     no: str = ""
     exclusive: str = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
@@ -29,7 +28,16 @@ from rpms.core.rules import (
 )
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ClauseReader, bare_words, read_each, unknown_command
+from rpms.store.clauses import (
+    AS_PARAMETER,
+    AS_VARIABLE,
+    ID,
+    NAME,
+    ClauseReader,
+    bare_words,
+    read_each,
+    unknown_command,
+)
 from rpms.store.files import read_text
 from rpms.store.manual_forms import (
     ActionForm,
@@ -47,8 +55,6 @@ _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")
 _KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS)
 MANUAL = YamlKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
-ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
-NAME = re.compile(r"[a-z][a-z_]*")
 _GOAL_FIELDS = ("object", "state", "destination")
 
 
@@ -105,11 +111,10 @@ class _Reader(ClauseReader):
             with self.noting():
                 self._check_keys(yaml)
         self._declare(yamls)
-        for yaml, name, value in self.entries(yamls, Tier.ENVIRONMENT):
-            with self.noting(name):
-                self._action(yaml, name, value)
+        self.read_each_in(yamls, Tier.ENVIRONMENT, self._action, name=True)
         self._lore(yamls)
-        self._purposes(yamls)
+        for section in ("procedures", "goals"):
+            self.read_each_in(yamls, section, partial(self._purpose, section))
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
             for yaml, group, _ in self.entries(yamls, tier):
                 for _, name, value in self.entries([yaml], tier, group):
@@ -126,16 +131,12 @@ class _Reader(ClauseReader):
 
     def _declare(self, yamls: Sequence[YamlFile]) -> None:
         """Read which facts there are, and which of them are told of kinds."""
-        predicates = list(self.entries(yamls, "predicates"))
-        for yaml, name, value in predicates:
-            with self.noting(name):
-                self._predicate(yaml, name, value)
-        for yaml, name, _ in predicates:
-            with self.noting():
-                self._check_exclusive(yaml, self.predicates.get(name, Predicate(name)))
-        for yaml, name, value in self.entries(yamls, "kinds"):
-            with self.noting(name):
-                self._kinds(yaml, name, value)
+        self.read_each_in(yamls, "predicates", self._predicate, name=True)
+        for yaml in yamls:
+            for predicate in self.predicates.values():
+                with self.noting():
+                    self._check_exclusive(yaml, predicate)
+        self.read_each_in(yamls, "kinds", self._kinds, name=True)
 
     def _check_keys(self, yaml: YamlFile) -> None:
         for key in yaml.tree:
@@ -162,7 +163,8 @@ class _Reader(ClauseReader):
     def _check_exclusive(self, yaml: YamlFile, predicate: Predicate) -> None:
         together = self.predicates.get(predicate.exclusive)
         paired = together is not None and len(together.args) == 2 and len(predicate.args) == 1
-        if predicate.exclusive and predicate.exclusive != "always" and not paired:
+        here = predicate.name in (yaml.tree.get("predicates") or ())
+        if here and predicate.exclusive and predicate.exclusive != "always" and not paired:
             raise yaml.error(
                 ("predicates", predicate.name, "exclusive"),
                 f"exclusive: {predicate.exclusive!r} is neither `always` nor a predicate of two such arguments",
@@ -213,19 +215,16 @@ class _Reader(ClauseReader):
         return Revelation(literal.atom, tuple(clauses))
 
     def _lore(self, yamls: Sequence[YamlFile]) -> None:
-        for yaml, name, value in self.entries(yamls, "processes"):
-            with self.noting():
-                self._process(yaml, name, value)
-        for yaml, name, _ in self.entries(yamls, "facts"):
-            with self.noting():
-                self._lasting_facts(yaml, name)
-        for yaml, name, value in self.entries(yamls, "localities"):
-            with self.noting():
-                self.localities[name] = self._names(yaml, ("localities", name), value)
+        self.read_each_in(yamls, "processes", self._process)
+        self.read_each_in(yamls, "facts", self._lasting_facts)
+        self.read_each_in(yamls, "localities", self._locality)
         for yaml in yamls:
             with self.noting():
                 texts = self._names(yaml, ("always",), yaml.tree.get("always") or [])
                 self.always += read_each(self._clause, yaml, ("always",), texts)
+
+    def _locality(self, yaml: YamlFile, name: str, value: object) -> None:
+        self.localities[name] = self._names(yaml, ("localities", name), value)
 
     def _names(self, yaml: YamlFile, path: tuple[object, ...], value: object) -> tuple[str, ...]:
         names = plain(value)
@@ -233,7 +232,7 @@ class _Reader(ClauseReader):
             raise yaml.error(path, f"`{path[-1]}` must be a list of texts")
         return tuple(names)
 
-    def _lasting_facts(self, yaml: YamlFile, predicate: str) -> None:
+    def _lasting_facts(self, yaml: YamlFile, predicate: str, _value: object) -> None:
         path = ("facts", predicate)
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) != 2:
@@ -282,13 +281,7 @@ class _Reader(ClauseReader):
         )
         self.processes.append(process)
 
-    def _purposes(self, yamls: Sequence[YamlFile]) -> None:
-        for section in ("procedures", "goals"):
-            for yaml, name, value in self.entries(yamls, section):
-                with self.noting():
-                    self._purpose(yaml, section, name, value)
-
-    def _purpose(self, yaml: YamlFile, section: str, name: str, value: object) -> None:
+    def _purpose(self, section: str, yaml: YamlFile, name: str, value: object) -> None:
         """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
         path = (section, name)
         self.claim(yaml, path, f"{section.removesuffix('s')} {name}")
@@ -388,8 +381,7 @@ def find_mistakes(*sources: ManualText) -> list[FileError]:
     """All mistakes of a manual, at most one for each entry, in their order."""
     reader = _Reader()
     reader.read(sources)
-    order = {source.name: place for place, source in enumerate(sources)}
-    return sorted(reader.mistakes, key=lambda mistake: (order[mistake.file], mistake.line or 0))
+    return reader.in_order(source.name for source in sources)
 
 
 def manual_text(file: Path) -> ManualText:

@@ -16,8 +16,7 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.foreign.typed import from_json
 from rpms.store.episodes import EpisodeRecord, packed, record_text
-from rpms.store.files import write_whole
-from rpms.store.lock import locked
+from rpms.store.files import locked, write_whole
 from rpms.store.runs import EPISODES, RunFolder
 
 _HAPPENED: Mapping[str, Any] = {

@@ -19,7 +19,8 @@ from pydantic import BaseModel, ValidationError
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import text_lines
-from rpms.foreign.json_text import BOUNDS, Count, NotJson, Text, loads, question_key
+from rpms.foreign.forms import Count, Text
+from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.files import write_whole
 

@@ -14,7 +14,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Entry
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
-from rpms.foreign.json_text import first_mistake
+from rpms.foreign.forms import first_mistake
 from rpms.foreign.limits import LONGEST_FIELD
 from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text, write_whole

@@ -7,7 +7,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rpms.core.errors import FileError
-from rpms.foreign.json_text import NotJson, Text, first_mistake, loads
+from rpms.foreign.forms import Text, first_mistake
+from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.store.files import read_text
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from typing import Any, TypeVar, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -17,8 +17,10 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from rpms.core.errors import FileError
+from rpms.foreign.json_text import NotJson
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.foreign.shown import excerpt
+from rpms.foreign.typed import from_json
 
 _T = TypeVar("_T")
 
@@ -138,7 +140,10 @@ def plain(value: object, key: Callable[[object], object] = str) -> object:
         return {key(name): plain(item, key) for name, item in value.items()}
     if isinstance(value, list):
         return [plain(item, key) for item in value]
-    return str(value) if isinstance(value, str) else value
+    for kind in (str, bool, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return value
 
 
 def manual_yaml(tree: Mapping[str, Any], head: Sequence[str] = ()) -> str:
@@ -173,18 +178,7 @@ def _styled(value: Any, depth: int = 0) -> Any:
     return value
 
 
-class Strict(BaseModel):
-    """A form with no other fields than its own."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def listed(value: object) -> object:
-    """A text stands for a list of one."""
-    return [value] if isinstance(value, str) else value
-
-
-_Model = TypeVar("_Model", bound=Strict)
+_Form = TypeVar("_Form")
 
 
 def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
@@ -202,19 +196,32 @@ def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any
         yield key, node[key]
 
 
-def validate(yaml: YamlFile, model: type[_Model], value: object, path: tuple[object, ...]) -> _Model:
-    """An entry in its form; what does not fit is an error at its line."""
+def validate(yaml: YamlFile, form: type[_Form], value: object, path: tuple[object, ...]) -> _Form:
+    """An entry in its form, a dataclass; what does not fit is an error at its line. A text stands for a list of one."""
+    given, lists = plain(value), _lists(form)  # type: ignore[arg-type]
+    if isinstance(given, dict):
+        given = {name: [each] if name in lists and isinstance(each, str) else each for name, each in given.items()}
     try:
-        return model.model_validate(plain(value))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        problem = (
-            "is not a known field"
-            if first["type"] == "extra_forbidden"
-            else first["msg"][:1].lower() + first["msg"][1:]
-        )
-        raise yaml.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
+        read = from_json(form, given)
+    except NotJson as error:
+        entry = f"{path[-1]}: {'' if error.place else 'entry '}" if path else ""
+        raise yaml.error((*path, *error.place), f"{entry}{error}") from None
+    for name in _needed(form):  # type: ignore[arg-type]
+        if getattr(read, name) in ("", ()):
+            raise yaml.error((*path, name), f"{path[-1]}: {name.rstrip('_')}: should not be empty")
+    return read
+
+
+@cache
+def _needed(form: Any) -> tuple[str, ...]:
+    """Fields of a form without a default."""
+    return tuple(each.name for each in fields(form) if each.default is MISSING and each.default_factory is MISSING)
+
+
+@cache
+def _lists(form: Any) -> frozenset[str]:
+    """Fields of a form that are lists."""
+    return frozenset(name.rstrip("_") for name, kind in get_type_hints(form).items() if get_origin(kind) is tuple)
 
 
 @dataclass
@@ -233,6 +240,19 @@ class SectionReader:
                 with self.noting():
                     for name, value in entries_at(yaml, tuple(map(str, path))):
                         yield yaml, name, value
+
+    def read_each_in(
+        self, yamls: Sequence[YamlFile], section: str, read: Callable[[YamlFile, str, Any], None], *, name: bool = False
+    ) -> None:
+        """Read the entries of a section, each on its own; with `name`, a mistake makes the entry's name useless."""
+        for yaml, entry, value in self.entries(yamls, section):
+            with self.noting(entry if name else ""):
+                read(yaml, entry, value)
+
+    def in_order(self, names: Iterable[str]) -> list[FileError]:
+        """All mistakes, in the order of the files and their lines."""
+        order = {name: place for place, name in enumerate(names)}
+        return sorted(self.mistakes, key=lambda each: (order[each.file], each.line or 0))
 
     @contextmanager
     def noting(self, name: str = "") -> Iterator[None]:

@@ -13,8 +13,7 @@ from rpms.core.belief import Situation
 from rpms.core.episode import Ending
 from rpms.core.planning.reason import plan_for
 from rpms.models.base import Decoding
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import manual_of
 from rpms.worlds.base import Setting

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from math import inf
 
 from rpms.core.acting.step_context import StepContext
 from rpms.core.acting.surprise import Noticed, circle
 from rpms.core.facts import Truth
-from rpms.core.planning.doubts import doubted
+from rpms.core.planning.doubts import doubted, doubts_rest_on
 from rpms.core.planning.ground import Order
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
@@ -27,6 +28,9 @@ _PLANNED, _TRIED = 3, 3
 """If no plan trusts the manual: number of first actions of other plans that come before untried actions with the
 goal's things, and number of these."""
 
+_DOUBTING_KEPT = 16
+"""Rules with doubts that are kept for the steps to come, for each goal."""
+
 Spelling = Callable[[str], str]
 
 
@@ -34,10 +38,10 @@ def plan_doubting(present: StepContext, rules: ActiveRules, spell: Spelling, not
     """Plan from the manual and the trust left in it."""
     goal = present.situation.goal
     order = likely_places(rules, present.whereabouts, (goal.object, goal.destination))
-    plan = reasoner_of(rules).plan(present.situation, order)
+    stated = cache(lambda: reasoner_of(rules).plan(present.situation, order))
     done = {command for state, command in noticed.trust.walked if state == present.state}
     for _ in range(_CIRCLES):
-        best = _best(present, rules, plan, order, spell, noticed.trust)
+        best = _best(present, rules, stated, order, spell, noticed.trust)
         first = best.options[0] if best.options else None
         if first is None or first.command not in done or not first.chain or first.chain[0].waits:
             break
@@ -57,8 +61,10 @@ def _waits(option: Option) -> bool:
     return bool(option.chain) and option.chain[0].waits
 
 
-def _best(present: StepContext, rules: ActiveRules, plan: Plan, order: Order, spell: Spelling, trust: Trust) -> Plan:
-    """The first plan with something to do, of those that doubt more and more."""
+def _best(
+    present: StepContext, rules: ActiveRules, stated: Callable[[], Plan], order: Order, spell: Spelling, trust: Trust
+) -> Plan:
+    """The first plan with something to do, of those that doubt more and more; `stated` trusts every line."""
     situation = present.situation
 
     def sound(found: Plan) -> Plan:
@@ -69,11 +75,11 @@ def _best(present: StepContext, rules: ActiveRules, plan: Plan, order: Order, sp
 
     words = (situation.goal.object, situation.goal.destination)
     unseen = [f"{word} ?" for word in words if word and not situation.belief.called(word)]
-    if not trust.shaken and plan.cost < inf and (asis := sound(plan)).options:
+    if not trust.shaken and stated().cost < inf and (asis := sound(stated())).options:
         return asis
     barred = frozenset(command for command in trust.refused if trust.bars(command, rules, situation))
     for wide in (0, 1, 2) if trust.shaken or trust.learned or barred else (1, 2):
-        known = Reasoner(doubted(rules, trust, wide, barred))
+        known = _doubting(rules, trust, wide, barred)
         found = sound(known.plan(situation, order, seek=False))
         if found.options and (wide == 0 or not unseen):
             return found if wide == 0 else replace(found, opened=True)
@@ -81,8 +87,19 @@ def _best(present: StepContext, rules: ActiveRules, plan: Plan, order: Order, sp
             return search
         if found.options:
             return replace(found, opened=True)
-    found = sound(known.plan(situation, order)) if plan.cost else Plan()
+    found = sound(known.plan(situation, order)) if stated().cost else Plan()
     return replace(found, opened=True)
+
+
+def _doubting(rules: ActiveRules, trust: Trust, wide: int, barred: frozenset[str]) -> Reasoner:
+    """The reasoner over the rules with doubts; one of an earlier step where nothing that its doubts rest on changed."""
+    kept: dict[object, Reasoner] = reasoner_of(rules).kept.setdefault("doubting", {})
+    key = (wide, barred, doubts_rest_on(trust, wide))
+    if key not in kept:
+        if len(kept) >= _DOUBTING_KEPT:
+            kept.clear()
+        kept[key] = Reasoner(doubted(rules, trust, wide, barred))
+    return kept[key]
 
 
 def open_notice(plan: Plan, trust: Trust) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 from itertools import islice, product
 
 from rpms.core.acting.step_context import StepContext
@@ -29,7 +30,7 @@ from rpms.core.planning.trust import (
     need_line,
     needs_of,
 )
-from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation
+from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation, kept_with_rules
 
 _BOUND = 200
 """Ways to bind the parameters that a process does not name; more are not tried."""
@@ -112,16 +113,18 @@ def compare(
     if refused:
         return _refused(noticed, rules, instance, command, before, after)
     noticed = _accepted(noticed, rules, instance, command, before)
-    if _still(before, after):
+    if still := before.belief == after.belief:  # nothing at all has changed
         noticed = replace(noticed, trust=noticed.trust.idling(command))
-    for line, effect, sure in _effects(rules, instance, command, before, after):
+    begun = list(processes_of(rules, command, before))
+    for line, effect, sure in _effects(rules, instance, begun, still=still):
         value = effect.truth(after)
         if value is Truth.TRUE:
             noticed = replace(noticed, trust=noticed.trust.weighed(line, CONFIRMED))
         elif value is Truth.FALSE and sure:
             text = f"`{command}` was done, but not: {_said(rules, effect)}"
             noticed = noticed.with_(SurpriseKind.ABSENT, line, text, noticed.trust.weighed(line, CONTRADICTED))
-    return _changes(noticed, rules, instance, command, before, after)
+    told = {effect.bind(binding) for process, binding in begun for effect in process.effects}
+    return _changes(noticed, rules, instance, command, told, before, after)
 
 
 def _refused(
@@ -174,7 +177,7 @@ def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command:
     trust = noticed.trust.clearing(key, false_over(rules, instance, before))
     noticed = replace(noticed, trust=trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED))
     for clause in needs_of(rules, schema):
-        if clause.bind(instance.binding).truth(before) is Truth.FALSE:
+        if clause.truth(before, instance.binding) is Truth.FALSE:
             line = need_line(rules, schema, clause)
             if line.part is LinePart.FORBIDS:  # that it can be done does not say that it does no harm
                 text, trust = (
@@ -189,20 +192,14 @@ def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command:
 
 
 def _effects(
-    rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
+    rules: ActiveRules, instance: Instance, begun: Iterable[tuple[ActionSchema, Mapping[str, str]]], *, still: bool
 ) -> Iterator[tuple[ManualLine, Literal, bool]]:
     """Predicted effects, by line, and True if due now: a process may take time, unless nothing at all has changed."""
     for effect in instance.schema.effects:
         yield effect_line(rules, instance.schema, effect), effect.bind(instance.binding), True
-    still = _still(before, after)
-    for process, binding in processes_of(rules, command, before):
+    for process, binding in begun:
         for effect in process.effects:
             yield effect_line(rules, process, effect), effect.bind(binding), still
-
-
-def _still(before: Situation, after: Situation) -> bool:
-    """True if nothing at all has changed."""
-    return before.belief == after.belief
 
 
 def processes_of(
@@ -213,25 +210,51 @@ def processes_of(
         named = process.match(command)
         if named is None:
             continue
+        named_alone, others = _split_needs(process)
+        if any(clause.truth(facts, named) is not Truth.TRUE for clause in named_alone):
+            continue
         choices = (facts.belief.names.get(name, ()) for name in process.others)
+        found: dict[tuple[object, ...], bool] = {}  # most needs are about one thing, which comes up with many others
         for chosen in islice(product(*choices), _BOUND):
             binding = {**named, **dict(zip(process.others, chosen, strict=True))}
-            if all(clause.bind(binding).truth(facts) is Truth.TRUE for clause in process.preconditions):
+            for clause, about in others:
+                key = (id(clause), *[binding[name] for name in about])
+                if key not in found:
+                    found[key] = clause.truth(facts, binding) is Truth.TRUE
+                if not found[key]:
+                    break
+            else:
                 yield process, binding
 
 
+@lru_cache(maxsize=1024)
+def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause, tuple[str, ...]]]]:
+    """The needs that a command's names decide, and those about things that it does not name, with these."""
+    named, others = list[Clause](), list[tuple[Clause, tuple[str, ...]]]()
+    for clause in process.preconditions:
+        args = {arg for each in clause.literals for arg in each.atom.args}
+        about = tuple(name for name in process.others if name in args)
+        if about:
+            others.append((clause, about))
+        else:
+            named.append(clause)
+    return named, others
+
+
 def _changes(
-    noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
+    noticed: Noticed,
+    rules: ActiveRules,
+    instance: Instance,
+    command: str,
+    told: Container[Literal],
+    before: Situation,
+    after: Situation,
 ) -> Noticed:
     """Facts on a command's things that changed or came to be known without a line that says so."""
     schema, key, binding = instance.schema, key_of(rules, instance.schema), instance.binding
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
-    told = {effect for process, bound in processes_of(rules, command, before) for effect in _bound(process, bound)}
     wanted, news = wanted_facts(rules), list[Literal | Revelation]()
-    matters = {predicate for predicate, _ in wanted}
-    for atom in atoms_over(rules, schema):
-        if atom.predicate not in matters:
-            continue
+    for atom in _mattering(rules, schema):
         bound = atom.bind(binding)
         now = after.truth(bound)
         was = before.truth(bound) if now is not Truth.UNKNOWN else now
@@ -240,9 +263,9 @@ def _changes(
             continue
         if literal not in known and literal.bind(binding) not in told and not _implied(rules, literal):
             news.append(literal)
-    for seen in _seen(rules, schema, binding, before, after):
-        if not any(_same(seen.atom, one) for one in (*schema.observes, *noticed.trust.learned.get(key, ()))):
-            news.append(seen)
+    told_of = {one.atom for one in known if isinstance(one, Revelation)}
+    seen = (one for one in _sights(rules, schema) if one.atom not in told_of)
+    news += [one for one in seen if _revealed(one.atom.bind({**binding, ANYTHING: UNSEEN}), before, after)]
     effects = {(one.atom.predicate, one.negated) for one in news if isinstance(one, Literal)}
     trust = noticed.trust.learning(key, news, lacking=not effects <= made(rules)) if news else noticed.trust
     for one in news:
@@ -252,8 +275,11 @@ def _changes(
     return replace(noticed, trust=trust)
 
 
-def _bound(process: ActionSchema, binding: Mapping[str, str]) -> Iterator[Literal]:
-    return (effect.bind(binding) for effect in process.effects)
+@kept_with_rules
+def _mattering(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
+    """The facts over an action's parameters that something wants."""
+    matters = {predicate for predicate, _ in wanted_facts(rules)}
+    return tuple(atom for atom in atoms_over(rules, schema) if atom.predicate in matters)
 
 
 def _implied(rules: ActiveRules, literal: Literal) -> bool:
@@ -262,24 +288,22 @@ def _implied(rules: ActiveRules, literal: Literal) -> bool:
     return literal.negated and declared is not None and bool(declared.exclusive)
 
 
-def _seen(
-    rules: ActiveRules, schema: ActionSchema, binding: Mapping[str, str], before: Situation, after: Situation
-) -> Iterator[Revelation]:
-    """Facts revealed about anything at a command's things, such as the contents of a place just reached."""
-    for other in (*rules.environment, *rules.lore.processes):
-        for seen in other.observes:
-            if ANYTHING not in seen.atom.args:
-                continue
-            for name in schema.variables:
-                atom = Atom(seen.atom.predicate, tuple(a if a == ANYTHING else name for a in seen.atom.args))
-                probe = Atom(atom.predicate, tuple(UNSEEN if a == ANYTHING else binding.get(a, a) for a in atom.args))
-                if before.truth(probe) is Truth.UNKNOWN and after.truth(probe) is not Truth.UNKNOWN:
-                    place = {arg: name for arg in seen.atom.args if arg != ANYTHING}
-                    yield Revelation(atom, tuple(clause.bind(place) for clause in seen.given))
+@kept_with_rules
+def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
+    """All that an action might reveal beside what it is said to: what other actions do, about each of its things."""
+    stated, found = {one.atom for one in schema.observes}, list[Revelation]()
+    every = (seen for other in (*rules.environment, *rules.lore.processes) for seen in other.observes)
+    for seen in (one for one in every if ANYTHING in one.atom.args):
+        for name in schema.variables:
+            atom = Atom(seen.atom.predicate, tuple(a if a == ANYTHING else name for a in seen.atom.args))
+            place = {arg: name for arg in seen.atom.args if arg != ANYTHING}
+            if atom not in stated:
+                found.append(Revelation(atom, tuple(clause.bind(place) for clause in seen.given)))
+    return tuple(found)
 
 
-def _same(atom: Atom, other: Revelation | Literal) -> bool:
-    return isinstance(other, Revelation) and other.atom == atom
+def _revealed(probe: Atom, before: Situation, after: Situation) -> bool:
+    return before.truth(probe) is Truth.UNKNOWN and after.truth(probe) is not Truth.UNKNOWN
 
 
 def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> Noticed:

@@ -184,7 +184,7 @@ class AdaptContext:
         if thing not in self._places:
             known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
             if known is None:
-                every = (name for names in self.belief.names.values() for name in names)
+                every = dict.fromkeys(name for names in self.belief.names.values() for name in names)
                 known = next((place for place in every if self._holds(thing, place) is Truth.TRUE), "")
             self._places[thing] = known
         return self._places[thing]

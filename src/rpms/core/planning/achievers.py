@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.goal import Goal
-from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Stage
+from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Stage
+
+Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
+"""Actions with the effect that brings a fact about, by the fact's predicate and sign."""
 
 
 class Fact(NamedTuple):
@@ -28,7 +31,7 @@ class Fact(NamedTuple):
 
     def bound(self, binding: Mapping[str, str]) -> Fact:
         """The same fact with names in place of parameters."""
-        return self._replace(args=tuple([binding.get(arg, arg) for arg in self.args]))
+        return Fact(self.predicate, tuple([binding.get(arg, arg) for arg in self.args]), self.negated, self.makeable)
 
 
 class Need(NamedTuple):
@@ -108,27 +111,34 @@ class Achievers:
     @cached_property
     def hoped(self) -> frozenset[tuple[str, bool]]:
         """Facts that only a doubt brings about, by predicate and sign."""
-        sides = [
-            {(effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects}
-            for schemas in (self.rules.lore.doubts, self.schemas)
-        ]
-        return frozenset(sides[0] - sides[1])
+        return frozenset(self._hoping.keys() - self._giving.keys())
 
     @cached_property
-    def makers(self) -> Mapping[tuple[str, bool], tuple[Achiever, ...]]:
-        """The ways to make a fact so, by predicate and sign."""
-        found: dict[tuple[str, bool], tuple[Achiever, ...]] = {}
-        for schema in (*self.schemas, *self.rules.lore.doubts):
-            parameters = schema.variables
-            clauses = self._clauses(schema)
-            for effect in schema.effects:
-                fact = fact_of(effect)
-                circular = fact in [fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
-                gives = None if circular else fact
-                needs = sorted((self._need(clause, gives, parameters) for clause in clauses), key=_choosy)
-                key = (fact.predicate, fact.negated)
-                found[key] = (*found.get(key, ()), Achiever(schema, parameters, fact, tuple(needs), circular=circular))
-        return found
+    def _makers(self) -> dict[tuple[str, bool], tuple[Achiever, ...]]:
+        return {}
+
+    def makers(self, predicate: str, negated: bool = False) -> tuple[Achiever, ...]:
+        """The ways to make a fact so, prepared when a plan first asks for them."""
+        key = (predicate, negated)
+        if key not in self._makers:
+            giving = (*self._giving.get(key, ()), *self._hoping.get(key, ()))
+            self._makers[key] = tuple(self._maker(*each) for each in giving)
+        return self._makers[key]
+
+    @cached_property
+    def _giving(self) -> Giving:
+        return _by_effect(self.schemas)
+
+    @cached_property
+    def _hoping(self) -> Giving:
+        return _by_effect(self.rules.lore.doubts)
+
+    def _maker(self, schema: ActionSchema, effect: Literal) -> Achiever:
+        fact, clauses, parameters = fact_of(effect), self._clauses(schema), schema.variables
+        circular = fact in [fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
+        gives = None if circular else fact
+        needs = sorted((self._need(clause, gives, parameters) for clause in clauses), key=_choosy)
+        return Achiever(schema, parameters, fact, tuple(needs), circular=circular)
 
     @cached_property
     def revealers(self) -> Mapping[str, tuple[Achiever, ...]]:
@@ -219,13 +229,21 @@ class Achievers:
         allowed = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
         return (*schema.preconditions, *schema.plan, *allowed)
 
-    def _need(self, clause: Clause, gives: Fact | None, parameters: Sequence[str]) -> Need:
-        literals = tuple(
-            fact_of(literal)._replace(makeable=gives is None or self._is_makeable(fact_of(literal), gives))
-            for literal in clause.literals
-        )
-        names = frozenset(arg for literal in literals for arg in literal.args if arg in parameters)
-        return Need(literals, names, all(literal.predicate in self.positional for literal in literals))
+    @cached_property
+    def _needs(self) -> dict[tuple[Clause, Fact | None, tuple[str, ...]], Need]:
+        return {}
+
+    def _need(self, clause: Clause, gives: Fact | None, parameters: tuple[str, ...]) -> Need:
+        """A precondition, prepared once for all actions that have it and give the same: doubts repeat most of them."""
+        key = (clause, gives, parameters)
+        if key not in self._needs:
+            literals = tuple(
+                fact_of(literal)._replace(makeable=gives is None or self._is_makeable(fact_of(literal), gives))
+                for literal in clause.literals
+            )
+            names = frozenset(arg for literal in literals for arg in literal.args if arg in parameters)
+            self._needs[key] = Need(literals, names, all(each.predicate in self.positional for each in literals))
+        return self._needs[key]
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
         """True if some action causes a precondition without needing what the precondition is for.
@@ -234,27 +252,33 @@ class Achievers:
         """
         if self.companion(needed.predicate) and not needed.negated:
             return True
-        hoped = (needed.predicate, needed.negated) in self.hoped
-        for schema in (*self.schemas, *self.rules.lore.doubts) if hoped else self.schemas:
-            for effect in schema.effects:
-                if (effect.atom.predicate, effect.negated) != (needed.predicate, needed.negated):
-                    continue
-                binding = {arg: f"{arg}'" for arg in schema.variables}
-                binding |= dict(zip(effect.atom.args, needed.args, strict=True))
-                wanted = [
-                    fact_of(literal)._replace(args=tuple(binding.get(arg, arg) for arg in literal.atom.args))
-                    for clause in schema.preconditions
-                    for literal in clause.literals
-                    if len(clause.literals) == 1
-                ]
-                if gives not in wanted:
-                    return True
+        key = (needed.predicate, needed.negated)
+        for schema, effect in self._giving.get(key) or self._hoping.get(key) or ():
+            binding = {arg: f"{arg}'" for arg in schema.variables}
+            binding |= dict(zip(effect.atom.args, needed.args, strict=True))
+            wanted = [
+                fact_of(literal)._replace(args=tuple([binding.get(arg, arg) for arg in literal.atom.args]))
+                for clause in schema.preconditions
+                for literal in clause.literals
+                if len(clause.literals) == 1
+                and (literal.atom.predicate, literal.negated) == (gives.predicate, gives.negated)
+            ]
+            if gives not in wanted:
+                return True
         return False
+
+
+def _by_effect(schemas: Sequence[ActionSchema]) -> Giving:
+    found: dict[tuple[str, bool], list[tuple[ActionSchema, Literal]]] = {}
+    for schema in schemas:
+        for effect in schema.effects:
+            found.setdefault((effect.atom.predicate, effect.negated), []).append((schema, effect))
+    return found
 
 
 def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:
     """An action as it is written, with names in place of its parameters."""
-    return PARAMETER.sub(lambda match: binding[match[1]], schema.syntax[0])
+    return "".join([binding[piece] if place % 2 else piece for place, piece in enumerate(schema.pieces)])
 
 
 def fact_of(literal: Literal) -> Fact:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import permutations
 
 from rpms.core.belief import Situation
@@ -29,7 +28,7 @@ from rpms.core.planning.trust import (
     need_line,
     needs_of,
 )
-from rpms.core.rules import ActionSchema, ActiveRules, Purpose, Revelation
+from rpms.core.rules import ActionSchema, ActiveRules, Purpose, Revelation, kept_with_rules
 
 
 def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[str] = frozenset()) -> ActiveRules:
@@ -52,6 +51,14 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[s
     return replace(rules, environment=environment, lore=lore, purposes=make.continuations(), barred=barred)
 
 
+def doubts_rest_on(trust: Trust, wide: int) -> tuple[object, ...]:
+    """All that `doubted` reads of trust. Unless `wide`, what speaks for a line makes no difference."""
+    weights = trust.evidence.items()
+    read = weights if wide else [one for one in weights if one[1] < 0 or one[0].part is LinePart.DOUBTED]
+    suspects = frozenset((action, found) for action, found in trust.suspects.items() if found)
+    return frozenset(read), frozenset(trust.learned.items()), suspects, trust.held
+
+
 @dataclass(frozen=True)
 class _Doubting:
     rules: ActiveRules
@@ -64,12 +71,15 @@ class _Doubting:
         needs = tuple(one for one in schema.preconditions if trust.of(need_line(rules, schema, one)) > 0)
         effects = tuple(one for one in schema.effects if not trust.upon(effect_line(rules, schema, one)))
         news = trust.learned.get(key, ())
+        price = trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
+        if not (news or price) and len(needs) == len(schema.preconditions) and len(effects) == len(schema.effects):
+            return schema
         return replace(
             schema,
             preconditions=needs,
             effects=tuple(dict.fromkeys((*effects, *(one for one in news if isinstance(one, Literal))))),
             observes=(*schema.observes, *(one for one in news if isinstance(one, Revelation))),
-            steps=schema.steps + trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE)),
+            steps=schema.steps + price,
         )
 
     def doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[ActionSchema]:
@@ -168,7 +178,7 @@ def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema
     return replace(schema, preconditions=left, steps=schema.steps + price, doubt=doubt, waives=needs)
 
 
-@lru_cache(maxsize=64)
+@kept_with_rules
 def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
     """Each fact that a line of some action needs."""
     schemas = (*rules.environment, *rules.lore.processes)
@@ -177,7 +187,7 @@ def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
     )
 
 
-@lru_cache(maxsize=64)
+@kept_with_rules
 def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Facts that actions and the goal need, by predicate and sign, without permanent facts and kinds."""
     wanted = [literal for _, literal in _uses(rules)]
@@ -189,14 +199,14 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     return frozenset((each.atom.predicate, each.negated) for each in wanted if each.atom.predicate in known)
 
 
-@lru_cache(maxsize=64)
+@kept_with_rules
 def made(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Effects of the actions, by predicate and sign."""
     schemas = (*rules.environment, *rules.lore.processes)
     return frozenset((effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects)
 
 
-@lru_cache(maxsize=64)
+@kept_with_rules
 def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     """Facts over the goal's variables that it may want beside its own, with steps by which they are tried later.
 

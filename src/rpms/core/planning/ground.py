@@ -8,7 +8,7 @@ from math import inf
 from operator import itemgetter
 
 from rpms.core.belief import Situation
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import (
     Achiever,
     Achievers,
@@ -94,7 +94,7 @@ class Ground:
         if not fact.makeable:
             return
         direct = False
-        for way in self._manual.makers.get((fact.predicate, fact.negated), ()):
+        for way in self._manual.makers(fact.predicate, fact.negated):
             for edge in self._ground(way, fact) if not way.circular else ():
                 direct = True
                 yield edge
@@ -104,7 +104,7 @@ class Ground:
 
     def _by_companion(self, companion: str, fact: Fact) -> Iterator[Edge]:
         """Being at one thing is being at all that is in the same place: ways there by another name."""
-        for way in self._manual.makers.get((fact.predicate, False), ()):
+        for way in self._manual.makers(fact.predicate):
             (name,) = way.fact.args
             others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._names.get(name, ())]
             for together in [each for each in others if self._truth(each) is True] or others:
@@ -123,7 +123,7 @@ class Ground:
         if predicate not in self._here:
             self._here[predicate] = [
                 name
-                for way in self._manual.makers.get((predicate, False), ())
+                for way in self._manual.makers(predicate)
                 for name in self._names.get(way.fact.args[0], ())
                 if all(
                     effect.bind({way.fact.args[0]: name}).truth(self._facts) is Truth.TRUE
@@ -143,12 +143,13 @@ class Ground:
                     return  # what it brings about is about a thing by its name
             elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
                 return
+        barred = self._manual.rules.barred
         for filled, needs, extra in self._fill(way, binding):
             if way.schema.once and self._is_spent(way.schema, filled):
                 continue
             cost = way.schema.steps + price + extra
             edge = Edge(fact, needs, cost, way.schema, way.reveals, filled)
-            if needs or edge.command not in self._manual.rules.barred:
+            if needs or not barred or edge.command not in barred:
                 yield edge
 
     def _is_spent(self, schema: ActionSchema, binding: Mapping[str, str]) -> bool:
@@ -298,7 +299,7 @@ class Ground:
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
             manual = self._manual
-            ways = manual.makers.get((fact.predicate, fact.negated), ())
+            ways = manual.makers(fact.predicate, fact.negated)
             self._made[key] = (bool(manual.companion(fact.predicate)) and not fact.negated) or any(
                 not way.circular
                 and all(
@@ -321,9 +322,9 @@ class Ground:
                 row = table.get(args[0]) or table.get(kind_of(args[0])) or ()
                 self._known[key] = args[1] in row or kind_of(args[1]) in row
             else:
-                truth = self._facts.truth(Atom(predicate, args)) if kinds is None else kinds.truth(args)
-                self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
-                companion = self._manual.companion(predicate) if truth is Truth.UNKNOWN else ""
+                value = self._facts.value(predicate, args) if kinds is None else kinds.truth(args).known
+                self._known[key] = value
+                companion = self._manual.companion(predicate) if value is None else ""
                 if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
                     self._known[key] = True
         return self._known[key]

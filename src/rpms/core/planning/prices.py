@@ -133,7 +133,8 @@ class Priced(Purposeful):
 
     def _link(self, edge: Edge) -> Link:
         doubt = edge.schema.doubt if edge.schema is not None else ""
-        return Link(edge.command, edge.fact, edge.reveals, edge.schema in self._lore.processes, doubt)
+        waits = any(edge.schema is process for process in self._lore.processes)
+        return Link(edge.command, edge.fact, edge.reveals, waits, doubt)
 
     def _first(self, edge: Edge) -> Fact:
         """The need to achieve first: in order, but of similar facts the nearest."""

@@ -202,7 +202,7 @@ class Tracker(Purposeful):
         """Preconditions of the usual way to a fact that concern the things and that actions can cause."""
         key = (fact, things)
         if key not in self._needed:
-            ways = self._manual.makers.get((fact.predicate, fact.negated), ())
+            ways = self._manual.makers(fact.predicate, fact.negated)
             if not ways or fact.predicate in self._manual.positional or not any(arg in things for arg in fact.args):
                 self._needed[key] = {}, []
             else:
@@ -228,7 +228,7 @@ class Tracker(Purposeful):
     def _make_milestones(self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact]) -> Iterator[Milestone]:
         fact = Fact(fact.predicate, fact.args, fact.negated)
         thing = next((arg for arg in fact.args if arg in things), None)
-        ways = self._manual.makers.get((fact.predicate, fact.negated), ())
+        ways = self._manual.makers(fact.predicate, fact.negated)
         if thing is None or not ways or fact.predicate in self._manual.positional or fact in above:
             return
         binding, needs = self._before(fact, things)

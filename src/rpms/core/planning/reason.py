@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 from math import inf
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from rpms.core.planning.prices import GOAL, Link, Option, Priced
 from rpms.core.planning.progress import GoalStanding, Tracker, point
 from rpms.core.planning.stuck import Impasse
 from rpms.core.planning.whereabouts import Whereabouts
-from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose
+from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, kept_with_rules
 
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
@@ -199,14 +199,14 @@ class _Graph(Priced):
 
     def _ways_in_principle(self, fact: Fact) -> Iterator[tuple[Achiever, dict[str, str]]]:
         """The ways to make a fact so, with the names that it has, whether they can be gone or not."""
-        for way in self._manual.makers.get((fact.predicate, fact.negated), ()):
+        for way in self._manual.makers(fact.predicate, fact.negated):
             if all(map(self._suits, way.fact.args, fact.args)):
                 yield way, dict(zip(way.fact.args, fact.args, strict=True))
 
     def _fixed(self, need: Need) -> Fact | None:
         """Of facts of which one would do, one that no action changes."""
         makers = self._manual.makers
-        return next((fact for fact in need.literals if (fact.predicate, fact.negated) not in makers), None)
+        return next((fact for fact in need.literals if not makers(fact.predicate, fact.negated)), None)
 
     def first_things(self) -> tuple[Option, ...]:
         """Actions that restore the facts without which nothing else can be done; empty if they hold."""
@@ -264,7 +264,7 @@ _twins: dict[tuple[object, ...], Reasoner] = {}
 """By identity of what ways to facts follow from, which each reasoner keeps alive."""
 
 
-@lru_cache(maxsize=512)
+@kept_with_rules
 def reasoner_of(rules: ActiveRules) -> Reasoner:
     """The reasoner over some rules, made once and shared by rules with the same actions and prohibitions."""
     bans = tuple(id(rule) for rule in rules.rules if rule.forbids)
@@ -275,7 +275,7 @@ def reasoner_of(rules: ActiveRules) -> Reasoner:
             _twins.clear()
         _twins[key] = made
     else:
-        for name in ("makers", "revealers", "positional", "lasting_names", "lasting"):
+        for name in ("_makers", "_giving", "_hoping", "_needs", "revealers", "positional", "lasting_names", "lasting"):
             vars(made)[name] = getattr(twin, name)
     return made
 

@@ -36,7 +36,7 @@ class Impasse(Priced):
             for one in fact.args:
                 yield from self._reasons(Fact(*one), above)
             return
-        makers = self._manual.makers.get((fact.predicate, fact.negated), ()) if fact.makeable else ()
+        makers = self._manual.makers(fact.predicate, fact.negated) if fact.makeable else ()
         revealers = self._manual.revealers.get(fact.predicate, ()) if self._truth(fact) is None else ()
         ways = (*makers, *revealers)
         if not ways:
@@ -88,7 +88,7 @@ class Impasse(Priced):
         return {parameter: name for parameter, name in pairs if parameter not in (ANYTHING, name)}
 
     def _unmakeable(self, fact: Fact) -> str:
-        for way in self._manual.makers.get((fact.predicate, fact.negated), ()):
+        for way in self._manual.makers(fact.predicate, fact.negated):
             for reason in self._nameless(way, fact):
                 return f"{self._say(fact)} ← {way.schema.name}: {reason}"
         value = self._truth(fact)

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache
 from itertools import permutations
 from math import inf
 from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
-from rpms.core.rules import ActionSchema, ActiveRules, Instance, Revelation
+from rpms.core.rules import ActionSchema, ActiveRules, Instance, Revelation, kept_with_rules
 
 FULL = 4.0
 """The trust of a line that the manual states."""
@@ -159,7 +158,7 @@ UNSHAKEN = Trust()
 # Facts over parameters.
 
 
-@lru_cache(maxsize=64)
+@kept_with_rules
 def _roles(rules: ActiveRules) -> frozenset[tuple[str, int, str]]:
     """The parameters that stand in each place of each predicate, in any line of the manual or in its declaration."""
     schemas = (*rules.environment, *rules.lore.processes)
@@ -172,7 +171,7 @@ def _roles(rules: ActiveRules) -> frozenset[tuple[str, int, str]]:
     return frozenset((atom.predicate, place, arg) for atom in atoms for place, arg in enumerate(atom.args))
 
 
-@lru_cache(maxsize=4096)
+@kept_with_rules
 def atoms_over(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
     """Every fact that could be meant over a schema's parameters, and those about nothing in particular."""
     roles, found = _roles(rules), list[Atom]()

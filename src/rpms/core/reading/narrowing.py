@@ -177,7 +177,7 @@ class Narrowing:
         """Predicates that say of one thing in a role whether it is here, and that no action changes."""
         for name, declared in self.manual.predicates.items():
             about_one = len(declared.args) == 1 and declared.args[0] in roles
-            if about_one and not declared.lasting and (name, False) not in self._ways.makers:
+            if about_one and not declared.lasting and not self._ways.makers(name):
                 yield name
 
     def _truth(self, fact: Fact) -> Truth:
@@ -198,9 +198,7 @@ class Narrowing:
     def _find_block(self, fact: Fact, depth: int) -> Objected:
         if self._is_lasting(fact.predicate):
             return self._objected([fact], fact)
-        judged = [
-            self._way_blocked(way, fact, depth) for way in self._ways.makers.get((fact.predicate, fact.negated), ())
-        ]
+        judged = [self._way_blocked(way, fact, depth) for way in self._ways.makers(fact.predicate, fact.negated)]
         return min(judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE)
 
     def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:

@@ -108,7 +108,7 @@ def _ends(look: Look, leg: Leg) -> tuple[str, str]:
 
 
 def _offer(look: Look, leg: Leg) -> Any:
-    """What the search shows of a flight; None where it shows others that day, or its status says it is not for sale."""
+    """Offer of a flight in the search; None where it shows others that day, or its status says it is not for sale."""
     for kind in ("offer", "connection"):
         if leg in (known := look.records(kind)):
             return known[leg]
@@ -317,7 +317,7 @@ def _entitled(look: Look, user: str) -> Iterator[Any]:
 
 
 def _claims(look: Look, user: str) -> Iterator[tuple[int, str, str]]:
-    """What is due, for which status, of which reservation; flights whose status is missing are asked for at the end."""
+    """Amounts due, each with its status and reservation; flights whose status is missing are asked for at the end."""
     statuses, missing = look.records("status"), []
     for reservation in _entitled(look, user):
         legs = _legs(reservation["flights"])

@@ -10,25 +10,36 @@ from typing import Any
 from rpms.guard.call_facts import Look
 
 _YES = (
-    "yes|yes please|yep|yeah|yup|sure|sure thing|ok|okay|absolutely|certainly|definitely|of course|correct|right|"
-    "that is correct|that is right|that works|sounds good|looks good|agreed|i agree|confirmed|i confirm|i do confirm|"
-    "go ahead|please go ahead|go for it|do it|please do|please do it|please do so|proceed|please proceed"
+    r"yes|yep|yeah|yup|sure thing|sure|ok|okay|absolutely|certainly|definitely|of course|correct|"
+    r"that is (?:correct|right)|(?:that )?(?:works|sounds good|looks good)|agreed|i agree|confirmed|i do confirm|i do|"
+    r"i confirm(?: (?:it|this|that))?"
 )
+_THANKS = (
+    r"please|pls|thanks(?: a lot)?|thank you(?: (?:so|very) much)?|great|perfect|good|fine|all right|alright|"
+    r"that (?:is|would be) (?:great|fine|good|perfect)"
+)
+_GO = r"go ahead|go for it|proceed|please do|do (?:it|that|this|so|both)"
 _DOING = (
-    "cancel|book|change|exchange|return|refund|modify|update|process|make|do|send|add|upgrade|complete|proceed|submit|"
-    "place|switch|charge|use|issue|remove"
+    r"cancel|book|change|exchange|return|refund|modify|update|process|make|send|add|upgrade|complete|submit|place|switch|"
+    r"charge|use|issue|remove"
 )
-_PLAIN_YES = re.compile(
-    rf"(?:{_YES})(?:[,.!;:]|\s*$)|(?:yes|yeah|yep|yup)\s+(?:please\s+)?(?:{_DOING}|i|that|it|to|for|go|the)\b"
-    rf"|(?:please )?(?:go ahead and|proceed (?:to|and)) (?:{_DOING})\b"
-    r"|(?:please )?(?:go ahead|proceed) with\b|i confirm\b"
+_WHAT = r"(?:it|this|that|them|these|those|the|my|me|both|all|everything|to|please|now)"
+_MY_WISH = r"(?:(?:you (?:can|may)|i (?:want|would like|wish)(?: you)? to|let us) )?"
+_PIECES = re.compile(r"\s*(?:[,.!;:]+(?=\s|$)|\s[-–]\s|—|\band\b)\s*")
+_FIRST = re.compile(rf"(?:(?:{_YES})(?: (?:{_THANKS}))*|{_MY_WISH}(?:please )?(?:{_GO}))(?: |$)")
+_PLAIN = re.compile(
+    rf"(?:(?:{_YES}|{_THANKS})(?: |$))*"
+    rf"(?:(?:to )?{_MY_WISH}(?:(?:please|{_GO}) )*(?:{_GO}|(?:(?:{_GO}) with|{_DOING})(?: {_WHAT}\b.*)?))?"
 )
+"""All that a piece of a plain yes may be: agreement and thanks, then perhaps what is to be done."""
 _NO = re.compile(r"\b(?:not?|nope|never|nothing|none|neither|nor|cannot)\b|n't\b")
 _RESERVED = re.compile(
-    r"\?|\b(?:wait|hold|stop|but|however|although|though|unless|until|if|instead|except|first|before|later|yet|maybe|perhaps|"
-    r"actually|rather|unsure|think|mind|more|other|another|different|explain|tell|what|how|why|which|who|when|where)\b"
+    r"\?|\b(?:wait|hold|stop|but|however|although|though|unless|until|if|instead|except|first|before|after|later|yet|maybe|"
+    r"perhaps|actually|rather|unsure|think|mind|more|other|another|different|explain|tell|what|how|why|which|who|when|where|"
+    r"once|only|soon|provided|assuming|depending|else|something|list|options|day|myself)\b"
 )
 """Words after which a yes is not plain."""
+_LONGEST_YES = 300
 Fact = Callable[..., bool | None]
 
 
@@ -48,10 +59,18 @@ def fact(function: Fact) -> Fact:
 @fact
 def says_yes(_look: Look, text: str) -> bool | None:
     """True for a plain yes, False for a no, None where only a person or a host can tell, who says `confirmed`."""
-    said = " ".join(text.casefold().replace("’", "'").replace("'s ", " is ").split()).lstrip(" \"'*->")
+    said = " ".join(text.casefold().replace("’", "'").split())
+    for short, long in (("let's ", "let us "), ("'s ", " is "), ("'d ", " would ")):
+        said = said.replace(short, long)
+    if len(said) > _LONGEST_YES:
+        return None
     if _NO.search(said):
         return False
-    return True if _PLAIN_YES.match(said) and not _RESERVED.search(said) else None
+    pieces = [piece for each in _PIECES.split(said) if (piece := each.strip(" \"'*->"))]
+    while len(pieces) > 1 and re.fullmatch(_THANKS, pieces[0]):
+        del pieces[0]
+    plain = bool(pieces and _FIRST.match(pieces[0])) and all(map(_PLAIN.fullmatch, pieces))
+    return True if plain and not _RESERVED.search(said) else None
 
 
 @fact

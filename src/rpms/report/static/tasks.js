@@ -111,6 +111,10 @@
   );
   const body = document.getElementById("rows");
 
+  // The first tasks have pages; of the others the list tells all that there is.
+  function link(row, attributes, text, ...where) {
+    return row.number < info.shown ? el("a", { ...attributes, href: address(row, ...where) }, text) : el("span", attributes, text);
+  }
   function address(row, condition, other) {
     const wanted = new URLSearchParams({ task: row.number, condition });
     if (other !== undefined) wanted.set("with", other);
@@ -125,7 +129,7 @@
     return el(
       "td",
       {},
-      el("a", { class: `outcome ${kind}`, href: address(row, n) }, label),
+      link(row, { class: `outcome ${kind}` }, label, n),
       el("span", { class: "brief" }, el("span", {}, `${steps} steps`), slips ? el("span", {}, `${slips} infeasible`) : null),
     );
   }
@@ -150,13 +154,13 @@
         el(
           "th",
           { scope: "row" },
-          first < 0 ? row.goal || row.task : el("a", { href: address(row, first), class: "open" }, row.goal || row.task),
+          first < 0 ? row.goal || row.task : link(row, { class: "open" }, row.goal || row.task, first),
           row.goal ? el("span", { class: "name" }, row.task) : null,
           el(
             "span",
             { class: "brief" },
             el("span", { class: "tag" }, info.types[row.type] || row.type),
-            pair ? el("a", { href: address(row, ...pair), class: "compare" }, "Compare") : null,
+            pair && row.number < info.shown ? el("a", { href: address(row, ...pair), class: "compare" }, "Compare") : null,
           ),
         ),
         info.conditions.map((_, n) => outcome(row, n)),

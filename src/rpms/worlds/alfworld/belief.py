@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
 
 from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Facts, Truth, kind_of
@@ -48,6 +50,7 @@ class Recalled:
         return Truth.of(known)
 
 
+@lru_cache(maxsize=16_384)
 def _same(one: str, other: str) -> bool | None:
     """True for one place, false for receptacles of two kinds; two of a kind may share a location, as may a lamp."""
     if one == other:
@@ -82,6 +85,8 @@ class AlfworldBelief(Belief):
     """Basins that something was held under in vain: they clean nothing."""
     refused: frozenset[str] = frozenset()
     """Commands that did nothing since the last one that changed something."""
+    _derived: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Names, which plans ask for again and again."""
 
     @property
     def holding(self) -> tuple[str, ...]:
@@ -178,12 +183,21 @@ class AlfworldBelief(Belief):
 
     @property
     def names(self) -> Mapping[str, tuple[str, ...]]:
-        things = {thing: None for inside in self.contents.values() for thing in inside} | dict.fromkeys(self.holding)
-        objects = tuple(things)
-        return {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
+        if "names" not in self._derived:
+            things = {thing: None for inside in self.contents.values() for thing in inside}
+            objects = tuple(things | dict.fromkeys(self.holding))
+            named = {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
+            self._derived["names"] = named
+        found: Mapping[str, tuple[str, ...]] = self._derived["names"]
+        return found
 
     def called(self, word: str) -> tuple[str, ...]:
-        return tuple(name for name in self.names["thing"] if kind_of(name) == word)
+        if "kinds" not in self._derived:
+            kinds = self._derived["kinds"] = dict[str, tuple[str, ...]]()
+            for name in self.names["thing"]:
+                kinds[kind_of(name)] = (*kinds.get(kind_of(name), ()), name)
+        found: tuple[str, ...] = self._derived["kinds"].get(word, ())
+        return found
 
     def serving(self, goal: Goal) -> AlfworldBelief:
         return self.but(goal=goal)

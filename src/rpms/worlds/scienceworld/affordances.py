@@ -7,6 +7,7 @@ is in no list may be anything.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _FIXED: Final = frozenset({
@@ -75,6 +76,7 @@ def ware(name: str) -> str:
     return _tail(name, _WARES)
 
 
+@lru_cache(maxsize=16_384)
 def _tail(name: str, kinds: frozenset[str]) -> str:
     words = _TAIL.sub("", name.casefold())
     while words and words not in kinds:

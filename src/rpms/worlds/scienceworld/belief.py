@@ -43,19 +43,32 @@ class ScienceBelief(ScienceKnown):
         return called(self.scene, word)
 
     def truth(self, atom: Atom, /) -> Truth:
-        recipe = RECIPES.get(atom.predicate)
+        return Truth.of(self.value(atom.predicate, atom.args))
+
+    def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        key = (predicate, args)
+        if key not in self._answered:
+            said = self._answer(predicate, args)
+            self._answered[key] = said if said is None else bool(said)
+        return self._answered[key]
+
+    @cached_property
+    def _answered(self) -> dict[tuple[str, tuple[str, ...]], bool | None]:
+        return {}
+
+    def _answer(self, predicate: str, names: tuple[str, ...]) -> bool | None:
+        recipe = RECIPES.get(predicate)
         if recipe is not None:
-            suits = len(atom.args) == _ARITY[atom.predicate]
-            return Truth.of(recipe(self.scene, *atom.args)) if suits else Truth.UNKNOWN
-        answer = PREDICATES.get(atom.predicate)
+            return recipe(self.scene, *names) if len(names) == _ARITY[predicate] else None
+        answer = PREDICATES.get(predicate)
         if answer is None:
-            return Truth.UNKNOWN
+            return None
         arity, ask = answer
-        args = [arg.removesuffix(" ?") for arg in atom.args]  # what was never seen goes by its kind
-        if atom.predicate in ("here", "portable", "with") and args[-1] != atom.args[-1]:
-            return Truth.of(unseen(self.scene, atom.predicate, *args))
-        asked = self.scene if atom.predicate in SIGHTS else self
-        return Truth.of(ask(asked, *args)) if len(args) == arity else Truth.UNKNOWN
+        args = [name.removesuffix(" ?") for name in names]  # what was never seen goes by its kind
+        if predicate in ("here", "portable", "with") and args[-1] != names[-1]:
+            return unseen(self.scene, predicate, *args)
+        asked = self.scene if predicate in SIGHTS else self
+        return ask(asked, *args) if len(args) == arity else None
 
     def signature(self) -> StateSignature:
         """σ(b): `room=kitchen|inventory=empty`, and the instruments carried if there are any."""

@@ -7,7 +7,7 @@ like stay where they were seen; whatever lives, grows, melts or is made may be a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from rpms.core.goal import Goal
@@ -59,10 +59,13 @@ def found(forest: Forest, phrase: Phrase, place: str) -> list[Seen]:
     return [Seen(thing, holders, place) for _, thing, holders in find(forest, phrase, place)]
 
 
-def meant(belief: ScienceKnown, words: str) -> list[Seen]:
+def meant(belief: ScienceKnown, words: str) -> Sequence[Seen]:
     """Everything known here and in the inventory that words may mean."""
-    phrase = read_phrase(words)
-    return [*found(belief.here, phrase, belief.room or ""), *found(belief.inventory, phrase, INVENTORY)]
+    if words not in belief.meanings:
+        phrase = read_phrase(words)
+        here, carried = found(belief.here, phrase, belief.room or ""), found(belief.inventory, phrase, INVENTORY)
+        belief.meanings[words] = (*here, *carried)
+    return belief.meanings[words]
 
 
 def _is_shut(belief: ScienceKnown, match: Seen) -> bool:

@@ -76,8 +76,9 @@ class Scene:
     def by_name(self) -> Mapping[str, Seen]:
         """Every thing by a name that tells it from all others, such as `sink in kitchen`; equal ones are one."""
         names = Counter(seen.name for seen in self.things)
-        for name in names:  # `freezer` would also be the ultra low temperature freezer
-            names[name] += sum(is_fixed(name) and other.endswith(f" {name}") for other in names)
+        for name in filter(is_fixed, names):  # `freezer` would also be the ultra low temperature freezer
+            tail = f" {name}"
+            names[name] += sum([other.endswith(tail) for other in names])
         mixed = Counter(self._holding(seen) for seen in self.things if names[seen.name] > 1)
         found: dict[str, Seen] = {}
         for seen in self.things:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -48,6 +47,7 @@ class Phrase:
         return "inventory" in self.places
 
 
+@lru_cache(maxsize=16_384)
 def read_phrase(words: str) -> Phrase:
     """Take a name apart.
 
@@ -116,13 +116,15 @@ def is_substance(thing: Thing) -> bool:
     return "substance called" in thing.raw or not thing.flags.isdisjoint({"solid", "liquid", "gas"})
 
 
-def walk(forest: Forest, above: Forest = (), path: Path = ()) -> Iterator[tuple[Path, Thing, Forest]]:
+def walk(forest: Forest, above: Forest = (), path: Path = ()) -> list[tuple[Path, Thing, Forest]]:
     """Every thing with the way to it and what holds it, the nearest first."""
+    found: list[tuple[Path, Thing, Forest]] = []
     for place, thing in enumerate(forest):
         here = (*path, place)
-        yield here, thing, above
+        found.append((here, thing, above))
         if thing.contents:
-            yield from walk(thing.contents, (thing, *above), here)
+            found += walk(thing.contents, (thing, *above), here)
+    return found
 
 
 def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[tuple[Path, Thing, Forest]]:

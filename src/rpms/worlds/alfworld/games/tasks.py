@@ -127,7 +127,7 @@ def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
 def load_task(task: Task, dialect: str = "") -> GameFile:
     """Open a listed game, builtin or not, for the native engine; in its own dialect or in the one given."""
     if "builtin" in task.source:
-        return _load_builtin(task.source["builtin"], dialect)
+        return _load(task.source["builtin"], dialect, None)
     return load_game(task.source["path"], dialect)
 
 
@@ -137,18 +137,30 @@ def load_game(path: str, dialect: str = "") -> GameFile:
         found = Path(path).stat()
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
-    return _load_file(path, dialect, (found.st_mtime_ns, found.st_size))
+    return _load(path, dialect, (found.st_mtime_ns, found.st_size))
 
 
-@lru_cache(_KEPT)
-def _load_file(path: str, dialect: str, _version: tuple[int, int]) -> GameFile:
-    return GameFile.from_data(reworded(read_data(path), dialect, path), path)
+_opened: dict[tuple[str, str, tuple[int, int] | None], None] = {}
+"""Games that were opened: a run, which plays each once, keeps none of them."""
 
 
-@lru_cache(_KEPT)
-def _load_builtin(name: str, dialect: str) -> GameFile:
-    path = f"{BUILTIN}/{name}"
-    return GameFile.from_data(reworded(builtin_game(name), dialect, path), path)
+def _load(path: str, dialect: str, version: tuple[int, int] | None) -> GameFile:
+    """A game, kept from the second time on; a builtin one goes by its name and has no version."""
+    key = (path, dialect, version)
+    if key in _opened:
+        return _keep(*key)
+    if len(_opened) >= _KEPT:
+        _opened.clear()
+    _opened[key] = None
+    return _read(*key)
+
+
+def _read(path: str, dialect: str, version: tuple[int, int] | None) -> GameFile:
+    data, place = (builtin_game(path), f"{BUILTIN}/{path}") if version is None else (read_data(path), path)
+    return GameFile.from_data(reworded(data, dialect, place), place)
+
+
+_keep = lru_cache(_KEPT)(_read)
 
 
 ANNOTATIONS = "traj_data.json"
