@@ -21,6 +21,8 @@ INVALID: Final = -32600
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 """In the `_meta` of every request since 2026-07-28, in place of a handshake."""
+_FIELDS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
+_PARAMS: Final = ("name", "arguments")
 _ID = rb'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")'
 _FIRST_ID = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,100}"\s*,\s*){0,2}' + _ID)
 _LAST_ID = re.compile(
@@ -77,6 +79,12 @@ def id_of(message: Mapping[str, Any]) -> int | str | None:
     """The id of a message; None if it has none that is a whole number or a text."""
     id_ = message.get("id")
     return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
+
+
+def misspelled(message: Mapping[str, Any]) -> str:
+    """A name that some readers take for one of the protocol's: many of them disregard case. Empty if there is none."""
+    pairs = ((_FIELDS, message), (_PARAMS, params_of(message) if message.get("method") == CALL else {}))
+    return next((name for known, held in pairs for name in held if name not in known and name.casefold() in known), "")
 
 
 def params_of(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -84,10 +84,13 @@ class McpSession:
             self._answer(mcp.error(mcp.answered_by(line), mcp.PARSE_ERROR, f"the guard cannot read this: {error}"))
             return
         for each in message if isinstance(message, list) else [message]:  # of a batch, each on its own
-            if isinstance(each, dict):
-                self._request(each)
-            else:
+            if not isinstance(each, dict):
                 self._answer(mcp.error(None, mcp.INVALID, "a message is an object"))
+            elif odd := mcp.misspelled(each):
+                problem = f"{excerpt(odd)} may be read as {odd.casefold()}, so that it was not passed on"
+                self._answer(mcp.error(mcp.answered_by(line), mcp.INVALID, problem))
+            else:
+                self._request(each)
 
     def too_long(self, start: bytes, end: bytes) -> bool:
         """Refuse a message that was thrown away as it came, by its first and last bytes; False if none knows its id."""
