@@ -14,8 +14,7 @@ from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.batching import BatchLimits
 from rpms.models.constraint import begins, fits, shapes_of
-from rpms.models.hf.attention import NAME
-from rpms.models.hf.loop import Loop
+from rpms.models.hf.loop import NAME, Loop
 from rpms.models.hf.model import CPU_TOKENS, HFModel
 from tests.models.prompts import prompt, request
 
