@@ -105,8 +105,8 @@ def lines_of(manual: RuleManual, kind: str, dice: random.Random, used: Container
             case "ban added":
                 for need in possible_needs(manual, schema, dice):
                     ban = Rule("D-WRONG", Tier.DOMAIN, "wrong", "", forbids=(Prohibition(schema.name, (need,)),))
-                    wrong = replace(manual, rules=(*manual.rules, ban))
-                    edits.append((f"{schema.name}: {ban.forbids[0]}", lambda wrong=wrong: wrong))
+                    banned = replace(manual, rules=(*manual.rules, ban))
+                    edits.append((f"{schema.name}: {ban.forbids[0]}", lambda banned=banned: banned))
             case "effect removed":
                 for place, effect in enumerate(schema.effects):
                     edits.append(
@@ -254,7 +254,7 @@ def main() -> None:
                         told = "; ".join(f"{kind} ({words})" for kind, words in faulty.faults)
                         print(f"    {sum(one.won for one in some)}/{len(some)}  {told}  {lost[:2]}", flush=True)
                 steps = sum(len(one.steps) for one in played)
-                won, refused = sum(one.won for one in played), sum(one.infeasible for one in played)
+                won, refused = sum(one.won for one in played), sum(one.counts["infeasible"] for one in played)
                 print(
                     f"{count:<7} {name:<28} {doubt:<6} {f'{won} of {len(played)}':>12} {100 * won / len(played):>6.1f} "
                     f"{steps / len(played):>6.1f} {100 * refused / steps:>7.1f}% {time.perf_counter() - begun:>6.0f}",

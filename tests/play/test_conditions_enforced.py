@@ -66,7 +66,7 @@ def test_without_rules_nothing_is_refused_asked_again_or_explained(condition):
     for guard in (GuardMode.BLOCK, GuardMode.ADVISE):
         episode, asked = played(condition, "open drawer 1", guard=guard)
         assert len(asked) == len(episode.steps) == 4
-        assert episode.reasks == 0
+        assert episode.counts["reasks"] == 0
         assert all(step.infeasible and not step.refusals for step in episode.steps)
         assert not any("you are not at drawer 1" in text for text in asked)
 

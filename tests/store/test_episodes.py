@@ -167,7 +167,7 @@ def test_what_goes_past_the_paper_is_kept_too(tmp_path):
     record = stored(tmp_path, episode)
     assert [dict(step.extras) for step in record.steps] == [step.extras for step in episode.steps]
     assert any("menu" in step.extras for step in record.steps)
-    assert record.row.reasks == episode.reasks > 0
+    assert record.row.reasks == episode.counts["reasks"] > 0
     assert record.row.replaced == sum("replaced" in step.extras for step in record.steps) > 0
 
 

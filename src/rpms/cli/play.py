@@ -177,7 +177,9 @@ def _show_end(console: Console, episode: Episode) -> None:
     style = "bold green" if episode.won else "bold red"
     error = f": {episode.error}" if episode.error else ""
     steps = len(episode.steps)
-    counts = f"{steps} step{'' if steps == 1 else 's'}, {episode.infeasible} infeasible, score {episode.score:g}"
+    counts = (
+        f"{steps} step{'' if steps == 1 else 's'}, {episode.counts['infeasible']} infeasible, score {episode.score:g}"
+    )
     console.print(Text(f"{episode.ending}{error} ({counts})", style=style))
 
 
