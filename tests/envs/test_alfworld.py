@@ -167,6 +167,7 @@ def test_a_damaged_game_is_named(tmp_path):
         ({"env": {"task_types": 5}}, "train"),
         ({"env": {"task_types": ["look"]}}, "train"),
         ({"env": {"goal_desc_human_anns_prob": "often"}}, "train"),
+        ({"env": {"goal_desc_human_anns_prob": 10**400}}, "train"),
         ({"env": {"domain_randomization": "yes"}}, "train"),
         ({"dataset": {"num_eval_games": float("inf")}}, "eval_in_distribution"),
         ({"dataset": {"num_eval_games": 1.5}}, "eval_in_distribution"),
