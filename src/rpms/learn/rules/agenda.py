@@ -15,7 +15,7 @@ from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner, reasoner_of
 from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Book
-from rpms.learn.rules.conclude import Learned, conclude, manual_from
+from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.needs import Needs, bits, union
@@ -110,6 +110,7 @@ class Agenda:
     ledger: Ledger
     how: Exploring = field(default_factory=Exploring)
     learned: Learned | None = None
+    bold: bool = False  # True to doubt all that may be doubted: for types that are not won with it
     _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
     interest: list[float] = field(default_factory=list)  # Weight of each question among the others
@@ -132,7 +133,7 @@ class Agenda:
     def adopt(self, learned: Learned) -> None:
         """Ask about conclusions from now on. A guess at a goal that nothing came of may be within reach now."""
         self.learned = learned
-        self._manual = manual_from(learned, guessing=True)
+        self._manual = manual_from(bolder(learned) if self.bold else learned, guessing=True)
         schemas = self._manual.actions
         self._effects = [frozenset((each.atom.predicate, each.negated) for each in one.effects) for one in schemas]
         self._reasoners.clear()

@@ -80,6 +80,7 @@ class Rehearsal:
 
     def _mind(self) -> Mind:
         learned = self.learned()
+        self.explorer.agenda.bold = True
         self.explorer.agenda.adopt(learned)
         knowledge = replace(knowledge_of(self.explorer.world), manual=manual_from(learned))
         return compose(RULES_ONLY, knowledge, EpisodicMemory())
