@@ -16,9 +16,8 @@ from rpms.cli.models import check_model
 from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model, parse_parameter
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import FunctionModel, PolicyModel, read_script
 from rpms.models.providers import PROVIDERS, all_available, available, parse_model_name
-from rpms.models.scripted import FunctionModel, read_script
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import prompt, request
 from tests.models.server import openai_ok
@@ -143,7 +142,7 @@ for name in ("hf/some/model", "gguf/" + sys.argv[1], "anthropic/claude-x"):
 
 def test_importing_the_models_loads_no_sdk():
     code = (
-        "import sys, rpms.models.catalogue, rpms.models.hf.model, rpms.models.local_gguf, rpms.models.claude, "
+        "import sys, rpms.models.catalogue, rpms.models.hf.model, rpms.models.local_gguf, rpms.models.remote, "
         "rpms.models.remote; print([m for m in ('openai', 'anthropic', 'torch', 'llama_cpp') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -18,17 +18,15 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
 from rpms.learn.rounds import LearningPlan, learn
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel, ScriptedModel
+from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import estimate_study
+from rpms.study.estimate import estimate_study, results_table
 from rpms.study.read import read_study
 from rpms.study.run import Means, Result, StudyLayout, run_study
-from rpms.study.table import results_table
 from rpms.study.values import Study
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world

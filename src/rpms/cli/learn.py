@@ -10,7 +10,7 @@ import typer
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
-from rpms.cli.resources import Resources, with_resources
+from rpms.cli.options import Resources, with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
@@ -22,11 +22,11 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.epochs import trial_folder
 from rpms.play.plan import NamedModel, plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
-from rpms.play.trials import trial_folder
 from rpms.store.experience import write_experience
 from rpms.store.runs import PROTOCOL, RunFolder
 from rpms.worlds.registry import find_world, world_named

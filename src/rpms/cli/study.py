@@ -14,7 +14,7 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
-from rpms.cli.resources import Resources, with_resources
+from rpms.cli.options import Resources, with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
@@ -29,10 +29,9 @@ from rpms.play.settings import Settings
 from rpms.store.experience import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study
+from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study, estimates_table, results_table
 from rpms.study.read import find_study, read_study, shipped_studies
 from rpms.study.run import Cell, Means, StudyLayout, plan_round, run_study
-from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world, world_named
 
@@ -45,6 +44,10 @@ _WIDTH = 120
 
 WorldFolder = Annotated[
     str | None, typer.Option(help="The study's world by its folder, where it is not installed; its code runs.")
+]
+PartModules = Annotated[
+    list[str] | None,
+    typer.Option(help="A module whose parts the study names; its code runs.", metavar="MODULE", show_default=False),
 ]
 StudyArgument = Annotated[
     Path, typer.Argument(help="A study's file, or a name that `rpms study list` prints.", show_default=False)
@@ -79,6 +82,7 @@ def run_file(
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
     world: WorldFolder = None,
+    parts: PartModules = None,
     only: Annotated[
         str,
         typer.Option(help="Only conditions of these names; * stands for any text, several with ;", metavar="NAME;…"),
@@ -97,7 +101,7 @@ def run_file(
     file = find_study(file)
     if world is not None:
         find_world(world)
-    study = read_study(file).under(settings).only(only)
+    study = read_study(file, parts or ()).under(settings).only(only)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
     models = study.models_to_run(model or ())
@@ -153,12 +157,13 @@ def run_file(
 def check(
     files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
     world: WorldFolder = None,
+    parts: PartModules = None,
 ) -> None:
     """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
     if world is not None:
         find_world(world)
     for file in map(find_study, files):
-        study = read_study(file)
+        study = read_study(file, parts or ())
         world_named(study.world, study.file)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
 

@@ -15,7 +15,7 @@ from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.patience import Patience
-from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_first, menu_random
+from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_first, menu_random, read_script
 from rpms.models.providers import (
     ENTRY_POINTS,
     IN_PROCESS,
@@ -28,7 +28,6 @@ from rpms.models.providers import (
     parse_model_name,
 )
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
-from rpms.models.scripted import read_script
 from rpms.models.secrets import check_base_url
 
 
@@ -116,13 +115,10 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
         "key_variable": provider.key_variable,
         "patience": options.patience,
     }
-    if provider.backend is Backend.ANTHROPIC:
-        from rpms.models.claude import ClaudeModel  # noqa: PLC0415  an extra
+    from rpms.models.remote import ClaudeModel, RemoteModel  # noqa: PLC0415  what few commands need
 
-        return ClaudeModel(**arguments)
-    from rpms.models.remote import RemoteModel  # noqa: PLC0415  the SDK is slow to import
-
-    return RemoteModel(**arguments, forms=provider.forms)
+    claude = provider.backend is Backend.ANTHROPIC
+    return ClaudeModel(**arguments) if claude else RemoteModel(**arguments, forms=provider.forms)
 
 
 def _load_installed(name: ModelName) -> Model:
