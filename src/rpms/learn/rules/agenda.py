@@ -222,11 +222,6 @@ class Agenda:
             self._reasoners[wanted] = reasoner_of(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
 
-    def circumstances(self, schema: ActionSchema) -> tuple[Clause, ...]:
-        """Possible needs of an action that has hardly ever worked, beside those of its schema."""
-        action = next(each for each in self.learned.actions if each.name == schema.name) if self.learned else None
-        return tuple(Clause((literal,)) for literal in action.circumstances) if action is not None else ()
-
     def towards(self, needs: tuple[Clause, ...]) -> Reasoner:
         """Plans towards some facts about things by their names."""
         if needs not in self._reasoners:
@@ -330,8 +325,10 @@ class Ventures:
     def prospects(self, situation: Situation) -> list[Prospect]:
         """Actions that may score, most promising first, without those given up since anything scored."""
         found: dict[str, Prospect] = {}
+        rare = {each.name: each.circumstances for each in self.agenda.learned.actions} if self.agenda.learned else {}
         for question in self.agenda.questions:
-            restored, past = self.agenda.circumstances(question.schema), Past(question.book, self.goal)
+            restored = tuple(Clause((literal,)) for literal in rare.get(question.schema.name, ()))
+            past = Past(question.book, self.goal)
             for names in self._names(question, situation.belief):
                 command = fill(question.book.template, names)
                 if command in found or command in self.given_up:

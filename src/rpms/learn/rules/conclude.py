@@ -22,8 +22,8 @@ from rpms.core.rules import (
 from rpms.learn.rules.attempts import NAME, Book, Sights
 from rpms.learn.rules.goals import NOT, GoalModel, Makeable, goal_model
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.model import ActionModel, KindTable, kind_tables, literal_of
-from rpms.learn.rules.needs import Needs, bits, circumstances
+from rpms.learn.rules.model import ActionModel, KindTable, kind_tables
+from rpms.learn.rules.needs import Needs, circumstances
 from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.processes import Process, processes, processes_by_role
 from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks, score_tables
@@ -176,7 +176,7 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
     effects = [
         fact for fact in outcomes.effects() if (name, fact.clause.bind(bound).literals[0]) not in excluded.effects
     ]
-    few, fewest = len(wins) < LIMITS.few_successes, tuple(literal_of(book.facts, bit) for bit in bits(needs.explaining))
+    few, fewest = len(wins) < LIMITS.few_successes, needs.literals(needs.explaining)
     return ActionModel(
         name,
         book.template,
@@ -192,9 +192,9 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
         sum(attempt.lost for attempt in wins),
         outcomes.ruinous(),
         tuple(attempt.witness for attempt in wins[: LIMITS.witnesses]),
-        tuple(literal_of(book.facts, bit) for bit in bits(needs.required)) if few else fewest,
+        needs.literals(needs.required) if few else fewest,
         fewest,
-        needs.safe_literals,
+        frozenset(needs.literals(needs.safe)),
         circumstances(needs) if few else (),
     )
 

@@ -14,7 +14,7 @@ from rpms.core.planning.achievers import command_of
 from rpms.core.rules import Instance
 from rpms.learn.rules.agenda import Agenda, Exploring, Prospect, Question
 from rpms.learn.rules.goals import State
-from rpms.learn.rules.ledger import Ledger
+from rpms.learn.rules.ledger import Diary, Ledger
 from rpms.learn.rules.looking import Looking, Standing
 from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.thresholds import LIMITS
@@ -317,7 +317,7 @@ class Explorer:
         try:
             aside = number % LIMITS.aside == 0 and not mending
             apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside or mending else self.ledger
-            diary = apart.begin(f"{number}:{task.id}", opening)
+            diary = Diary(apart, f"{number}:{task.id}", opening)
             dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
             session = Session(self.agenda, diary, game, dice, about_goal=mending)
             until = self.how.steps if mending else self.until
