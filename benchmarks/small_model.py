@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NoReturn
 
-from rpms.cli.options import make_setting
+from rpms.cli.choices import make_setting
 from rpms.core.condition import CONDITIONS
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.recall import EpisodicMemory

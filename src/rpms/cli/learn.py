@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rpms.cli import options
-from rpms.cli.knobs import with_settings
-from rpms.cli.resources import Resources, with_resources
+from rpms.cli import choices, options
+from rpms.cli.resources import Resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
@@ -52,40 +51,22 @@ def _first_condition(settings: Settings) -> str:
     return name
 
 
-@with_settings()
-@with_resources
 def learn_split(
-    world: options.WorldName,
-    out: Annotated[
-        Path, typer.Option(help="The memory to write, such as memory.jsonl; the rounds are kept beside it.")
-    ],
-    rounds: Annotated[int, typer.Option(help="How many times to play the split.")] = 3,
-    engine: options.EngineName = "native",
-    model: options.ModelName = "planner",
-    later: Annotated[
-        str, typer.Option(help="Condition of the later rounds: full or rules-only. --condition is the first's.")
-    ] = "full",
-    option: options.WorldOptions = None,
-    go_on: Annotated[
-        bool, typer.Option("--continue", help="Continue from the frozen memory in --out with more rounds.")
-    ] = False,
-    audit: Annotated[
-        bool,
-        typer.Option(
-            "--audit", help="Set aside memories that do harm; some are hidden (--mask 0.2) to find out which."
-        ),
-    ] = False,
-    lessons: Annotated[
-        str, typer.Option(help="Who words lessons: seen (taken from what was seen), or model (then checked).")
-    ] = "seen",
     *,
+    world: str,
+    out: Path,
+    rounds: int,
+    engine: str,
+    model: str,
+    later: str,
+    option: list[str] | None,
+    go_on: bool,
+    audit: bool,
+    lessons: str,
     resources: Resources,
     settings: Settings,
 ) -> None:
-    """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.
-
-    With --memory, learning starts from that memory; with --continue, from the one in --out.
-    """
+    """`rpms learn`, once its options are read."""
     found = find_world(world)
     if later not in LATER:
         raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
@@ -96,12 +77,12 @@ def learn_split(
     names = (_first_condition(settings), later)
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
     enforcement = first.enforcement
-    options.refuse_choosing_without_menu(enforcement, model)
-    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
+    choices.refuse_choosing_without_menu(enforcement, model)
+    tasks, setting = settings.tasks(found, choices.make_setting(found, resources.data, engine, option))
     named, player = resources.model(model, world, settings), resources.player()
     known = resources.price_of(model)
     meter = resources.meter({model: known})
-    terms = options.terms_of(settings, found, model, resources.base_url)
+    terms = choices.terms_of(settings, found, model, resources.base_url)
     terms["open_reader"] = resources.reader(world, settings)
     terms["condition"] = first
     plan = LearningPlan(
@@ -109,7 +90,7 @@ def learn_split(
         rounds,
         first=first,
         later=after_it,
-        start=options.memory_of(settings, found, model) if settings.memory else None,
+        start=choices.memory_of(settings, found, model) if settings.memory else None,
         audit=audit,
         harvest=settings.harvesting,
         words=(named if meter is None else meter.watching(named, known)) if _words_lessons(lessons, model) else None,
@@ -119,8 +100,8 @@ def learn_split(
     if audit and not (after_it.memory and plan.before + rounds > 1):
         raise InputError("--audit needs a round that plays with a memory: --rounds 2 or more, with --later full")
     resources.check(named, begun=RunFolder(round_folder(out, plan.before + 1)).begun)
-    options.note_idle_parts(found, enforcement)
-    options.note_free_actions(enforcement, model)
+    choices.note_idle_parts(found, enforcement)
+    choices.note_free_actions(enforcement, model)
     console = make_console()
 
     def listen(number: int) -> Listener:

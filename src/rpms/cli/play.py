@@ -5,16 +5,15 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from pathlib import Path
 
 import typer
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from rpms.cli import options
+from rpms.cli import choices
 from rpms.cli.human import HumanModel, Left
-from rpms.cli.knobs import with_settings
 from rpms.cli.resources import model_options
 from rpms.cli.screen import complain, make_console
 from rpms.cli.step_screen import infeasible_line, said, show_step
@@ -37,43 +36,36 @@ from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
 
-@with_settings(without=("task", "limit", "per_task", "sample", "prompt"))
 def play_one(
-    world: options.WorldName,
-    task: Annotated[str | None, typer.Option(help="A task's number, type, name or id; by default the first.")] = None,
-    variation: Annotated[
-        int | None, typer.Option(help="Which variation of --task NAME in ScienceWorld, or seed in TextWorldExpress.")
-    ] = None,
-    data: options.DataFolder = None,
-    engine: options.EngineName = "native",
-    model: options.ModelName = "planner",
-    base_url: options.BaseUrl = None,
-    option: options.WorldOptions = None,
-    goal: Annotated[
-        str | None, typer.Option(help="What is wanted, in your own words, in place of the task's goal.", metavar="TEXT")
-    ] = None,
-    prompt: Annotated[bool, typer.Option("--prompt", help="Show each prompt in full.")] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="Show the active rules at the start.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show rejected memories too, and nothing shortened.")
-    ] = False,
     *,
+    world: str,
+    task: str | None,
+    variation: int | None,
+    data: Path | None,
+    engine: str,
+    model: str,
+    base_url: str | None,
+    option: list[str] | None,
+    goal: str | None,
+    prompt: bool,
+    rules: bool,
+    verbose: bool,
     settings: Settings,
 ) -> None:
-    """Play one task and watch every step: observation, belief, rules, memories with verdicts, action."""
+    """`rpms play`, once its options are read."""
     found = find_world(world)
     settings, note = _with_or_without_memory(settings, found)
     condition, method = settings.condition_value(), settings.method(found)
-    options.refuse_choosing_without_menu(condition.enforcement, model)
-    setting = settings.setting(found, options.make_setting(found, data, engine, option))
+    choices.refuse_choosing_without_menu(condition.enforcement, model)
+    setting = settings.setting(found, choices.make_setting(found, data, engine, option))
     split = settings.split or found.splits[0]
-    chosen = options.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
+    chosen = choices.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
     if goal is not None:
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    terms = options.terms_of(settings, found, model, base_url)
-    terms["memory"], terms["overlap"] = options.memory_of(settings, found, model), True
+    terms = choices.terms_of(settings, found, model, base_url)
+    terms["memory"], terms["overlap"] = choices.memory_of(settings, found, model), True
     reached, reader = model_options(base_url, settings), settings.reader or ""
     console = make_console()
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
@@ -84,9 +76,9 @@ def play_one(
     plan = plan_run(found, model, lend(answering), split=split, tasks=[chosen], setting=setting, **terms)
     if note:
         complain(note)
-    options.note_knowledge(settings, found, model, base_url)
-    options.note_idle_parts(found, condition.enforcement)
-    options.note_free_actions(condition.enforcement, model)
+    choices.note_knowledge(settings, found, model, base_url)
+    choices.note_idle_parts(found, condition.enforcement)
+    choices.note_free_actions(condition.enforcement, model)
     brought = NOTHING
     result: Episode | None = None
     try:

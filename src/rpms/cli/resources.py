@@ -1,16 +1,11 @@
-"""Options that `run`, `learn` and `study run` share, given to each as one value."""
+"""Players, models, prices and limits, by the options that `run`, `learn` and `study run` share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Annotated, get_type_hints
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-import typer
-
-from rpms.cli import options
-from rpms.cli.knobs import with_options
+from rpms.cli.options import ResourceOptions
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
 from rpms.models.accounting import parse_price, price_of
@@ -25,36 +20,8 @@ from rpms.play.settings import Settings
 
 
 @dataclass(frozen=True)
-class Resources:
-    """Places of games and models, the player of episodes, and limits; each field is an option of that name."""
-
-    data: options.DataFolder = None
-    base_url: options.BaseUrl = None
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Episodes played at once; by default one for each process, or CPU of a cluster.", min=1),
-    ] = None
-    processes: Annotated[
-        int | None, typer.Option(help="Processes that play; by default one for each core. 1: threads.", min=1)
-    ] = None
-    ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False
-    record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
-    ] = None
-    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None
-    timeout: Annotated[
-        float | None,
-        typer.Option(help="Seconds that a request may stay silent, 120 by default; then it is repeated.", min=1),
-    ] = None
-    max_cost: Annotated[
-        float | None, typer.Option(help="Stop after spending this much; the same command continues.", metavar="USD")
-    ] = None
-    max_requests: Annotated[
-        int | None, typer.Option(help="Stop after N requests to the model; the same command continues.", metavar="N")
-    ] = None
-    max_time: Annotated[
-        str | None, typer.Option(help="Stop after a time such as 90s, 30m or 1h30m; the same command continues.")
-    ] = None
+class Resources(ResourceOptions):
+    """Places of games and models, the player of episodes, and limits, as the options give them."""
 
     def player(self) -> MakeEngine:
         """Player of the episodes: processes on this machine, or a cluster; what a cluster lacks here is an error."""
@@ -106,10 +73,3 @@ def model_options(base_url: str | None, settings: Settings, timeout: float | Non
         patience = replace(usual.patience, timeout=timeout, whole=whole, total=max(usual.patience.total, 2 * whole))
         usual = replace(usual, patience=patience)
     return usual if settings.context is None else replace(usual, context=settings.context)
-
-
-def with_resources(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each field of Resources; it gets all of them as `resources`."""
-    hints = get_type_hints(Resources, include_extras=True)
-    added = {each.name: (hints[each.name], each.default) for each in fields(Resources)}
-    return with_options(command, "resources", added, lambda given: Resources(**given))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from rpms.cli import options
+from rpms.cli import choices, options
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.guard.guard import Guard
@@ -78,7 +78,7 @@ def learn(
         learn_from_logs(Path(world), runs, out, python)
         return
     found = find_world(world)
-    setting = options.make_setting(found, data, engine, option)
+    setting = choices.make_setting(found, data, engine, option)
     wanted = steps if steps is not None else 0 if runs else _STEPS
     chosen = split or ("train" if "train" in found.splits else found.splits[0])
     tasks = tuple(found.tasks(chosen, setting)) if wanted else ()

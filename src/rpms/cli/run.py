@@ -8,16 +8,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import options
-from rpms.cli.knobs import with_settings
-from rpms.cli.resources import Resources, with_resources
+from rpms.cli import choices
+from rpms.cli.resources import Resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
@@ -40,49 +38,33 @@ from rpms.worlds.registry import find_world
 _ERRORS_SHOWN = 3
 
 
-@with_settings()
-@with_resources
 def run_split(
-    world: options.WorldName,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="The run's folder; an existing run is continued. By default one in runs/, named after the options."
-        ),
-    ] = None,
-    engine: options.EngineName = "native",
-    model: options.ModelName = "planner",
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option(help="A decoding parameter of the provider's own.", metavar="NAME=VALUE", show_default=False),
-    ] = None,
-    epochs: options.Epochs = 1,
-    stuck_after: Annotated[
-        int, typer.Option(help="End an episode after N identical failures in a row; 0 is never.", min=0)
-    ] = 0,
-    retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Play episodes again that a model or world error ended.")
-    ] = False,
-    option: options.WorldOptions = None,
-    part: Annotated[
-        str, typer.Option(help="One part of the tasks, dealt like cards: 1/2 is every second one.")
-    ] = "1/1",
     *,
+    world: str,
+    out: Path | None,
+    engine: str,
+    model: str,
+    parameter: list[str] | None,
+    epochs: int,
+    stuck_after: int,
+    retry_errors: bool,
+    option: list[str] | None,
+    part: str,
     resources: Resources,
     settings: Settings,
 ) -> None:
-    """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
+    """`rpms run`, once its options are read."""
     found = find_world(world)
     condition = settings.condition_value()
-    options.refuse_choosing_without_menu(condition.enforcement, model)
+    choices.refuse_choosing_without_menu(condition.enforcement, model)
     player = resources.player()
     try:
         dealt = TaskPart.read(part)
     except ValueError as error:
         raise InputError(f"--part {error}") from None
-    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option), dealt.of_list)
-    terms = options.terms_of(settings, found, model, resources.base_url)
-    terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
+    tasks, setting = settings.tasks(found, choices.make_setting(found, resources.data, engine, option), dealt.of_list)
+    terms = choices.terms_of(settings, found, model, resources.base_url)
+    terms["memory"], terms["stuck_after"] = choices.memory_of(settings, found, model), stuck_after
     terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
     terms["open_reader"] = resources.reader(world, settings)
     opened = resources.model(model, world, settings)
@@ -92,10 +74,10 @@ def run_split(
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
     meter = resources.meter({model: known})
     resources.check(opened, begun=RunFolder(out).begun)
-    options.note_knowledge(settings, found, model, resources.base_url)
-    options.note_idle_mask(settings, plan.memory)
-    options.note_idle_parts(found, condition.enforcement)
-    options.note_free_actions(condition.enforcement, model)
+    choices.note_knowledge(settings, found, model, resources.base_url)
+    choices.note_idle_mask(settings, plan.memory)
+    choices.note_idle_parts(found, condition.enforcement)
+    choices.note_free_actions(condition.enforcement, model)
     console = make_console()
 
     def listen(trial: int) -> Listener:

@@ -12,9 +12,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from rpms.cli import options
+from rpms.cli import choices, options
 from rpms.cli.knobs import with_settings
-from rpms.cli.resources import Resources, with_resources
+from rpms.cli.options import with_resources
+from rpms.cli.resources import Resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
@@ -167,13 +168,13 @@ def _note_idle_parts(study: Study) -> None:
     enforcements = [case.condition.enforcement for case in study.cases]
     if study.learning is not None:
         enforcements.append(study.learning.condition(1).enforcement)
-    options.note_idle_parts(world_named(study.world, study.file), *enforcements)
+    choices.note_idle_parts(world_named(study.world, study.file), *enforcements)
 
 
 def _rehearsed(study: Study, data: Path | None) -> Study:
     """A pilot of a study whose split is not here is one of the split that it learns from, and says so."""
     world = world_named(study.world, study.file)
-    setting = options.make_setting(world, data, study.engine, None)
+    setting = choices.make_setting(world, data, study.engine, None)
     try:
         study.choice.tasks(world, setting)
     except InputError as error:
@@ -206,7 +207,7 @@ def _named(study: Study, resources: Resources, model: str) -> NamedModel:
 
 def _means(study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None]) -> Means:
     world = world_named(study.world, study.file)
-    setting = options.make_setting(world, resources.data, study.engine, None)
+    setting = choices.make_setting(world, resources.data, study.engine, None)
     engine, meter = resources.player(), resources.meter(prices)
     windows: dict[tuple[str, int | None], int] = {}
 

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import options
+from rpms.cli import choices, options
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
 from rpms.core.errors import InputError, RPMSError
@@ -101,7 +101,7 @@ def check(
 ) -> None:
     """Check the properties that every world must have; the exit code is 1 if one fails."""
     found = _finished(world)
-    setting = options.make_setting(found, data, engine, option)
+    setting = choices.make_setting(found, data, engine, option)
     console = make_console(soft_wrap=True)
     failures = 0
     for finding in check_world(found, setting, split, games, steps, seed, only or ()):

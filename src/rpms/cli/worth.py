@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import options
+from rpms.cli import choices, options
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry
@@ -35,7 +35,7 @@ Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --
 MemoryOption = Annotated[
     Path | None,
     typer.Option(
-        parser=options.memory_named, metavar="FILE|embedded", help="The memory these runs used.", show_default=False
+        parser=choices.memory_named, metavar="FILE|embedded", help="The memory these runs used.", show_default=False
     ),
 ]
 NextMemory = Annotated[
