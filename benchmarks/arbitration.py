@@ -36,8 +36,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Candidate, Fate
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Decoding, Request
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.episode import Play
 from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.settings import Settings

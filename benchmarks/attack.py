@@ -1,7 +1,7 @@
 """A campaign against the product: hostile inputs by kind, kills, misbehaving servers, hostile text on pages.
 
     python benchmarks/attack.py                       a few minutes
-    python benchmarks/attack.py --full                100,000 inputs, 500 kills, 200 faults
+    python benchmarks/attack.py --full                200,000 inputs, 600 kills, 250 faults
     python benchmarks/attack.py --inputs 5000 --kills 0 --faults 0 --pages 0 --only manuals,records
 
 The same seed gives the same inputs. Everything is bounded in count and in time, and no request leaves this machine. A
@@ -65,7 +65,7 @@ def main() -> int:
     arguments.add_argument("--full", action="store_true")
     options = arguments.parse_args()
     if options.full:
-        options.inputs, options.kills, options.faults, options.pages = 100_000, 500, 200, 10
+        options.inputs, options.kills, options.faults, options.pages = 200_000, 600, 250, 10
     kinds = [name for name in KINDS if not options.only or name in options.only.split(",")]
     deadline = time.monotonic() + 60 * options.minutes
     failures = 0

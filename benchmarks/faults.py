@@ -254,7 +254,7 @@ def main() -> None:
                         told = "; ".join(f"{kind} ({words})" for kind, words in faulty.faults)
                         print(f"    {sum(one.won for one in some)}/{len(some)}  {told}  {lost[:2]}", flush=True)
                 steps = sum(len(one.steps) for one in played)
-                won, refused = sum(one.won for one in played), sum(one.infeasible for one in played)
+                won, refused = sum(one.won for one in played), sum(one.counts["infeasible"] for one in played)
                 print(
                     f"{count:<7} {name:<28} {doubt:<6} {f'{won} of {len(played)}':>12} {100 * won / len(played):>6.1f} "
                     f"{steps / len(played):>6.1f} {100 * refused / steps:>7.1f}% {time.perf_counter() - begun:>6.0f}",

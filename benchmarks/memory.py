@@ -75,7 +75,7 @@ def row(name: str, played: Sequence[Episode]) -> str:
     """One line of a table: games won, steps, infeasible actions."""
     won = sum(episode.ending is Ending.WON for episode in played)
     steps = sum(len(episode.steps) for episode in played)
-    infeasible = sum(episode.infeasible for episode in played) / max(steps, 1)
+    infeasible = sum(episode.counts["infeasible"] for episode in played) / max(steps, 1)
     return f"| {name} | {won} of {len(played)} | {steps / max(len(played), 1):.1f} | {infeasible:.1%} |"
 
 

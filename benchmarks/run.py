@@ -26,8 +26,7 @@ from decide import entries
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.base import Answer, Model, Request
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel, ScriptedModel
+from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
 from rpms.play.plan import RunPlan, lend, plan_run
 from rpms.play.run import Listener, run
 from rpms.store.episodes import EpisodeRow

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NoReturn
 
-from rpms.cli.choices import make_setting
+from rpms.cli.options import make_setting
 from rpms.core.condition import CONDITIONS
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.recall import EpisodicMemory
@@ -32,9 +32,9 @@ from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.processes import InProcesses, cores
 from rpms.play.run import MakeEngine
+from rpms.play.seat import Threads
 from rpms.play.settings import Settings
 from rpms.play.sources import can_play
-from rpms.play.threads import Threads
 from rpms.play.trials import Trials, run_trials
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunSummary, open_run

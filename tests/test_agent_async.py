@@ -10,8 +10,7 @@ import pytest
 import rpms
 from rpms.core.errors import InputError, ModelError
 from rpms.models.base import Answer
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

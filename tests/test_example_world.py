@@ -15,8 +15,7 @@ from rpms.core.memory import SuccessSnippet
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel, follow_plan
-from rpms.models.scripted import ScriptedModel
+from rpms.models.policy import PolicyModel, ScriptedModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
@@ -62,7 +61,9 @@ def test_the_planner_wins_every_task_under_every_condition(condition: str):
     mind = compose(CONDITIONS[condition], knowledge_of(world), EpisodicMemory())
     for task in TASKS:
         played = episode(task, PLANNER, mind)
-        assert (played.ending, played.infeasible, played.contradictions) == (Ending.WON, 0, 0), task.id
+        assert (played.ending, played.counts["infeasible"], played.counts["contradictions"]) == (Ending.WON, 0, 0), (
+            task.id
+        )
 
 
 def test_rules_save_the_planner_steps():
@@ -90,7 +91,7 @@ def test_a_scripted_model_wins_with_forgiven_form_and_loses_with_nonsense():
     assert [step.command for step in again.steps] == [step.command for step in won.steps]
     assert all(step.repairs for step in again.steps)
     lost = episode(task, ScriptedModel("script", ["Action: dance"] * world.step_budget))
-    assert (lost.ending, lost.infeasible, lost.foreseeable) == (Ending.OUT_OF_STEPS, 30, 30)
+    assert (lost.ending, lost.counts["infeasible"], lost.counts["foreseeable"]) == (Ending.OUT_OF_STEPS, 30, 30)
 
 
 def test_the_manual_tells_why_an_action_fails():
@@ -107,8 +108,8 @@ def test_the_guard_keeps_every_failure_from_the_game():
     mind = compose(guarded, knowledge_of(world), EpisodicMemory())
     for task in TASKS[:6]:
         played = episode(task, ScriptedModel("script", ["Action: start signer 1"] * 100), mind)
-        assert played.infeasible == 0
-        assert played.reasks == 2 * len(played.steps)
+        assert played.counts["infeasible"] == 0
+        assert played.counts["reasks"] == 2 * len(played.steps)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ SCRIPTS = (
     "<a href='javascript:window.ran=1'>x</a><base href=http://127.0.0.1:9/>",
     "<style>@import 'http://127.0.0.1:9/x';</style>",
 )
-KEPT = {"ending", "part", "fate", "kind"}
+KEPT = {"ending", "part", "fate", "kind", "form", "layout", "role", "trust"}
+"""Fields with one of a few words: an episode with another would be refused, and nothing of it shown."""
 HEAD = ("version", "task", "type", "goal", "goal_signature", "ending", "score", "won", "error", "metrics")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 
@@ -61,6 +62,7 @@ def poison(source: Path, out: Path, dice: Random) -> None:
         assert isinstance(content, dict)
         content["row"]["task"] = name
         copy.file(name).write_bytes(packed(content_text(content)))
+        copy.episode(name)
 
 
 def page_campaign(count: int, seed: int, source: Path, folder: Path) -> Tally | None:

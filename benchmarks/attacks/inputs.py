@@ -7,31 +7,27 @@ is a refusal; everything else is a failure.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import io
 import json
 import lzma
-import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from attacks.environments import environment_requests
+from attacks.command import run_command
+from attacks.environments import environment_requests, openenv_messages, trainers_arguments
 from attacks.learned import evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
+from attacks.named import named_code
 from attacks.tools import guard_logs, guard_manuals, mcp_lines, python_facts, tool_results
-from rpms.core.errors import InputError
 from rpms.core.memory import merge
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.json_text import question_key
 from rpms.learn.inventory import full_text
 from rpms.models.base import Decoding, Request
-from rpms.models.policy import PolicyModel, follow_plan
+from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, read_script
 from rpms.models.recorded import RecordedModel, ReplayModel
-from rpms.models.scripted import FunctionModel, read_script
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.spending import spending
@@ -364,8 +360,6 @@ OPTIONS = [
 
 
 def command_lines(dice: Random, folder: Path, samples: Samples) -> None:
-    from rpms.cli import main  # noqa: PLC0415  slow to load
-
     files = (
         str(samples.run),
         str(folder),
@@ -383,22 +377,7 @@ def command_lines(dice: Random, folder: Path, samples: Samples) -> None:
             .decode()
         )
         words += [dice.choice(OPTIONS), value] if dice.random() < 0.7 else [value]
-    before, where = sys.argv, Path.cwd()
-    out, error = io.StringIO(), io.StringIO()
-    os.chdir(folder)
-    sys.argv = ["rpms", *words]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
-            main()
-    except SystemExit as end:
-        code = end.code or 0
-    finally:
-        sys.argv = before
-        os.chdir(where)
-    if code not in (0, 1, 2, 130):
-        raise AssertionError(f"exit code {code}")
-    if code == 2:
-        raise InputError(error.getvalue().rstrip("\n"))
+    run_command(words, folder)
 
 
 Kind = Callable[[Random, Path, Samples], None]
@@ -425,6 +404,9 @@ KINDS: dict[str, Kind] = {
     "tool results": tool_results,
     "MCP messages": mcp_lines,
     "environment requests": environment_requests,
+    "OpenEnv messages": openenv_messages,
+    "trainers' arguments": trainers_arguments,
+    "named code": named_code,
     "learned manuals": learned_manuals,
     "evidence": evidence,
     "explorations": explorations,
@@ -433,6 +415,8 @@ KINDS: dict[str, Kind] = {
 SLOW = {
     "model answers": 0.05,
     "command lines": 0.05,
+    "named code": 0.05,
+    "OpenEnv messages": 0.3,
     "transcripts": 0.5,
     "packed records": 0.1,
     "manuals": 0.5,

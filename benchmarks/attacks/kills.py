@@ -28,8 +28,7 @@ from rpms.learn.manual_review import decide, lines_of
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.pages import write_report

@@ -10,8 +10,7 @@ from random import Random
 from typing import Any
 
 from attacks.mutate import as_json, changed_bytes, changed_tree
-from rpms.learn.manual_diff import compare
-from rpms.learn.manual_review import decide, lines_of
+from rpms.learn.manual_review import compare, decide, lines_of
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesPlan, learn_rules
 from rpms.play.sources import choose_manual, manual_of

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import logging
+import time
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, bomb, changed_bytes, changed_tree
+from rpms.foreign.limits import LONGEST_FACT
 from rpms.guard import Call, Guard, find_tool_mistakes, open_tool_manual, read_tool_manual
 from rpms.guard.log import read_guard_log
 from rpms.guard.manuals import manual_texts
@@ -107,17 +111,44 @@ def mcp_lines(dice: Random, _folder: Path, _samples: object) -> None:
             raise AssertionError("a refused call was passed on")
 
 
+class _Neither:
+    """Neither true nor false, and nothing can be asked of it."""
+
+    def __bool__(self) -> bool:
+        raise ValueError("ask not")
+
+    __eq__ = __len__ = __str__ = __repr__ = __hash__ = __bool__  # type: ignore[assignment]
+
+
+NEITHER = (_Neither(), object(), "True", 1.0, b"\1", Exception("x"), NotImplemented, ..., bool, lambda: True)
+
+
+def _loop(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
 def python_facts(dice: Random, _folder: Path, _samples: object) -> None:
     """Functions that return, raise or do anything: only True, False and None count, and the guard answers."""
     rule = "{P-X-1: {text: x, tools: t, requires: odd(x)}}"
     text = f"facts: {{odd: {{args: [x], python: odd}}}}\ntools: {{t: [x]}}\npolicies: {rule}"
-    value = dice.choice((True, False, None, *NASTY_VALUES))
+    value = dice.choice((True, False, None, *NASTY_VALUES, *NEITHER))
+    late = dice.choice((time.sleep, _loop)) if dice.random() < 0.003 else None
 
     def odd(_look: object, _x: object) -> Any:
+        if late is not None:
+            late(LONGEST_FACT + 1)
         if dice.random() < 0.2:
-            raise dice.choice((SystemExit(0), ValueError("x"), KeyError("x"), RecursionError()))
+            raise dice.choice((SystemExit(0), ValueError("x"), KeyError("x"), RecursionError(), KeyboardInterrupt()))
+        if dice.random() < 0.2:
+            print(dice.choice(NASTY_TEXTS))
         return value
 
-    ruling = Guard(read_tool_manual(("m", text)), python={"odd": odd}).check(Call("t", {"x": dice.choice(NASTY_TEXTS)}))
+    with contextlib.redirect_stdout(io.StringIO()):
+        guard = Guard(read_tool_manual(("m", text)), python={"odd": odd})
+        ruling = guard.check(Call("t", {"x": dice.choice(NASTY_TEXTS)}))
+    if ruling.goes_on and late is not None:
+        raise AssertionError("a fact that came too late counted as true")
     if ruling.goes_on and value is not True:
         raise AssertionError(f"{value!r} counted as true")

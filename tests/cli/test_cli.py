@@ -18,7 +18,7 @@ import typer.main
 from rpms import __version__
 from rpms.cli import playing, study
 from rpms.cli.app import ENTRY_POINTS, add_others, app
-from rpms.cli.resources import Resources
+from rpms.cli.options import Resources
 from rpms.core.acting.enforcement import PARTS
 from tests.cli.command import Rpms
 

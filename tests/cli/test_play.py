@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.cli.choices import choose_task
+from rpms.cli.options import choose_task
 from rpms.store.memories import write_memory
 from rpms.worlds.alfworld.games.builtin import builtin_ids
 from rpms.worlds.base import Task

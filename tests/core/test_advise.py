@@ -15,8 +15,7 @@ from rpms.core.acting.advice import (
     weighed,
 )
 from rpms.core.acting.enforcement import Enforcement
-from rpms.core.acting.menu import MENU_TOKENS, Menu, make_menu
-from rpms.core.acting.plan_words import chain_of, purpose_of
+from rpms.core.acting.menu import MENU_TOKENS, Menu, chain_of, make_menu, purpose_of
 from rpms.core.acting.step_context import StepContext, turn_state
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation, StateSignature

@@ -103,7 +103,8 @@ def test_one_server_has_all_worlds_and_sessions_do_not_meet(server):
         ({"max_steps": "many"}, "episodes of many steps: give a whole number"),
         ({"split": ["train"]}, "a split is named by a text"),
         ({"options": {"dialect": [0.4]}}, "give a text or a number"),
-        ({"task": "x" * 500_000}, "did you mean"),
+        ({"task": "x" * 9_000}, "did you mean"),
+        ({"task": "x" * 500_000}, "a text is too long"),
         ({"episode_id": "\x1b[2J"}, "printable characters"),
         ({"data": "/etc"}, "reset has no argument data"),
     ],
@@ -123,7 +124,7 @@ def test_misuse_is_one_clear_error_and_the_session_goes_on(server):
         assert env.step(Command(command="look")).observation.truncated
         with pytest.raises(RuntimeError, match="step after the end"):
             env.step("look")
-        with pytest.raises(RuntimeError, match="Invalid message"):
+        with pytest.raises(RuntimeError, match="a text is too long"):
             env.reset(max_steps=5) and env.step("x" * 20_000)
         with pytest.raises(InputError, match="step takes a command as a text or a Command, not 5"):
             env.step(5)
@@ -234,6 +235,47 @@ def test_what_no_reader_takes_is_one_short_line(server, path, body):
     assert answer.status_code == 422
     assert len(answer.content) < 400
     assert "NoneType" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("null", "[]", '"x"', "1", "{", "[" * 5_000, "9" * 5_000, '{"type": ["x"]}', '{"type": "state", "id": NaN}'),
+        *('{"type": "step", "data": {"command": "\\ud800"}}', f'{{"type": "{"x" * 900_000}"}}'),
+        *(f'{{"{"x" * 900_000}": 1}}', f'{{"type": "mcp", "data": {{"id": "{"x" * 900_000}"}}}}'),
+    ],
+    ids=lambda text: text[:24],
+)
+@pytest.mark.parametrize("path", ["ws", "mcp"])
+def test_on_a_web_socket_it_is_one_short_line_too_and_the_session_goes_on(server, path, text):
+    from websockets.sync.client import connect  # noqa: PLC0415
+
+    with connect(f"{server.replace('http', 'ws')}/{path}") as socket:
+        socket.send(text)
+        answer = socket.recv(timeout=60)
+        assert len(answer) < 600
+        assert "object" not in answer.replace("JSON object", "")
+        socket.send('{"type": "state"}' if path == "ws" else '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}')
+        assert socket.recv(timeout=60)
+
+
+def test_what_was_sent_is_not_sent_back(server):
+    long = "x" * 9_000
+    for path, body in (
+        ("step", {"action": {"command": [long] * 50}}),
+        ("step", {"x": [long] * 50}),
+        ("reset", {"seed": long}),
+        ("mcp", {**CREATE, "method": "tools/call", "params": {"session_id": {"a": 1}}}),
+    ):
+        answer = httpx.post(f"{server}/{path}", json=body)
+        assert answer.status_code == 422
+        assert len(answer.content) < 500
+
+
+def test_no_name_of_a_host_is_none():
+    admitted = admission("", ("", " "), "s3cret-token")
+    assert admitted.refusal({"authorization": "Bearer s3cret-token"})[0] == 421
+    assert admitted.refusal({"host": "localhost", "origin": "null", "authorization": "Bearer s3cret-token"})[0] == 403
 
 
 def test_beyond_this_machine_a_token_is_needed():

@@ -197,6 +197,31 @@ def test_a_cancelled_call_is_neither_under_way_for_good_nor_made_twice():
         assert "under way" in json.dumps(reused)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"Method": "tools/call"},
+        {"method": "ping", "METHOD": "tools/call"},
+        {"method": "ping", "paramſ": {"name": "cancel_order"}},
+        {"params": {"name": "get_order", "Name": "cancel_order", "arguments": {"order_id": "W2"}}},
+        {"params": {"name": "get_order", "arguments": {"order_id": "W1"}, "Arguments": {"order_id": "W2"}}},
+        {"params": {"name": "get_order", "arguments": {"order_id": "W1", "Order_ID": "W2"}}},
+        {"params": ["cancel_order", {"order_id": "W2"}]},
+        {"params": {"name": ["cancel_order"], "arguments": {"order_id": "W2"}}},
+        {"params": {"name": "cancel_order\u200b", "arguments": {"order_id": "W2"}}},
+    ],
+)
+def test_names_that_other_readers_take_for_the_protocols_are_not_passed_on(change):
+    """Servers in Go, among others, read the names of fields without regard to case, and take the last."""
+    to_client, to_server = [], []
+    session = McpSession(Guard(SHOP), to_client.append, to_server.append, lambda _: None, patience=60)
+    call = {"jsonrpc": "2.0", "id": 7, "params": {"name": "cancel_order", "arguments": {"order_id": "W2"}}}
+    message = {**call, **change}
+    session.from_client(json.dumps(message if "Method" in message else {"method": "tools/call", **message}).encode())
+    assert to_server == []
+    assert json.loads(to_client.pop())["id"] == 7
+
+
 @given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: json.dumps({"method": text}).encode()))
 def test_whatever_is_passed_on_is_one_line_to_every_reader(line):
     to_server = []

@@ -23,7 +23,9 @@ def evil(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", ["rules verify", "rules diff", "memory junk", "insights", "check", "dry run"])
+@pytest.mark.parametrize(
+    "command", ["rules verify", "rules diff", "rules mend", "memory junk", "insights", "check", "dry run"]
+)
 def test_no_file_has_a_folder_imported(rpms, evil, tmp_path, command):
     manual, memory, run, study = (tmp_path / name for name in ("m.yaml", "m.jsonl", "run", "s.yaml"))
     manual.write_text(f"world: {evil}\nuniversal: []\n")
@@ -37,6 +39,7 @@ def test_no_file_has_a_folder_imported(rpms, evil, tmp_path, command):
     calls = {
         "rules verify": ("rules", "verify", str(manual), str(run)),
         "rules diff": ("rules", "diff", str(manual), str(manual)),
+        "rules mend": ("rules", "mend", str(manual), str(run)),
         "memory junk": ("memory", "junk", str(memory)),
         "insights": ("insights", str(run), "--model", "openai/x", "--out", str(tmp_path / "i.jsonl")),
         "check": ("study", "check", str(study)),
@@ -44,6 +47,39 @@ def test_no_file_has_a_folder_imported(rpms, evil, tmp_path, command):
     }
     rpms(*calls[command])
     assert not (tmp_path / "ran").exists()
+
+
+PART = "evil_part:run"
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        f"retriever: {PART}\nconditions: {{baseline: }}",
+        f"conditions: {{baseline: {{arbitration: {PART}}}}}",
+        f"conditions: {{full: {{prompt: !!str {PART}}}}}\nmemory: embedded",
+        f"conditions: {{full: }}\nlearn: {{harvest: {PART}}}",
+        "conditions: {full: {consistency: os:abort}}\nmemory: embedded",
+        f"anchor: &a {{consistency: {PART}}}\nconditions: {{baseline: {{<<: *a}}}}",
+        f"retriever: [{PART}]\nconditions: {{baseline: }}",
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_no_study_has_a_module_imported(rpms, tmp_path, monkeypatch, command, where):
+    monkeypatch.chdir(tmp_path)
+    Path("evil_part.py").write_text(f"import pathlib\npathlib.Path({str(tmp_path / 'ran')!r}).touch()\n")
+    Path("s.yaml").write_text(f"title: t\nworld: alfworld\n{where}\n")
+    done = rpms("study", command, "s.yaml", *(("--model", "planner", "--dry-run") if command == "run" else ()))
+    assert done.code == 2
+    assert not Path("ran").exists()
+
+
+def test_the_module_that_a_person_names_is_imported(rpms, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my_own_part.py").write_text("import pathlib\npathlib.Path('ran').touch()\ndef run(blocks): return []\n")
+    Path("s.yaml").write_text("title: t\nworld: alfworld\nprompt: my_own_part:run\nconditions: {baseline: }\n")
+    assert rpms("study", "check", "s.yaml", "--parts", "my_own_part").code == 0
+    assert Path("ran").exists()
 
 
 def test_the_folder_that_a_person_names_is_run(rpms, evil, tmp_path):
@@ -58,7 +94,16 @@ def test_a_world_that_is_not_installed_is_one_line_without_its_name():
         world_named("../secret", "m.yaml")
 
 
-@pytest.mark.parametrize("secret", ["SECRET: hunter2\n", '{"type": "SECRET", "hunter2": 1}\n', "- SECRET\n- hunter2\n"])
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "SECRET: hunter2\nSECRET: hunter2\n",
+        "a: *SECRET\n",
+        "SECRET: hunter2\n",
+        '{"type": "SECRET", "hunter2": 1}\n',
+        "- SECRET\n- hunter2\n",
+    ],
+)
 @pytest.mark.parametrize("command", ["rules check", "memory show", "study check", "run alfworld --prompts"])
 def test_a_file_of_another_kind_is_not_quoted(rpms, tmp_path, command, secret):
     file = tmp_path / "any"

@@ -23,7 +23,7 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.spending import spending
 from rpms.report.gather import gather
-from rpms.store.episodes import content_text, packed, unpacked
+from rpms.store.episodes import content_text, packed, read_episode, unpacked
 from rpms.store.files import write_whole
 from rpms.store.manuals import ManualText, read_manual
 from rpms.store.memories import read_memory
@@ -80,6 +80,32 @@ def test_merge_keys_do_not_multiply_either(tmp_path):
     lines += [f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 9)}], k{n}: 1}}" for n in range(1, 20)]
     with pytest.raises(FileError):
         read_manual(ManualText("merge.yaml", "\n".join(lines)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "universal: [" + "a," * 60_000 + "]",
+        "universal:\n" + "- a\n" * 60_000,
+        "universal:\n" + "- " * 60_000 + "a",
+        "a: &a {x: y}\n" + "".join(f"c{n}: {{<<: *a}}\n" for n in range(2_000)),
+        "a: &a {x: y}\n" + "".join(f"c{n}: {{!!merge m: *a}}\n" for n in range(2_000)),
+    ],
+    ids=["flow", "block", "nested", "merged", "merged by tag"],
+)
+def test_what_would_take_a_yaml_parser_minutes_is_counted_first(text):
+    with pytest.raises(FileError, match=f"more than {MOST_YAML_NODES:,} values") as caught:
+        read_manual(ManualText("m.yaml", text))
+    one_line(caught.value)
+
+
+def test_an_episode_of_many_small_values_is_counted_before_it_is_read(tmp_path):
+    file = tmp_path / "e.json.gz"
+    file.write_bytes(packed(content_text({"version": 2, "x": [[]] * 5_000_000})))
+    assert file.stat().st_size < 50_000
+    with pytest.raises(FileError, match="more than 4,000,000 values") as caught:
+        read_episode(file)
+    one_line(caught.value)
 
 
 def test_an_honest_alias_is_read(tmp_path):

@@ -18,8 +18,8 @@ from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import FULL
 from rpms.core.recall import EpisodicMemory
 from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel
-from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers

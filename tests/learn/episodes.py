@@ -6,8 +6,7 @@ from rpms.core.condition import RULES_ONLY, Condition, compose
 from rpms.core.episode import Episode
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel, follow_plan
-from rpms.models.scripted import ScriptedModel
+from rpms.models.policy import PolicyModel, ScriptedModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting

@@ -10,7 +10,7 @@ import pytest
 from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, merge
-from rpms.learn.junk import Junk, find_junk
+from rpms.learn.inventory import Junk, find_junk
 from rpms.play.sources import manual_of
 from rpms.store.memories import freeze, read_memory, write_memory
 from rpms.store.protocol import Protocol

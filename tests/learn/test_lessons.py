@@ -13,8 +13,7 @@ from rpms.learn.harvest import harvest
 from rpms.learn.lessons import LessonWriter, objection
 from rpms.learn.rounds import learn
 from rpms.models.base import Answer
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.store.memories import parse_memory, read_memory
 from tests.cli.command import Rpms, rpms
 from tests.learn.episodes import MANUAL, scripted

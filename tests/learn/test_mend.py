@@ -10,7 +10,7 @@ from rpms.core.belief import Situation
 from rpms.core.episode import Episode
 from rpms.core.facts import parse_clause, parse_literal
 from rpms.learn.mend import RecordedStep, apply, find_surprises, propose, write_edit
-from rpms.learn.rules.write import yaml_text
+from rpms.store.yaml_files import yaml_text
 from rpms.worlds.alfworld import world
 from tests.cli.command import Rpms, rpms
 from tests.play.test_surprise import HEAT, played, with_action, with_goal, with_needs

@@ -16,9 +16,8 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.rounds import Harvester, LearningPlan, continued, learn, learned, round_folder, snapshot_file
-from rpms.models.policy import PolicyModel, follow_plan
+from rpms.models.policy import FunctionModel, PolicyModel, ScriptedModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
-from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.sources import ManualChoice, Recalling, Sources
 from rpms.store.answers import FolderOfAnswers

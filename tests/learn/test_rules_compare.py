@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.rules import RuleManual
-from rpms.learn.manual_diff import Entry, Relation, compare
+from rpms.learn.manual_review import Entry, Relation, compare
 from rpms.store.manuals import ManualText, read_manual
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
 

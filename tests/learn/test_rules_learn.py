@@ -82,6 +82,17 @@ def test_an_exploration_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert result.evidence.kept_aside >= 1
 
 
+def test_play_that_was_stopped_goes_on_as_it_would_have(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.yaml", tmp_path / "cut.yaml"
+    kept = learn(whole, 120).traces
+    lines = traces_file(whole).read_text(encoding="utf-8").splitlines(keepends=True)
+    traces_file(cut).write_text("".join(lines[:-1]), encoding="utf-8")
+    assert learn(cut, 120).traces == kept
+    assert [line for line in cut.read_text().splitlines() if "evidence" not in line] == [
+        line for line in whole.read_text().splitlines() if "evidence" not in line
+    ]
+
+
 def test_a_type_that_the_manual_loses_is_explored_with_the_steps_that_are_left(tmp_path: Path) -> None:
     result = learn(tmp_path / "manual.yaml", 60)
     played = next(place for place, trace in enumerate(result.traces) if trace.episode.startswith(PLAYED))

@@ -8,7 +8,7 @@ from rpms.core.episode import Ending
 from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.rounds import LearningPlan, learn
-from rpms.models.scripted import ScriptedModel
+from rpms.models.policy import ScriptedModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.episodes import read_episode

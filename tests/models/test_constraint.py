@@ -15,9 +15,9 @@ from rpms.models.base import Decoding, can_constrain
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, grammar, held, regex, schema, shapes_of, usable
 from rpms.models.parsing import action_is_complete, parse_answer
+from rpms.models.policy import FunctionModel
 from rpms.models.providers import PROVIDERS
 from rpms.models.recorded import RecordedModel, ReplayModel, question
-from rpms.models.scripted import FunctionModel
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
 from tests.models.server import heeding, is_probe, openai_error, openai_ok

@@ -11,8 +11,8 @@ from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.foreign.json_text import question_key
 from rpms.models.base import Answer, Decoding, Usage
 from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel, ReplayModel, question
-from rpms.models.scripted import FunctionModel
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
 from tests.models.server import openai_ok

@@ -19,8 +19,8 @@ from rpms.foreign.json_text import question_key
 from rpms.models.base import Answer, CannotHold, Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, begins, fits, grammar, held, regex, shapes_of
+from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel, ReplayModel, question
-from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run

@@ -8,7 +8,7 @@ from pathlib import Path
 from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import BASELINE, FULL
 from rpms.core.recall import EpisodicMemory
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel
 from rpms.play.epochs import CONTROLS, control_plans, play_controls
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run

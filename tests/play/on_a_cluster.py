@@ -22,8 +22,7 @@ from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.recall import EpisodicMemory
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.ray_engine import OnRay
 from rpms.play.run import Interrupted, Listener, run

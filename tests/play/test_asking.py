@@ -13,7 +13,7 @@ from rpms.core.errors import ContextOverflow, InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.base import Answer, Decoding, Request
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Outcome, Setting, Task
@@ -42,7 +42,7 @@ def episode(
 def test_a_refused_action_is_not_executed_and_the_model_is_told_why():
     result, asked = episode(BLOCK, ["Action: open drawer 1", "Action: go to desk 1"])
     (step,) = result.steps
-    assert (step.command, step.infeasible, result.reasks) == ("go to desk 1", False, 1)
+    assert (step.command, step.infeasible, result.counts["reasks"]) == ("go to desk 1", False, 1)
     assert step.refusals[0][0] == "open drawer 1"
     assert "`open drawer 1` was not executed: " in asked[1].prompt.text
     assert "go to drawer 1" in asked[1].prompt.text, "the remedy"
@@ -86,7 +86,7 @@ def test_where_asking_again_fails_the_answer_before_stands():
     mind = compose(replace(FULL, enforcement=BLOCK), KNOWLEDGE, EpisodicMemory())
     result = play(Play(WORLD, WORLD.open(TASK, Setting()), TASK, mind, FunctionModel(answer), Decoding(), 1))
     (step,) = result.steps
-    assert (step.command, result.reasks, result.usage.prompt_tokens) == ("open drawer 1", 1, 100)
+    assert (step.command, result.counts["reasks"], result.usage.prompt_tokens) == ("open drawer 1", 1, 100)
     assert step.notes == ("a note", "asked again without an answer: too long")
     assert result.ending is Ending.OUT_OF_STEPS
 
@@ -98,7 +98,7 @@ def test_an_answer_without_an_action_is_asked_again_too():
 
 def test_advice_follows_the_worlds_bare_refusal():
     result, asked = episode(replace(PAPER, guard=GuardMode.ADVISE), ["Action: open drawer 1"], steps=2)
-    assert result.reasks == 0
+    assert result.counts["reasks"] == 0
     assert result.steps[0].infeasible
     assert "Obs: Nothing happens. (" in asked[1].prompt.text
 
@@ -158,7 +158,7 @@ def in_the_hallway(enforcement: Enforcement, answers: list[str], steps: int = 1)
 def test_what_a_rule_forbids_is_asked_again_though_it_could_be_done():
     result, asked = in_the_hallway(BLOCK, ["focus on table", "wait1"])
     (step,) = result.steps
-    assert (step.command, step.score, result.reasks) == ("wait1", 0, 1)
+    assert (step.command, step.score, result.counts["reasks"]) == ("wait1", 0, 1)
     assert (
         "`focus on table` was not executed: F3-FOCUS-001 forbids it: 'focus on' the substance" in asked[1].prompt.text
     )
@@ -170,7 +170,7 @@ def test_a_forbidden_action_is_executed_if_the_model_insists_and_is_never_forese
     result, asked = in_the_hallway(BLOCK, ["focus on table"])
     (step,) = result.steps
     assert (len(asked), step.command, result.ending, step.replaced) == (3, "focus on table", Ending.LOST, "")
-    assert (step.objection, result.foreseeable, len(step.forbidden)) == ("", 0, 3)
+    assert (step.objection, result.counts["foreseeable"], len(step.forbidden)) == ("", 0, 3)
 
 
 def test_it_is_replaced_only_where_replacing_is_on():

@@ -17,7 +17,7 @@ from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Tier
 from rpms.models.base import Decoding
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting
@@ -66,7 +66,7 @@ def test_without_rules_nothing_is_refused_asked_again_or_explained(condition):
     for guard in (GuardMode.BLOCK, GuardMode.ADVISE):
         episode, asked = played(condition, "open drawer 1", guard=guard)
         assert len(asked) == len(episode.steps) == 4
-        assert episode.reasks == 0
+        assert episode.counts["reasks"] == 0
         assert all(step.infeasible and not step.refusals for step in episode.steps)
         assert not any("you are not at drawer 1" in text for text in asked)
 

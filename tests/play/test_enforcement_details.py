@@ -8,7 +8,7 @@ from rpms.core.acting.enforcement import PAPER, Enforcement, GuardMode
 from rpms.core.condition import FULL, compose
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Decoding, Request
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Outcome, Task

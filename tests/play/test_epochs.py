@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Decoding
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.epochs import agreement, epoch_folders, epoch_plan, run_epochs
 from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.run import run

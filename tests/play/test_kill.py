@@ -24,7 +24,7 @@ SEED = None if "RPMS_EXPLORE" in os.environ else 7
 GAMES = """
 import sys, time
 from pathlib import Path
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel
 from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run

@@ -11,9 +11,8 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price, Usage
 from rpms.models.base import Answer
-from rpms.models.policy import follow_plan
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.models.recorded import RecordedModel
-from rpms.models.scripted import FunctionModel
 from rpms.play.limits import LimitReached, Limits, Meter, parse_duration
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run

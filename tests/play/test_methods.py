@@ -20,8 +20,7 @@ from rpms.core.usage import Usage
 from rpms.foreign.shown import unseen
 from rpms.learn.insights import changed, gather_experience
 from rpms.models.base import Answer, Decoding
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.methods import LONGEST_ITEM, METHODS, Earlier, reflect
 from rpms.play.plan import lend, plan_run
 from rpms.play.settings import SettingError, Settings

@@ -16,8 +16,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.learn.harvest import harvest
 from rpms.models.base import Answer
 from rpms.models.catalogue import open_model
+from rpms.models.policy import FunctionModel
 from rpms.models.recorded import question, question_key
-from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.reading import Reads, understand
 from rpms.play.sources import knowledge_of

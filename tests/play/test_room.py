@@ -8,7 +8,7 @@ from rpms.core.condition import compose
 from rpms.core.episode import Episode
 from rpms.core.prompt import Part, prompt_limit
 from rpms.core.recall import EpisodicMemory
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
@@ -55,8 +55,8 @@ def test_every_prompt_of_a_hundred_step_scienceworld_episode_holds_tier_2(manual
         if condition != "baseline":
             first = next(block for block in prompts[0].blocks if block.part is Part.DOMAIN)
             assert all(first in prompt.blocks for prompt in prompts)
-        assert episode.shortened > 50
-        assert episode.crowded == 0
+        assert episode.counts["shortened"] > 50
+        assert episode.counts["crowded"] == 0
         shown[condition] = [
             [block.items for block in prompt.blocks if block.part is Part.HISTORY] for prompt in prompts
         ]
@@ -68,7 +68,7 @@ def test_a_window_too_small_for_the_rules_is_said_on_the_page_and_in_the_row(tmp
     world = find_world("alfworld")
     settings = Settings.read({"condition": "rules-only", "manual": "complete", "context": 1_400, "max_tokens": 100})
     episode = played(world, 0, settings, ("look", "inventory"), 6)
-    assert episode.crowded == 6
+    assert episode.counts["crowded"] == 6
     last = episode.steps[-1].decision.prompt
     assert last.crowded
     assert {part for part, _ in last.no_room} >= {Part.HISTORY, Part.DOMAIN}
@@ -77,6 +77,6 @@ def test_a_window_too_small_for_the_rules_is_said_on_the_page_and_in_the_row(tmp
     file = tmp_path / file_name(episode.task)
     write_whole(file, packed(episode_text(episode)))
     record = read_episode(file)
-    assert (record.row.crowded, record.row.shortened) == (6, episode.shortened)
+    assert (record.row.crowded, record.row.shortened) == (6, episode.counts["shortened"])
     assert episode_data(record)["steps"][-1]["extras"]["no_room"]["rules.domain"] > 0
     assert record.prompt(6).no_room == last.no_room

@@ -22,9 +22,8 @@ from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.base import Answer
-from rpms.models.policy import PolicyModel, follow_plan
+from rpms.models.policy import FunctionModel, PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel
-from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import Listener, run
 from rpms.store.answers import FolderOfAnswers

@@ -110,11 +110,9 @@ def test_a_study_takes_a_part_in_one_of_its_conditions(rpms, my_parts):
           words: {condition: full, retriever: "my_parts:by_words"}
         """
     Path("study.yaml").write_text(textwrap.dedent(study))
-    sys.path.insert(0, str(Path.cwd()))  # as an installed package would be found
-    try:
-        done = rpms("study", "run", "study.yaml", "--model", "planner", "--limit", 2, "--no-report", "--out", "out")
-    finally:
-        sys.path.pop(0)
+    words = ("study", "run", "study.yaml", "--model", "planner", "--limit", 2, "--no-report", "--out", "out")
+    assert "add --parts" in rpms(*words).line
+    done = rpms(*words, "--parts", my_parts)
     assert done.code == 0, done.err
     found = [RunFolder(file.parent).protocol.settings for file in Path("out").rglob("protocol.json")]
     assert sorted("parts" in settings for settings in found) == [False, True]

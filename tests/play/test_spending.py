@@ -11,8 +11,7 @@ from rpms.core.errors import FileError, ModelUnavailable
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price, Usage
 from rpms.models.base import Answer
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.progress import Lines, RunTally
 from rpms.play.run import run

@@ -20,7 +20,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActionSchema, RuleManual
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.alfworld import world

@@ -13,7 +13,7 @@ import pytest
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Usage
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.export import FORMS, TABLES, export

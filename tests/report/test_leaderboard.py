@@ -6,8 +6,7 @@ import pytest
 
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.gather import gather

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
 from rpms.foreign.json_text import question_key
-from rpms.store import lock
+from rpms.store import files
 from rpms.store.answers import FolderOfAnswers
 
 
@@ -206,7 +206,7 @@ def test_a_writer_killed_in_the_middle_loses_nothing_it_had_stored(tmp_path):
 def test_what_a_dead_writer_left_is_removed_and_what_is_being_written_is_not(tmp_path, monkeypatch, locks):
     fcntl = pytest.importorskip("fcntl")
     if not locks:
-        monkeypatch.setattr(lock, "_lock", lambda _handle, **_how: None)
+        monkeypatch.setattr(files, "_lock", lambda _handle, **_how: None)
     FolderOfAnswers(tmp_path).put(KEYS[0], entry(0))
     old, new, held = (tmp_path / KEYS[0][:2] / f".{name}.part" for name in ("old", "new", "held"))
     for part in (old, new, held):

@@ -25,8 +25,7 @@ from rpms.core.usage import Usage
 from rpms.core.wording import memory_line
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.models.base import Answer, Decoding, Request
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.store.episodes import content_text, episode_text, file_name, packed, read_episode, read_row, row_of
@@ -168,7 +167,7 @@ def test_what_goes_past_the_paper_is_kept_too(tmp_path):
     record = stored(tmp_path, episode)
     assert [dict(step.extras) for step in record.steps] == [step.extras for step in episode.steps]
     assert any("menu" in step.extras for step in record.steps)
-    assert record.row.reasks == episode.reasks > 0
+    assert record.row.reasks == episode.counts["reasks"] > 0
     assert record.row.replaced == sum("replaced" in step.extras for step in record.steps) > 0
 
 

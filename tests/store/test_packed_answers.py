@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.cli.choices import make_setting
+from rpms.cli.options import make_setting
 from rpms.core.errors import FileError, InputError, ModelUnavailable
 from rpms.foreign.json_text import question_key
 from rpms.learn.rounds import LearningPlan, learn

@@ -14,7 +14,7 @@ import pytest
 
 from rpms.core.episode import Ending, Episode
 from rpms.core.errors import FileError, InputError
-from rpms.store import lock
+from rpms.store import files
 from rpms.store.episodes import EpisodeRow, episode_text, file_name, packed, row_of
 from rpms.store.protocol import Protocol, read_protocol
 from rpms.store.runs import RunFolder, Timing, open_run
@@ -201,7 +201,7 @@ def test_a_full_disk_is_one_line_and_leaves_what_was_there(tmp_path, room):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from rpms.store.lock import locked
+from rpms.store.files import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
@@ -241,9 +241,9 @@ def no_locks(handle, **_):
 
 
 def test_without_the_systems_locks_the_holders_name_is_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(lock, "lock_descriptor", no_locks)
+    monkeypatch.setattr(files, "lock_descriptor", no_locks)
     gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    host = lock.socket.gethostname()
+    host = files.socket.gethostname()
     (tmp_path / "lock").write_text(json.dumps({"pid": int(gone.stdout), "host": host}))
     with open_run(tmp_path, PROTOCOL):
         pass

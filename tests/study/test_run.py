@@ -18,8 +18,7 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
 from rpms.learn.rounds import LearningPlan, learn
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel, ScriptedModel
+from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources

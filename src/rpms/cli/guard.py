@@ -135,14 +135,13 @@ def draft(
 def ask_model(name: str) -> Callable[[str], str]:
     """A function that asks a model one question and returns the text of its answer."""
     from rpms.core.prompt import Part, Prompt, make_block  # noqa: PLC0415  what only this command needs
-    from rpms.core.tokens import estimate_tokens  # noqa: PLC0415
     from rpms.models.base import Decoding, Request  # noqa: PLC0415
     from rpms.models.catalogue import open_model  # noqa: PLC0415
 
     model = open_model(name)
 
     def ask(question: str) -> str:
-        blocks = (make_block(Part.INSTRUCTION, "", [question], estimate_tokens),)
+        blocks = (make_block(Part.INSTRUCTION, "", [question]),)
         return model.answer(Request(Prompt(blocks), Decoding(max_tokens=400, stop=()), "draft")).text
 
     return ask

@@ -26,7 +26,7 @@ _SEVERAL = ("enforce", "task")
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Which tasks": (
         *("split", "task", "variation", "limit", "per_task", "sample", "part", "steps"),
-        *("world", "data", "engine", "simplifications", "option", "goal"),
+        *("world", "parts", "data", "engine", "simplifications", "option", "goal"),
     ),
     "Which model": (
         *("model", "reader", "base_url", "context", "max_tokens", "temperature", "seed", "calls", "parameter"),

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rpms.cli import choices, options
-from rpms.cli.resources import Resources
+from rpms.cli import options, playing
+from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
@@ -77,12 +77,12 @@ def learn_split(
     names = (_first_condition(settings), later)
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
     enforcement = first.enforcement
-    choices.refuse_choosing_without_menu(enforcement, model)
-    tasks, setting = settings.tasks(found, choices.make_setting(found, resources.data, engine, option))
+    options.refuse_choosing_without_menu(enforcement, model)
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
     named, player = resources.model(model, world, settings), resources.player()
     known = resources.price_of(model)
     meter = resources.meter({model: known})
-    terms = choices.terms_of(settings, found, model, resources.base_url)
+    terms = options.terms_of(settings, found, model, resources.base_url)
     terms["open_reader"] = resources.reader(world, settings)
     terms["condition"] = first
     plan = LearningPlan(
@@ -90,7 +90,7 @@ def learn_split(
         rounds,
         first=first,
         later=after_it,
-        start=choices.memory_of(settings, found, model) if settings.memory else None,
+        start=options.memory_of(settings, found, model) if settings.memory else None,
         audit=audit,
         harvest=settings.harvesting,
         words=(named if meter is None else meter.watching(named, known)) if _words_lessons(lessons, model) else None,
@@ -100,8 +100,8 @@ def learn_split(
     if audit and not (after_it.memory and plan.before + rounds > 1):
         raise InputError("--audit needs a round that plays with a memory: --rounds 2 or more, with --later full")
     resources.check(named, begun=RunFolder(round_folder(out, plan.before + 1)).begun)
-    choices.note_idle_parts(found, enforcement)
-    choices.note_free_actions(enforcement, model)
+    options.note_idle_parts(found, enforcement)
+    options.note_free_actions(enforcement, model)
     console = make_console()
 
     def listen(number: int) -> Listener:
@@ -126,8 +126,8 @@ def learn_split(
 def gather_insights(
     runs: Annotated[list[Path], typer.Argument(help="Run folders of one world; their later trials are read too.")],
     out: Annotated[Path, typer.Option(help="The file to write, such as expel.jsonl.")],
-    model: options.ModelName,
-    base_url: options.BaseUrl = None,
+    model: playing.ModelName,
+    base_url: playing.BaseUrl = None,
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, so that it is asked for only once.")
     ] = None,

@@ -1,7 +1,11 @@
-"""`rpms memory`: look into memories, merge and compare them."""
+"""`rpms memory`: look into memories, merge and compare them; what entries are worth, and harmful ones set aside."""
 
 from __future__ import annotations
 
+import json
+import math
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,17 +14,25 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import options, worth
-from rpms.cli.screen import complain, make_console
+from rpms.cli import options
+from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
-from rpms.learn.inventory import COLUMNS, difference, full_text, row, said, stats, where_from
+from rpms.core.names import nearest
+from rpms.core.recall import EpisodicMemory
+from rpms.foreign.files import open_regular
+from rpms.foreign.shown import excerpt
+from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
+from rpms.learn.effects import LEAST
+from rpms.learn.inventory import COLUMNS, Junk, difference, find_junk, full_text, pruned, row, said, stats, where_from
+from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
 from rpms.report.table import comma_separated, line, markdown
 from rpms.store.files import write_whole
 from rpms.store.memories import check_frozen, freeze, memory_hash, read_frozen, read_memory, write_memory
-from rpms.store.quarantine import find_entry
-from rpms.worlds.registry import find_world
+from rpms.store.quarantine import find_entry, quarantine_file, read_quarantine, restore, set_aside, write_without
+from rpms.store.runs import RunFolder
+from rpms.worlds.registry import find_world, world_named
 
 app = typer.Typer(help="Show, count, merge, compare and clean memories.", no_args_is_help=True)
 
@@ -170,7 +182,199 @@ def export(
     _console().print(f"{len(memory)} entries in {out}", markup=False)
 
 
-app.command("audit")(worth.audit_runs)
-app.command("junk")(worth.junk)
-app.command("quarantine")(worth.quarantined)
-app.command("restore")(worth.restore_entry)
+Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)]
+MemoryOption = Annotated[
+    Path | None,
+    typer.Option(
+        parser=options.memory_named, metavar="FILE|embedded", help="The memory these runs used.", show_default=False
+    ),
+]
+NextMemory = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where to write the next memory; what it leaves out is kept in a file beside it.", show_default=False
+    ),
+]
+_WIDTH = 132
+"""Columns that a row takes; a narrower terminal wraps it."""
+_STYLES = {Worth.HARMFUL: "red", Worth.HELPFUL: "green", Worth.UNKNOWN: "dim"}
+
+
+@app.command("audit")
+def audit_runs(
+    runs: Runs,
+    memory: MemoryOption = None,
+    out: NextMemory = None,
+    form: Annotated[str, typer.Option(help="table or json.")] = "table",
+    rows: Annotated[int, typer.Option(help="How many of the entries with not enough evidence to list.", min=0)] = 10,
+) -> None:
+    """Estimate what each entry does to success, steps and infeasible actions, from runs that hid some (--mask).
+
+    With --memory and --out, a next memory is written without the entries that do harm; these are kept beside it.
+    """
+    if form not in ("table", "json"):
+        raise InputError(f"--form {form!r}: choose table or json")
+    if out is not None and memory is None:
+        raise InputError("--out needs --memory: the memory that holds the harmful entries")
+    known = read_frozen(memory) if memory is not None else None
+    if memory is not None:
+        _refuse_existing(out, memory)
+    found = audit(runs)
+    if known is not None:
+        _check_world(found, known, memory)
+    for folder in found.left_out:
+        complain(f"note: {folder}: no memories were hidden (--mask), so this run is left out")
+    if form == "json":
+        say(json.dumps(found.record(), indent=1))
+    else:
+        _print(found, {entry.id: entry for entry in known.entries} if known is not None else {}, rows)
+    if out is not None and memory is not None and known is not None:
+        _leave(memory, out, known, found.harmful)
+
+
+def _check_world(found: Audit, memory: EpisodicMemory, file: Path | None) -> None:
+    if memory.world and memory.world != found.world:
+        raise InputError(f"{file}: a memory of {excerpt(memory.world)}, but the runs are of {excerpt(found.world)}")
+    here = {entry.id for entry in memory.entries}
+    foreign = sum(account.name not in here for account in found.entries)
+    if foreign == len(found.entries) and foreign:
+        raise InputError(f"{file}: has none of the entries these runs recalled; they were played with another memory")
+    if foreign:
+        complain(f"note: {foreign} of {len(found.entries)} entries these runs recalled are not in {file}")
+
+
+def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
+    console = make_console(soft_wrap=True, width=max(make_console().width, _WIDTH))
+    masks = ", ".join(f"{mask:.0%}" for mask in found.masks)
+    console.print(f"{found.summary}", markup=False)
+    console.print(
+        f"hidden by chance: {masks}; 95% intervals; entries whose turn came in {LEAST} episodes or more are tested by "
+        f"randomisation, corrected by {CORRECTION} at {ALPHA:g}",
+        markup=False,
+    )
+    unknown = found.of(Worth.UNKNOWN)
+    shown = [account for account in found.entries if account.worth is not Worth.UNKNOWN] + list(unknown[:most])
+    for table in (_table("kind", found.kinds), _table("entry", shown)):
+        console.print(table)
+    if len(unknown) > most:
+        console.print(f"and {len(unknown) - most} more with not enough evidence; --rows lists them", markup=False)
+    for account in shown:
+        if account.worth is not Worth.UNKNOWN:
+            words = said(entries[account.name]) if account.name in entries else ""
+            console.print(Text.assemble((account.name, _STYLES[account.worth]), f" {account.reason}  {words}"))
+
+
+def _table(heading: str, accounts: Sequence[Account]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(heading)
+    for name in ("shown", "hidden", *AuditedOutcome, "won/lost with"):
+        table.add_column(str(name), justify="right")
+    table.add_column("verdict")
+    for account in accounts:
+        table.add_row(
+            Text(account.name.replace("_", " ") if heading == "kind" else account.name),
+            *map(str, (account.shown, account.hidden)),
+            *(_cell(account, outcome) for outcome in AuditedOutcome),
+            f"{account.won_with}/{account.lost_with}",
+            Text(str(account.worth), _STYLES[account.worth]),
+        )
+    return table
+
+
+def _cell(account: Account, outcome: AuditedOutcome) -> Text:
+    finding = account.findings[outcome]
+    if math.isnan(finding.effect.estimate):
+        return Text("–", "dim")
+    return Text(numbers(outcome, finding.effect), "" if finding.sign(outcome) else "dim")
+
+
+def _refuse_existing(out: Path | None, file: Path) -> None:
+    """Refuse, before any work is done, to overwrite a memory other than the one that is cleaned."""
+    if out is not None and out != file and (out.exists() or quarantine_file(out).exists()):
+        raise InputError(f"{out if out.exists() else quarantine_file(out)}: exists; choose another file")
+
+
+def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str]) -> None:
+    """Write the next memory without some entries."""
+    before = read_quarantine(file, memory.world)
+    stay, aside = set_aside(memory.entries, reasons, before)
+    digest = write_without(out, stay, aside, memory.world)
+    left = len(memory) - len(stay)
+    beside = f"; {left} set aside in {quarantine_file(out).name}" if left else "; nothing was set aside"
+    say(f"{len(stay)} entries in {out}, frozen: sha256 {digest[:16]}…{beside}")
+
+
+@app.command("junk")
+def junk(
+    file: options.MemoryFile,
+    runs: Annotated[
+        list[Path] | None, typer.Argument(help="Runs that used it, to find entries never recalled.", show_default=False)
+    ] = None,
+    prune: Annotated[
+        str | None,
+        typer.Option(
+            help=f"What to set aside: {', '.join(each.name.lower() for each in Junk)}, or all.", metavar="KIND,…"
+        ),
+    ] = None,
+    out: NextMemory = None,
+    entries: Annotated[bool, typer.Option(help="List each entry.")] = True,
+) -> None:
+    """List entries a memory can do without: near-duplicates, never recalled, always outranked, against the manual.
+
+    With --prune and --out, a next memory is written without them. They are kept beside it; `rpms memory restore`
+    brings one back.
+    """
+    memory = read_frozen(file)
+    if not memory.world:
+        raise InputError(f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …` adds it")
+    if (prune is None) != (out is None):
+        raise InputError("--prune and --out go together: what to set aside, and where to write the rest")
+    _refuse_existing(out, file)
+    policy = _policy(prune or "")
+    for run in runs or ():
+        played = str(RunFolder(run).protocol.settings.get("world"))
+        if played != memory.world:
+            raise InputError(f"{file}: a memory of {excerpt(memory.world)}, but {run} is of {excerpt(played)}")
+    world = world_named(memory.world, file)
+    remarks = find_junk(memory.entries, world, manual_of(world), world.retrieval, runs or ())
+    for each in Junk:
+        own = [remark for remark in remarks if remark.junk is each]
+        unasked = each is Junk.UNUSED and not runs
+        say(f"{each}: {'unknown without runs' if unasked else len(own)}")
+        for remark in own if entries else ():
+            say(f"  {remark.entry.id}  {excerpt(remark.reason)}")
+    bad = len({remark.entry.id for remark in remarks})
+    say(f"{bad} of {len(memory)} entries could go")
+    if out is not None:
+        _leave(file, out, memory, pruned(remarks, policy))
+
+
+def _policy(text: str) -> tuple[Junk, ...]:
+    names = {each.name.lower(): each for each in Junk}
+    if text == "all":
+        return tuple(Junk)
+    wanted = [word.strip() for word in text.split(",") if word.strip()]
+    for word in wanted:
+        if word not in names:
+            raise InputError(f"--prune {word!r}: {nearest(word, names)}")
+    return tuple(names[word] for word in wanted)
+
+
+@app.command("quarantine")
+def quarantined(file: Annotated[Path, typer.Argument(help="A memory file (JSON Lines).", show_default=False)]) -> None:
+    """List the entries that were set aside from a memory, and why."""
+    os.close(open_regular(file))  # what is no file would look like a memory that lost nothing
+    aside = read_quarantine(file)
+    for item in aside:
+        say(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}")
+    say(f"{len(aside)} entries of {file} are set aside")
+
+
+@app.command("restore")
+def restore_entry(
+    entry: Annotated[str, typer.Argument(help="The entry's id, or the start of it.", show_default=False)],
+    memory: Annotated[Path, typer.Option(help="The memory it was set aside from.", show_default=False)],
+) -> None:
+    """Put an entry that was set aside back into its memory, and freeze the memory again."""
+    item = restore(memory, entry)
+    say(f"{item.entry.id} is back in {memory}; it was set aside because: {excerpt(item.reason)}")

@@ -1,42 +1,56 @@
-"""Options that several commands share beside the settings: declared here, so that a mistake in one loads no more."""
+"""Options that several commands share beside the settings, and what they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated
 
 import typer
 
-from rpms.cli.knobs import with_options
+from rpms.cli.playing import ResourceOptions
+from rpms.cli.screen import complain
+from rpms.core.acting.enforcement import Constrained, Enforcement
+from rpms.core.errors import InputError
+from rpms.core.recall import EpisodicMemory
+from rpms.core.usage import Price
+from rpms.foreign.json_text import whole_number
+from rpms.models.accounting import parse_price, price_of
+from rpms.models.catalogue import ModelOptions
+from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.models.windows import context_window
+from rpms.play.limits import Limits, Meter, parse_duration
+from rpms.play.plan import NamedModel, Terms
+from rpms.play.processes import InProcesses
+from rpms.play.reading import CONTROLS
+from rpms.play.run import MakeEngine
+from rpms.play.settings import EMBEDDED_MEMORY, Settings
+from rpms.play.sources import can_play, idle_parts
+from rpms.play.tasks import variation_called
+from rpms.store.memories import read_frozen
+from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.registry import find_world, world_names
 
-WorldName = Annotated[str, typer.Argument(help="A world's name, such as alfworld, or the folder of your own.")]
-DataFolder = Annotated[
-    Path | None, typer.Option(help="The folder of game files; for ALFWorld $ALFWORLD_DATA by default.")
-]
-EngineName = Annotated[str, typer.Option(help="The simulator; `rpms worlds` lists those of each world.")]
-ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms models` lists them.")]
-BaseUrl = Annotated[str | None, typer.Option(help="The address of the model's server.")]
-Epochs = Annotated[
-    int, typer.Option(help="Play the tasks N times, each time as a run of its own, and say how results differ.", min=1)
-]
-WorldOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", help="A world's own option, such as tasks=boil.", metavar="NAME=VALUE", show_default=False
-    ),
-]
 
-
-def _memory_named(text: str) -> Path:
-    from rpms.cli.choices import memory_named  # noqa: PLC0415  it loads worlds
-
-    return memory_named(text)
+def memory_named(text: str) -> Path:
+    """A memory by its file, or `embedded` as after --memory: here no world is given, and one alone must bring one."""
+    if text != EMBEDDED_MEMORY:
+        return Path(text)
+    found: dict[str, Path | None] = {}
+    for name in world_names():
+        with suppress(InputError):  # a world that cannot be loaded, or brings none
+            found[name] = Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name))
+    if len(found) != 1:
+        raise InputError(f"embedded: worlds that bring a memory: {', '.join(found) or 'none'}; give a file")
+    (file,) = found.values()
+    assert file is not None
+    return file
 
 
 _MEMORY_FILE = typer.Argument(
-    parser=_memory_named,
+    parser=memory_named,
     help="A memory (JSON Lines); `embedded`: the one that comes with ALFWorld.",
     show_default=False,
 )
@@ -44,47 +58,174 @@ MemoryFile = Annotated[Path, _MEMORY_FILE]
 MemoryFiles = Annotated[list[Path], _MEMORY_FILE]
 
 
+def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:
+    """The setting that the options describe."""
+    if "ray" in engine.split(","):
+        raise InputError("--engine names the simulator: add --ray to play on a Ray cluster")
+    if engine not in world.engines:
+        raise InputError(f"{world.name} has no engine {engine!r}; choose one of {', '.join(world.engines)}")
+    pairs: dict[str, str] = {}
+    for option in options or ():
+        name, equals, value = option.partition("=")
+        if not equals or not name:
+            raise InputError(f"--option {option!r}: write NAME=VALUE")
+        if pairs.setdefault(name, value) != value:
+            raise InputError(f"--option {name!r} is given twice, as {pairs[name]!r} and as {value!r}: give it once")
+    return Setting(data.absolute() if data else None, engine, pairs)
+
+
+def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:
+    """Refuse, before anything starts, what chooses from a menu where there is none."""
+    provider = parse_model_name(model).provider
+    if not can_play(enforcement, model):
+        raise InputError(
+            f"{provider.name} chooses from a menu, and there is none: add --preset strict or --enforce menu=5"
+        )
+
+
+def note_idle_parts(world: World, *enforcements: Enforcement) -> None:
+    """Say once what of the enforcement can do nothing in a world."""
+    for words in idle_parts(world, *enforcements):
+        complain(f"note: {words}")
+
+
+def note_free_actions(enforcement: Enforcement, model: str) -> None:
+    """Say that a model's actions stay free, where they were to be held and its kind of server cannot."""
+    provider = parse_model_name(model).provider
+    if enforcement.constrained is Constrained.AUTO and provider.base_url_variable and not provider.forms:
+        complain(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free")
+
+
+def terms_of(settings: Settings, world: World, model: str, base_url: str | None) -> Terms:
+    """The terms of a run, with the room that its model has for knowledge."""
+    return settings.terms(world, context_window(model, settings.context, base_url).tokens)
+
+
+def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
+    """The memory that the settings name; none where a condition wants one is an error that says how to learn it."""
+    file = settings.memory_file(world, model)
+    if file is None:
+        return EpisodicMemory(world=world.name)
+    return read_frozen(file, world.name)
+
+
+def note_knowledge(settings: Settings, world: World, model: str, base_url: str | None) -> None:
+    """Say what was not given and had to be found elsewhere: a memory, a context window."""
+    if settings.condition_value().memory and settings.memory is None:
+        complain(f"note: the memory is the one embedded in {world.name}; --memory gives another")
+    if note := context_window(model, settings.context, base_url).note:
+        complain(f"note: {model}: {note}")
+
+
+def note_idle_mask(settings: Settings, memory: EpisodicMemory) -> None:
+    """Say that --mask hides nothing where there is no memory to hide: such a run cannot be audited."""
+    if settings.mask and not settings.condition_value().memory:
+        complain("note: --mask hides nothing: memory is off in this condition")
+    elif settings.mask and not memory.entries:
+        complain("note: --mask hides nothing: the memory is empty")
+
+
+def named_task(
+    world: World,
+    tasks: Callable[[Setting], Sequence[Task]],
+    setting: Setting,
+    wanted: str | None,
+    variation: int | None,
+) -> Task:
+    """A task by number, id or name and variation; by name also one that the split leaves out by default."""
+    if variation is None:
+        given = tasks(setting)
+        try:
+            return choose_task(given, wanted)
+        except InputError:
+            name = (wanted or "").partition("/")[0]
+            if not name or name.isdecimal():
+                raise
+            if "tasks" in world.options:
+                given = tasks(replace(setting, options={**setting.options, "tasks": name}))
+            other = variation_called(world, wanted or "")
+            if other is not None and all(other.split != task.split for task in given):
+                ways = f"add --split {other.split}, or write --task {name} --variation {other.id.rpartition('/')[2]}"
+                raise InputError(f"{wanted} is of the split {other.split}: {ways}") from None
+            return choose_task(given, wanted)
+    found = world.variation(wanted, variation) if wanted is not None else None
+    if found is None:
+        worlds = "a world whose tasks have variations (scienceworld) or seeds (textworld-express)"
+        raise InputError(f"--variation goes with --task NAME, in {worlds}")
+    return found
+
+
+def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
+    """A task by its number, by its id or the start of it, or the first of its type; the first one by default."""
+    if not tasks:
+        raise InputError("the split has no tasks")
+    if wanted is None:
+        return tasks[0]
+    if not wanted.strip():
+        raise InputError(f"--task {wanted!r} names no task: give a number or an id, or leave it out")
+    if number := whole_number(wanted, len(tasks)):
+        return tasks[number - 1]
+    found = (
+        [task for task in tasks if task.id == wanted]
+        or [task for task in tasks if task.id.startswith(wanted)]
+        or [task for task in tasks if task.type == wanted]
+    )
+    if not found:
+        raise InputError(f"no task {wanted!r}: give a number from 1 to {len(tasks)} or an id such as {tasks[0].id}")
+    return found[0]
+
+
 @dataclass(frozen=True)
-class ResourceOptions:
-    """Options that `run`, `learn` and `study run` share, given to each as one value (`rpms.cli.resources`)."""
+class Resources(ResourceOptions):
+    """Places of games and models, the player of episodes, and limits, as the options give them."""
 
-    data: DataFolder = None
-    base_url: BaseUrl = None
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Episodes played at once; by default one for each process, or CPU of a cluster.", min=1),
-    ] = None
-    processes: Annotated[
-        int | None, typer.Option(help="Processes that play; by default one for each core. 1: threads.", min=1)
-    ] = None
-    ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False
-    record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
-    ] = None
-    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None
-    timeout: Annotated[
-        float | None,
-        typer.Option(help="Seconds that a request may stay silent, 120 by default; then it is repeated.", min=1),
-    ] = None
-    max_cost: Annotated[
-        float | None, typer.Option(help="Stop after spending this much; the same command continues.", metavar="USD")
-    ] = None
-    max_requests: Annotated[
-        int | None, typer.Option(help="Stop after N requests to the model; the same command continues.", metavar="N")
-    ] = None
-    max_time: Annotated[
-        str | None, typer.Option(help="Stop after a time such as 90s, 30m or 1h30m; the same command continues.")
-    ] = None
+    def player(self) -> MakeEngine:
+        """Player of the episodes: processes on this machine, or a cluster; what a cluster lacks here is an error."""
+        if not self.ray:
+            return InProcesses(self.processes)
+        try:
+            from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
+        except ImportError:
+            raise InputError("playing on a cluster needs Ray: pip install 'rpms[ray]'") from None
+        return OnRay()
+
+    def model(self, name: str, world: str, settings: Settings) -> NamedModel:
+        """A model by name, as it is reached from here."""
+        record = self.record.absolute() if self.record else None
+        if settings.reader and parse_model_name(name).provider.backend in NO_LLM:
+            record = None  # the reader's answers are kept
+        return NamedModel(name, world, model_options(self.base_url, settings, self.timeout), record)
+
+    def reader(self, world: str, settings: Settings) -> NamedModel | None:
+        """The model that reads goals in people's words; None for a control or the model that plays."""
+        return None if settings.reader in (None, *CONTROLS) else self.model(settings.reader, world, settings)
+
+    def check(self, named: NamedModel, *, begun: bool) -> None:
+        """Say what a model lacks before anything is written; on a cluster the nodes must have it."""
+        if not self.ray and not begun:
+            named.check()
+
+    def price_of(self, model: str) -> Price | None:
+        """The given price, else the known one of the model."""
+        return parse_price(self.price) if self.price else price_of(model)
+
+    def meter(self, prices: Mapping[str, Price | None]) -> Meter | None:
+        """Meter of the limits; `prices` by model: a limit on cost needs each."""
+        seconds = parse_duration(self.max_time) if self.max_time is not None else None
+        limits = Limits(self.max_cost, self.max_requests, seconds)
+        if limits == Limits():
+            return None
+        for model, price in prices.items():
+            if self.max_cost is not None and price is None and parse_model_name(model).provider.backend not in NO_LLM:
+                raise InputError(f"--max-cost: the price of {model} is not known; give it with --price IN,OUT")
+        return Meter(limits)
 
 
-def with_resources(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each resource; it gets all of them as `resources`."""
-    hints = get_type_hints(ResourceOptions, include_extras=True)
-    added = {each.name: (hints[each.name], each.default) for each in fields(ResourceOptions)}
-    return with_options(command, "resources", added, _resources)
-
-
-def _resources(given: dict[str, Any]) -> Any:
-    from rpms.cli.resources import Resources  # noqa: PLC0415  all that plays, once the options are right
-
-    return Resources(**given)
+def model_options(base_url: str | None, settings: Settings, timeout: float | None = None) -> ModelOptions:
+    """Options that reach a model; a file opened here gets the given context window, a slow server its time."""
+    usual = ModelOptions(base_url=base_url)
+    if timeout is not None:
+        whole = max(usual.patience.whole, 2.5 * timeout)
+        patience = replace(usual.patience, timeout=timeout, whole=whole, total=max(usual.patience.total, 2 * whole))
+        usual = replace(usual, patience=patience)
+    return usual if settings.context is None else replace(usual, context=settings.context)

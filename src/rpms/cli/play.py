@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -12,15 +14,18 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from rpms.cli import choices
+from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
-from rpms.cli.resources import model_options
+from rpms.cli.options import model_options
 from rpms.cli.screen import complain, make_console
-from rpms.cli.step_screen import infeasible_line, said, show_step
 from rpms.core.acting.enforcement import GuardMode
+from rpms.core.belief import Situation
+from rpms.core.decide import Decision
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules
+from rpms.core.verdict import Candidate, Fate
+from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.shown import one_line
 from rpms.models.catalogue import open_model
 from rpms.models.providers import Backend, parse_model_name
@@ -56,16 +61,16 @@ def play_one(
     found = find_world(world)
     settings, note = _with_or_without_memory(settings, found)
     condition, method = settings.condition_value(), settings.method(found)
-    choices.refuse_choosing_without_menu(condition.enforcement, model)
-    setting = settings.setting(found, choices.make_setting(found, data, engine, option))
+    options.refuse_choosing_without_menu(condition.enforcement, model)
+    setting = settings.setting(found, options.make_setting(found, data, engine, option))
     split = settings.split or found.splits[0]
-    chosen = choices.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
+    chosen = options.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
     if goal is not None:
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    terms = choices.terms_of(settings, found, model, base_url)
-    terms["memory"], terms["overlap"] = choices.memory_of(settings, found, model), True
+    terms = options.terms_of(settings, found, model, base_url)
+    terms["memory"], terms["overlap"] = options.memory_of(settings, found, model), True
     reached, reader = model_options(base_url, settings), settings.reader or ""
     console = make_console()
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
@@ -76,9 +81,9 @@ def play_one(
     plan = plan_run(found, model, lend(answering), split=split, tasks=[chosen], setting=setting, **terms)
     if note:
         complain(note)
-    choices.note_knowledge(settings, found, model, base_url)
-    choices.note_idle_parts(found, condition.enforcement)
-    choices.note_free_actions(condition.enforcement, model)
+    options.note_knowledge(settings, found, model, base_url)
+    options.note_idle_parts(found, condition.enforcement)
+    options.note_free_actions(condition.enforcement, model)
     brought = NOTHING
     result: Episode | None = None
     try:
@@ -164,5 +169,165 @@ def _show_end(console: Console, episode: Episode) -> None:
     style = "bold green" if episode.won else "bold red"
     error = f": {episode.error}" if episode.error else ""
     steps = len(episode.steps)
-    counts = f"{steps} step{'' if steps == 1 else 's'}, {episode.infeasible} infeasible, score {episode.score:g}"
+    counts = (
+        f"{steps} step{'' if steps == 1 else 's'}, {episode.counts['infeasible']} infeasible, score {episode.score:g}"
+    )
     console.print(Text(f"{episode.ending}{error} ({counts})", style=style))
+
+
+_STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
+_UNFOLD = "--verbose shows all"
+
+
+@dataclass(frozen=True)
+class ScreenPart:
+    """Some lines of a step that belong together, each as long as it is."""
+
+    lines: Sequence[Text]
+    indent: int = 2
+    least: int = 1
+    """To how few lines of the screen it may be folded."""
+    each: int | None = None
+    """Most lines of the screen that one of its lines takes."""
+
+
+def show_step(console: Console, step: Step, *, prompt: bool, told: str, verbose: bool) -> None:
+    """Print a step; on a terminal so that it fits, unless all is to be shown."""
+    seen = f"{step.observation} ({told})" if told else step.observation
+    observed = ScreenPart(list(said(seen).split("\n", allow_blank=True)), 0, 3)
+    before = [_rule(console, step.number), observed, *_known(step.decision, verbose=verbose)]
+    before.append(ScreenPart([Text(line, style="cyan") for line in _readings(step)]))
+    after = list(_done(step))
+    if prompt:
+        _print(console, before, None)
+        for block in step.decision.prompt.blocks:
+            title = f"{block.part}, {block.tokens} tokens"
+            console.print(Panel(Text(block.text), title=title, title_align="left", style="dim"))
+        _print(console, after, None)
+        return
+    _print(console, [*before, *after], console.height - 1 if console.is_terminal and not verbose else None)
+
+
+def _readings(step: Step) -> Iterator[str]:
+    """Reading of a request, and the reason for another one."""
+    if step.readings is None:
+        return
+    if step.readings.why:
+        yield f"another reading: {step.readings.why}"
+    later = step.readings.ranked[step.readings.taken :][:_READINGS_SHOWN]
+    yield "read as: " + ", ".join(f"{each.goal.signature} ({each.probability:.0%})" for each in later)
+
+
+_READINGS_SHOWN = 3
+
+
+def said(observation: str) -> Text:
+    """The world's text."""
+    return Text(observation.strip("\n").expandtabs(4))
+
+
+def infeasible_line(step: Step) -> Text | None:
+    """A line for an infeasible action, with the reason if the manual gives one."""
+    if not step.infeasible:
+        return None
+    return Text(f"infeasible{': ' + step.objection if step.objection else ''}", style="red")
+
+
+def _rule(console: Console, number: int) -> ScreenPart:
+    title = f"step {number} "
+    return ScreenPart([Text(""), Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))], 0, 2)
+
+
+def _known(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
+    sub_goal = f"sub-goal: {decision.progress.text.replace('_', ' ')} ({decision.progress.percent}%)"
+    rules = situation_lines(decision.rules, Situation(decision.belief, decision.goal))
+    yield ScreenPart([Text(line, style="blue") for line in decision.belief.lines()], least=4)
+    yield ScreenPart([Text(sub_goal, style="blue")], each=1)
+    yield ScreenPart([Text(f"rule {line.strip(' -')}", style="magenta") for line in rules])
+    shown = [each for each in decision.candidates if verbose or each.verdict.fate.shown]
+    yield ScreenPart([_memory(candidate) for candidate in shown], least=3, each=None if verbose else 2)
+    if not verbose and (folded := rejected(decision)):
+        yield ScreenPart([Text(folded, style="dim")], each=1)
+    advice = decision.advice
+    yield ScreenPart([Text(f"guidance: {line.strip(' -')}", style="magenta") for line in advice.guidance])
+    yield ScreenPart([Text(f"notice: {advice.notice}", style="yellow")] if advice.notice else [])
+    menu = [f"menu: {item.command}{f' — {item.reason}' if item.reason else ''}" for item in advice.menu.items]
+    yield ScreenPart([Text(line, style="dim") for line in menu], least=2, each=None if verbose else 1)
+
+
+def _memory(candidate: Candidate) -> Text:
+    fate = candidate.verdict.fate
+    reason = f" — {candidate.verdict.reason}" if candidate.verdict.reason else ""
+    line = " ".join(memory_line(candidate).split("\n    [WARNING")[0].split())
+    text = f"memory {candidate.entry.id} [{fate}] {candidate.score:.2f} {line}{reason}"
+    return Text(text, style=_STYLES.get(fate, "dim"))
+
+
+def rejected(decision: Decision) -> str:
+    """Count of recalled memories that are not shown, by reason; empty for none."""
+    fates = Counter(each.verdict.fate for each in decision.candidates if not each.verdict.fate.shown)
+    total = fates.total() + decision.unlisted
+    if not total:
+        return ""
+    reasons = [f"{count} {fate}" for fate, count in fates.most_common()]
+    reasons += [f"{decision.unlisted} not listed"] if decision.unlisted else []
+    return f"{total} {'memory' if total == 1 else 'memories'} not shown: {', '.join(reasons)}; {_UNFOLD}"
+
+
+def _done(step: Step) -> Iterator[ScreenPart]:
+    if step.thought:
+        yield ScreenPart([Text(f"thought: {' '.join(step.thought.split())}", style="italic")])
+    refused = [f"refused: {command or '(no action)'} — {reason}, asked again" for command, reason in step.refusals]
+    if step.replaced:
+        refused.append(f"replaced: {step.action or '(no action)'} — {step.replaced}")
+    yield ScreenPart([Text(line, style="yellow") for line in refused])
+    yield ScreenPart([Text(f"> {step.command or '(no action)'}", style="bold cyan")], 0)
+    if step.plan:
+        yield ScreenPart([Text(f"plan: {' ← '.join(step.plan)}", style="dim")])
+    if (line := infeasible_line(step)) is not None:
+        yield ScreenPart([line])
+
+
+def _print(console: Console, parts: Sequence[ScreenPart], height: int | None) -> None:
+    blocks = [_lines(console, part, part.each) for part in parts]
+    if height is not None:
+        if sum(map(len, blocks)) > height:
+            blocks = [_lines(console, part, 1 if part.each else None) for part in parts]
+        blocks = _folded(blocks, [part.least for part in parts], height)
+    for line in (line for block in blocks for line in block):
+        console.print(line, no_wrap=True, overflow="ellipsis", crop=console.is_terminal)
+
+
+def _lines(console: Console, part: ScreenPart, most: int | None) -> list[Text]:
+    """The lines as the screen takes them: what is too long goes on, further in, on the next line."""
+    found: list[Text] = []
+    for line in part.lines:
+        indent = part.indent
+        wrapped = line.wrap(console, max(20, console.width - indent - (2 if indent else 0))) or [Text("")]
+        for number, piece in enumerate(wrapped[:most]):
+            piece.rstrip()
+            if most is not None and number + 1 == most < len(wrapped):
+                piece.truncate(console.width - indent - 3)
+                piece.append(" …")
+            found.append(Text.assemble(" " * (indent + (2 if indent and number else 0)), piece))
+    return found
+
+
+def _folded(blocks: list[list[Text]], least: Sequence[int], height: int) -> list[list[Text]]:
+    """Blocks that together are no higher than that, as far as their least heights allow; the longest give way first."""
+    keep = [len(block) for block in blocks]
+    while sum(keep) > height:
+        spare = [max(0, kept - few) for kept, few in zip(keep, least, strict=True)]
+        if not any(spare):
+            break
+        keep[spare.index(max(spare))] -= 1
+    return [
+        block if kept == len(block) else [*block[: kept - 1], _more(block, len(block) - kept + 1)]
+        for block, kept in zip(blocks, keep, strict=True)
+    ]
+
+
+def _more(block: Sequence[Text], count: int) -> Text:
+    first = block[0].plain
+    indent = first[: len(first) - len(first.lstrip())]
+    return Text(f"{indent}… {count} more {'line' if count == 1 else 'lines'}; {_UNFOLD}", style="dim")

@@ -1,30 +1,35 @@
-"""`rpms rules`: look at a manual, and check one."""
+"""`rpms rules`: look at a manual, check one, compare two; review the lines of a learned one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from rpms.cli import options, rules_audit, rules_learn, rules_mend
+from rpms.cli import playing, rules_learn, rules_mend
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.rules import ActionSchema, Lore, Purpose, Rule, RuleManual, Tier, overlapping
 from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
+from rpms.foreign.shown import excerpt
+from rpms.learn.manual_review import Entry, Relation, Reviewed, compare, decide, lines_of
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
+from rpms.store.evidence import counts_of
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
-from rpms.worlds.registry import find_world, world_names
+from rpms.store.traces import read_traces, traces_file
+from rpms.worlds.registry import find_world, world_named, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
 app.command("learn")(rules_learn.learn)
 app.command("verify")(rules_learn.check_against)
-app.command("diff")(rules_audit.diff)
-app.command("review")(rules_audit.review)
 app.command("mend")(rules_mend.mend)
 MOST_MISTAKES = 20
 """Mistakes printed at once: more are seldom read, and often follow from these."""
@@ -32,7 +37,7 @@ MOST_MISTAKES = 20
 
 @app.command("show")
 def show(
-    world: options.WorldName,
+    world: playing.WorldName,
     goal: Annotated[
         str | None,
         typer.Option(help="Only what applies to this goal: its type, a task's name, or the goal in the world's words."),
@@ -185,3 +190,92 @@ def _found_sound(manual: RuleManual) -> None:
         say(f"note: {weak}")
     for meant, other in overlapping(manual.actions):
         say(f"note: every `{meant}` is also a `{other}`; it is read as `{meant}`, which is more specific")
+
+
+_STEPS_SHOWN = 2
+"""Steps that are shown for a line, of each sort."""
+
+
+@app.command("diff")
+def diff(
+    first: Annotated[str, typer.Argument(metavar="A", help="A manual's file, or a world for its own manual.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The same, to compare with A.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare the lines of two manuals. The exit code is 0 if they are equal, 1 if they differ.
+
+    Actions are matched by their commands, not by their names. `stricter` means that B has more needs, prohibitions or
+    wanted facts than A, `looser` the opposite. A line is marked `=` if both
+    have it, `-` if only A has it, `+` if only B.
+    """
+    entries = compare(_opened(first), _opened(second))
+    if as_json:
+        say(json.dumps([asdict(entry) for entry in entries], ensure_ascii=True, indent=1))
+    else:
+        say("\n".join((f"A: {first}", f"B: {second}", *_told(entries))))
+    raise typer.Exit(int(any(entry.relation is not Relation.EQUAL for entry in entries)))
+
+
+def _opened(name: str) -> RuleManual:
+    """A manual as it is used: a file over the manual of the world that it names."""
+    file = Path(name)
+    if not file.is_file():
+        if not file.is_dir() and ("/" in name or file.suffix in (".yaml", ".yml")):
+            raise InputError(f"{name}: there is no such manual")
+        return manual_of(find_world(name))
+    alone = read_manual(universal_tier(), manual_text(file))
+    try:
+        world = world_named(alone.world, file) if alone.world else None
+    except InputError:
+        world = None  # a world that is not installed here: its manual can be read all the same
+    return manual_of(world, choose_manual(file)) if world else alone
+
+
+def _told(entries: list[Entry]) -> Iterator[str]:
+    for sort in dict.fromkeys(entry.sort for entry in entries):
+        these = [entry for entry in entries if entry.sort == sort]
+        counts = Counter(entry.relation for entry in these)
+        yield f"\n{sort}s: " + ", ".join(f"{counts[each]} {each.value}" for each in Relation if counts[each])
+        for entry in sorted(these, key=lambda entry: list(Relation).index(entry.relation)):
+            yield f"  {entry.relation.value}: {entry.name}"
+            different = entry.relation is not Relation.EQUAL
+            yield from (f"      {line.sign} {line.part}: {line.text}" for line in entry.lines if different)
+
+
+@app.command("review")
+def review(
+    manual: Annotated[Path, typer.Argument(help="A learned manual; its evidence is beside it.")],
+    accept: Annotated[list[str] | None, typer.Option(help="The id of a line to put in; may be repeated.")] = None,
+    reject: Annotated[list[str] | None, typer.Option(help="The id of a line to take out; may be repeated.")] = None,
+    about: Annotated[str, typer.Option(help="Only lines with this text in them, such as environment/heat.")] = "",
+    every: Annotated[bool, typer.Option("--all", help="Also list lines that are not in the manual.")] = False,
+) -> None:
+    """List the lines of a learned manual with their evidence, or take lines out and put lines in.
+
+    What is taken out or put in is an edit of the manual: learning it again keeps it, as it keeps your own
+    edits.
+    """
+    if both := set(accept or ()) & set(reject or ()):
+        raise InputError(f"{both.pop()!r} cannot be both accepted and rejected; choose one. Nothing was changed")
+    choices = {**dict.fromkeys(accept or (), True), **dict.fromkeys(reject or (), False)}
+    if choices:
+        say("\n".join(decide(manual, choices)) or "the manual did not change")
+        return
+    rows = [row for row in lines_of(manual) if about in row.claim.place and (every or row.stands or row.decided)]
+    file = traces_file(manual)
+    spoken = {trace.episode: trace.steps for trace in read_traces(file)[1]} if about and file.is_file() else {}
+    for row in rows:
+        say(_row(row))
+        for title, steps in (("for", row.claim.witnesses), ("against", row.claim.counterexamples)):
+            for episode, number in steps[:_STEPS_SHOWN] if about else ():
+                said = spoken.get(episode, ())[number - 1 : number]
+                text = "".join(f": {excerpt(step.command, 80)!r} -> {excerpt(step.answer, 100)!r}" for step in said)
+                say(f"    {title}: {excerpt(episode)} step {number}{text}")
+    if not rows:
+        say("there is no such line")
+
+
+def _row(row: Reviewed) -> str:
+    claim = row.claim
+    state = ("put in" if row.stands else "taken out") if row.decided else claim.label.value
+    return f"{claim.id}  {state:<9}  {claim.place}  ({counts_of(claim)})"

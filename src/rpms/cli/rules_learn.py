@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from rpms.cli import choices, options
+from rpms.cli import options, playing
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.guard.guard import Guard
@@ -60,9 +60,9 @@ def learn(
         Path | None, typer.Option(help="Also write a memory of these episodes: snippets, lessons, schemas.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of all random choices.")] = 0,
-    data: options.DataFolder = None,
-    engine: options.EngineName = "native",
-    option: options.WorldOptions = None,
+    data: playing.DataFolder = None,
+    engine: playing.EngineName = "native",
+    option: playing.WorldOptions = None,
     python: Annotated[
         Path | None, typer.Option(help="With a guard's logs: the Python file with the functions its manual names.")
     ] = None,
@@ -78,7 +78,7 @@ def learn(
         learn_from_logs(Path(world), runs, out, python)
         return
     found = find_world(world)
-    setting = choices.make_setting(found, data, engine, option)
+    setting = options.make_setting(found, data, engine, option)
     wanted = steps if steps is not None else 0 if runs else _STEPS
     chosen = split or ("train" if "train" in found.splits else found.splits[0])
     tasks = tuple(found.tasks(chosen, setting)) if wanted else ()

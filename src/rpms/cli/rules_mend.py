@@ -16,7 +16,7 @@ from rpms.store.files import write_whole
 from rpms.store.manuals import MANUAL, ManualText, manual_text
 from rpms.store.runs import RunFolder
 from rpms.store.yaml_files import read_yaml, yaml_text
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import world_named
 
 _STEPS_SHOWN = 3
 
@@ -34,7 +34,7 @@ def mend(
     names = {str(folder.protocol.settings.get("world", "")) for folder in folders}
     if len(names) > 1:
         raise InputError(f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one")
-    world = find_world(names.pop())
+    world = world_named(names.pop(), runs[0])
     moments = [moment for folder in folders for moment in moments_of(world, folder)]
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(world, choice), moments)

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import choices
-from rpms.cli.resources import Resources
+from rpms.cli import options
+from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
@@ -56,15 +56,15 @@ def run_split(
     """`rpms run`, once its options are read."""
     found = find_world(world)
     condition = settings.condition_value()
-    choices.refuse_choosing_without_menu(condition.enforcement, model)
+    options.refuse_choosing_without_menu(condition.enforcement, model)
     player = resources.player()
     try:
         dealt = TaskPart.read(part)
     except ValueError as error:
         raise InputError(f"--part {error}") from None
-    tasks, setting = settings.tasks(found, choices.make_setting(found, resources.data, engine, option), dealt.of_list)
-    terms = choices.terms_of(settings, found, model, resources.base_url)
-    terms["memory"], terms["stuck_after"] = choices.memory_of(settings, found, model), stuck_after
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option), dealt.of_list)
+    terms = options.terms_of(settings, found, model, resources.base_url)
+    terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
     terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
     terms["open_reader"] = resources.reader(world, settings)
     opened = resources.model(model, world, settings)
@@ -74,10 +74,10 @@ def run_split(
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
     meter = resources.meter({model: known})
     resources.check(opened, begun=RunFolder(out).begun)
-    choices.note_knowledge(settings, found, model, resources.base_url)
-    choices.note_idle_mask(settings, plan.memory)
-    choices.note_idle_parts(found, condition.enforcement)
-    choices.note_free_actions(condition.enforcement, model)
+    options.note_knowledge(settings, found, model, resources.base_url)
+    options.note_idle_mask(settings, plan.memory)
+    options.note_idle_parts(found, condition.enforcement)
+    options.note_free_actions(condition.enforcement, model)
     console = make_console()
 
     def listen(trial: int) -> Listener:

@@ -12,10 +12,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from rpms.cli import choices, options
+from rpms.cli import options, playing
 from rpms.cli.knobs import with_settings
-from rpms.cli.options import with_resources
-from rpms.cli.resources import Resources
+from rpms.cli.options import Resources
+from rpms.cli.playing import with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
@@ -46,6 +46,10 @@ _WIDTH = 120
 
 WorldFolder = Annotated[
     str | None, typer.Option(help="The study's world by its folder, where it is not installed; its code runs.")
+]
+PartModules = Annotated[
+    list[str] | None,
+    typer.Option(help="A module whose parts the study names; its code runs.", metavar="MODULE", show_default=False),
 ]
 StudyArgument = Annotated[
     Path, typer.Argument(help="A study's file, or a name that `rpms study list` prints.", show_default=False)
@@ -80,11 +84,12 @@ def run_file(
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
     world: WorldFolder = None,
+    parts: PartModules = None,
     only: Annotated[
         str,
         typer.Option(help="Only conditions of these names; * stands for any text, several with ;", metavar="NAME;…"),
     ] = "",
-    epochs: options.Epochs = 1,
+    epochs: playing.Epochs = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
     report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
     *,
@@ -98,7 +103,7 @@ def run_file(
     file = find_study(file)
     if world is not None:
         find_world(world)
-    study = read_study(file).under(settings).only(only)
+    study = read_study(file, parts or ()).under(settings).only(only)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
     models = study.models_to_run(model or ())
@@ -154,12 +159,13 @@ def run_file(
 def check(
     files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
     world: WorldFolder = None,
+    parts: PartModules = None,
 ) -> None:
     """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
     if world is not None:
         find_world(world)
     for file in map(find_study, files):
-        study = read_study(file)
+        study = read_study(file, parts or ())
         world_named(study.world, study.file)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
 
@@ -168,13 +174,13 @@ def _note_idle_parts(study: Study) -> None:
     enforcements = [case.condition.enforcement for case in study.cases]
     if study.learning is not None:
         enforcements.append(study.learning.condition(1).enforcement)
-    choices.note_idle_parts(world_named(study.world, study.file), *enforcements)
+    options.note_idle_parts(world_named(study.world, study.file), *enforcements)
 
 
 def _rehearsed(study: Study, data: Path | None) -> Study:
     """A pilot of a study whose split is not here is one of the split that it learns from, and says so."""
     world = world_named(study.world, study.file)
-    setting = choices.make_setting(world, data, study.engine, None)
+    setting = options.make_setting(world, data, study.engine, None)
     try:
         study.choice.tasks(world, setting)
     except InputError as error:
@@ -207,7 +213,7 @@ def _named(study: Study, resources: Resources, model: str) -> NamedModel:
 
 def _means(study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None]) -> Means:
     world = world_named(study.world, study.file)
-    setting = choices.make_setting(world, resources.data, study.engine, None)
+    setting = options.make_setting(world, resources.data, study.engine, None)
     engine, meter = resources.player(), resources.meter(prices)
     windows: dict[tuple[str, int | None], int] = {}
 

@@ -11,8 +11,7 @@ from rpms.core.planning.reason import reasoner_of
 from rpms.core.prompt import SHARED, Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding, Request
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.episode import Play
 
 

@@ -154,7 +154,7 @@ def decide(
     warned = (each for each in selection.memories if each.verdict.fate is Fate.WARNED)
     untagged = {memory_line(each): untagged_line(each) for each in warned}
     style = mind.style
-    prompt = build(blocks, style.layout, style.budget, style.count, style.form, untagged, style.speak)  # 8
+    prompt = build(blocks, style.layout, style.budget, style.form, untagged, style.speak)  # 8
     return Decision(
         goal=goal,
         belief=belief,
@@ -174,9 +174,9 @@ def decide(
 
 def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
-    now, style, wording = advice.step, mind.style, mind.style.wording
+    now, wording = advice.step, mind.style.wording
     goal, belief, progress = now.situation.goal, now.situation.belief, advice.progress
-    yield from standing_blocks(advice.shown, wording, style.count)
+    yield from standing_blocks(advice.shown, wording)
     lines: dict[Part, Sequence[str]] = {
         Part.SITUATION: situation_lines(advice.rules, now.situation),
         Part.GOAL: (*wording.goal(goal, progress), *advice.guidance),
@@ -187,5 +187,5 @@ def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
         Part.MENU: advice.menu.lines(),
     }
     for part, items in lines.items():
-        yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items, style.count)
-    yield from transcript(now.history, observation, style.count, thoughts=not mind.enforcement.recent)
+        yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
+    yield from transcript(now.history, observation, thoughts=not mind.enforcement.recent)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
-from rpms.core.acting.plan_words import chain_of
+from rpms.core.acting.menu import chain_of
 from rpms.core.acting.surprise import Surprise
 from rpms.core.decide import Decision
 from rpms.core.prompt import Part
@@ -130,61 +132,26 @@ class Episode:
     def won(self) -> bool:
         return self.ending is Ending.WON
 
-    @property
-    def infeasible(self) -> int:
-        return sum(step.infeasible for step in self.steps)
-
-    @property
-    def foreseeable(self) -> int:
-        """Infeasible actions that the manual and the belief could have told from feasible ones."""
-        return sum(step.infeasible and bool(step.objection) for step in self.steps)
-
-    @property
-    def repeated_failures(self) -> int:
-        """Failing commands that had just failed in the same way."""
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """What its steps add up to, by the names of `COUNTS`, and the failing commands that had just failed."""
         pairs = zip(self.steps, self.steps[1:], strict=False)
-        return sum(one.infeasible and two.infeasible and one.command == two.command for one, two in pairs)
+        again = sum(one.infeasible and two.infeasible and one.command == two.command for one, two in pairs)
+        return {"repeated_failures": again} | {name: sum(map(of, self.steps)) for name, of in COUNTS.items()}
 
-    @property
-    def reasks(self) -> int:
-        """Number of times the model was asked again after a refusal."""
-        return sum(len(step.refusals) for step in self.steps)
 
-    @property
-    def replaced(self) -> int:
-        """Actions that were not the model's own: an answer refused to the last, or a loop broken in its place."""
-        return sum(bool(step.replaced) for step in self.steps)
-
-    @property
-    def menus(self) -> int:
-        """Steps with a menu to choose from."""
-        return sum(bool(step.decision.menu.items) for step in self.steps)
-
-    @property
-    def sole(self) -> int:
-        """Steps whose menu had one entry: nothing was chosen."""
-        return sum(len(step.decision.menu.items) == 1 for step in self.steps)
-
-    @property
-    def led(self) -> int:
-        """Steps in which the menu's best entry was taken: the first step of the plan, where there is one."""
-        return sum(bool(step.command) and step.command == step.decision.menu.best for step in self.steps)
-
-    @property
-    def shortened(self) -> int:
-        """Steps whose prompt left out turns of the history for want of room."""
-        return sum(any(part is Part.HISTORY for part, _ in step.decision.prompt.no_room) for step in self.steps)
-
-    @property
-    def crowded(self) -> int:
-        """Steps whose prompt left out knowledge for want of room, since even without history it did not fit."""
-        return sum(step.decision.prompt.crowded for step in self.steps)
-
-    @property
-    def contradictions(self) -> int:
-        return sum(len(step.contradictions) for step in self.steps)
-
-    @property
-    def surprises(self) -> int:
-        """Number of observations the manual did not predict."""
-        return sum(len(step.surprises) for step in self.steps)
+COUNTS: Mapping[str, Callable[[Step], int]] = {
+    "infeasible": lambda step: step.infeasible,
+    # told from feasible ones by the manual and the belief
+    "foreseeable": lambda step: step.infeasible and bool(step.objection),
+    "contradictions": lambda step: len(step.contradictions),
+    "surprises": lambda step: len(step.surprises),
+    "reasks": lambda step: len(step.refusals),
+    "replaced": lambda step: bool(step.replaced),
+    "menus": lambda step: bool(step.decision.menu.items),
+    "sole": lambda step: len(step.decision.menu.items) == 1,
+    "led": lambda step: bool(step.command) and step.command == step.decision.menu.best,
+    "shortened": lambda step: any(part is Part.HISTORY for part, _ in step.decision.prompt.no_room),
+    "crowded": lambda step: step.decision.prompt.crowded,
+}
+"""Numbers of a step that tables add up."""

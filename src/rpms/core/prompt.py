@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from itertools import takewhile
 
-from rpms.core.tokens import TokenCounter, estimate_tokens
+from rpms.core.tokens import estimate_tokens
 
 
 class Part(StrEnum):
@@ -84,18 +84,18 @@ class Block:
     def text(self) -> str:
         return "\n".join((self.heading, *self.items)) if self.heading else "\n".join(self.items)
 
-    def keeping(self, places: Iterable[int], count: TokenCounter = estimate_tokens) -> Block:
+    def keeping(self, places: Iterable[int]) -> Block:
         """The same block with some of its items, by their indices."""
         kept = tuple(places)
         spoken = [self.spoken[place] for place in kept] if self.spoken else ()
-        return make_block(self.part, self.heading, [self.items[place] for place in kept], count, spoken)
+        return make_block(self.part, self.heading, [self.items[place] for place in kept], spoken)
 
-    def opening_alone(self, count: TokenCounter = estimate_tokens) -> Block:
+    def opening_alone(self) -> Block:
         """The history with only its opening observation, without the first action, whose result is missing."""
         if not any(self.spoken[:1]):
             return self
         items = (self.items[0][: self.spoken[0] - 1], *self.items[1:])
-        return make_block(self.part, self.heading, items, count, (0, *self.spoken[1:]))
+        return make_block(self.part, self.heading, items, (0, *self.spoken[1:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +188,12 @@ class Prompt:
         """The knowledge blocks: what sets this prompt apart from the baseline's."""
         return tuple(block for block in self.blocks if block.part not in SHARED)
 
-    def noticing(self, text: str, heading: str, count: TokenCounter = estimate_tokens) -> Prompt:
+    def noticing(self, text: str, heading: str) -> Prompt:
         """The same prompt with one more item in its notice, for asking again."""
         parts = {block.part: block for block in self.blocks}
         known = parts.get(Part.NOTICE)
         items = (*known.items, text) if known else (text,)
-        parts[Part.NOTICE] = make_block(Part.NOTICE, heading, items, count)
+        parts[Part.NOTICE] = make_block(Part.NOTICE, heading, items)
         return replace(self, blocks=_in_order(parts, self.layout))
 
     def without(self, parts: Iterable[Part]) -> Prompt:
@@ -227,20 +227,13 @@ def _conversation(blocks: Sequence[Block]) -> Iterator[Message]:
     yield Message("user", waiting)
 
 
-def make_block(
-    part: Part,
-    heading: str,
-    items: Sequence[str],
-    count: TokenCounter = estimate_tokens,
-    spoken: Sequence[int] = (),
-) -> Block:
+def make_block(part: Part, heading: str, items: Sequence[str], spoken: Sequence[int] = ()) -> Block:
     """Make a block with its token count."""
-    return Block(part, heading, tuple(items), count(heading) + sum(map(count, items)), tuple(spoken))
+    tokens = estimate_tokens(heading) + sum(map(estimate_tokens, items))
+    return Block(part, heading, tuple(items), tokens, tuple(spoken))
 
 
-def transcript(
-    history: Sequence[Turn], observation: str, count: TokenCounter = estimate_tokens, *, thoughts: bool = True
-) -> tuple[Block, Block]:
+def transcript(history: Sequence[Turn], observation: str, *, thoughts: bool = True) -> tuple[Block, Block]:
     """The history H and the observation o_t as two blocks that read as one transcript.
 
     The two texts of one step are, to the letter, the start of the next step's, and the opening observation, which
@@ -255,8 +248,8 @@ def transcript(
         items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
         spoken.append(len(heard))
     return (
-        make_block(Part.HISTORY, "", items, count, spoken),
-        make_block(Part.OBSERVATION, "", (_heard(history, observation),), count),
+        make_block(Part.HISTORY, "", items, spoken),
+        make_block(Part.OBSERVATION, "", (_heard(history, observation),)),
     )
 
 
@@ -280,7 +273,6 @@ def build(
     blocks: Iterable[Block],
     layout: Layout,
     budget: Budget,
-    count: TokenCounter = estimate_tokens,
     form: Form = Form.SINGLE,
     untagged: Mapping[str, str] | None = None,
     speak: Speak | None = None,
@@ -294,19 +286,19 @@ def build(
     parts = {block.part: block for block in blocks if block.items}
     cut: list[tuple[Part, str]] = []
     if Part.MEMORY in parts:
-        parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, count, untagged or {})
+        parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, untagged or {})
     if Part.HISTORY in parts and budget.turns:
-        parts[Part.HISTORY] = _keep_last(parts[Part.HISTORY], budget.turns, cut, count)
+        parts[Part.HISTORY] = _keep_last(parts[Part.HISTORY], budget.turns, cut)
     for part in (Part.MEMORY, Part.DOMAIN) if budget.injected else ():
-        _trim(parts, part, budget.injected - _tokens(parts, injected=True), cut, count)
+        _trim(parts, part, budget.injected - _tokens(parts, injected=True), cut)
     no_room: dict[Part, int] = {}
     if budget.prompt:
         kept = min(budget.knowledge, budget.prompt // 4)
         spare = budget.prompt - _tokens(parts, injected=False) - max(kept, _tokens(parts, injected=True))
-        no_room[Part.HISTORY] = _trim(parts, Part.HISTORY, spare, cut, count)
+        no_room[Part.HISTORY] = _trim(parts, Part.HISTORY, spare, cut)
         for part in (Part.MEMORY, Part.CARRIED, Part.DOMAIN, Part.UNIVERSAL, Part.ENVIRONMENT):
             spare = budget.prompt - sum(block.tokens for block in parts.values())
-            no_room[part] = _trim(parts, part, spare, cut, count)
+            no_room[part] = _trim(parts, part, spare, cut)
     ordered = _in_order({part: block for part, block in parts.items() if block.items}, layout)
     cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
     missed = tuple((part, fewer) for part, fewer in no_room.items() if fewer)
@@ -327,30 +319,28 @@ def _in_order(parts: Mapping[Part, Block], layout: Layout) -> tuple[Block, ...]:
     return tuple(parts[part] for part in order)
 
 
-def _fill(
-    block: Block, limit: int, cut: list[tuple[Part, str]], count: TokenCounter, untagged: Mapping[str, str]
-) -> Block:
+def _fill(block: Block, limit: int, cut: list[tuple[Part, str]], untagged: Mapping[str, str]) -> Block:
     """Keep the items that fit a limit, in order: one that is too long does not push out those behind it."""
-    left = limit - count(block.heading)
+    left = limit - estimate_tokens(block.heading)
     kept: list[str] = []
     for item in block.items:
-        if (tokens := count(untagged.get(item, item))) <= left:
+        if (tokens := estimate_tokens(untagged.get(item, item))) <= left:
             left -= tokens
             kept.append(item)
         else:
             cut.append((block.part, item))
-    return make_block(block.part, block.heading, kept, count)
+    return make_block(block.part, block.heading, kept)
 
 
-def _keep_last(block: Block, turns: int, cut: list[tuple[Part, str]], count: TokenCounter) -> Block:
+def _keep_last(block: Block, turns: int, cut: list[tuple[Part, str]]) -> Block:
     """Keep the first item and so many of the last."""
     kept = max(len(block.items) - turns, 1)
     cut.extend((block.part, item) for item in block.items[1:kept])
-    shown = block.keeping((0, *range(kept, len(block.items))), count)
-    return shown.opening_alone(count) if kept > 1 else shown
+    shown = block.keeping((0, *range(kept, len(block.items))))
+    return shown.opening_alone() if kept > 1 else shown
 
 
-def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part, str]], count: TokenCounter) -> int:
+def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part, str]]) -> int:
     """Drop items of one block while room is missing, and count them: the last ones, or a history's oldest turns."""
     block = parts.get(part)
     if block is None or spare >= 0:
@@ -361,11 +351,11 @@ def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part
     for place in droppable:
         if spare >= 0:
             break
-        spare += count(block.items[place])
+        spare += estimate_tokens(block.items[place])
         dropped.add(place)
         cut.append((part, block.items[place]))
-    kept = block.keeping((place for place in range(len(block.items)) if place not in dropped), count)
-    parts[part] = kept.opening_alone(count) if dropped else kept
+    kept = block.keeping(place for place in range(len(block.items)) if place not in dropped)
+    parts[part] = kept.opening_alone() if dropped else kept
     if not parts[part].items:
         del parts[part]
     return len(dropped)

@@ -160,7 +160,7 @@ _INSTANCES_KEPT = 50_000
 """Number of commands whose reading an episode's rules remember."""
 
 _GOALS_KEPT = 256
-"""How many goals' rules a manual keeps prepared, at some 150 kB each: more than are played at once."""
+"""Goals whose rules a manual keeps prepared, at some 150 kB each: more than are played at once."""
 Given = ParamSpec("Given")
 Derived = TypeVar("Derived")
 
@@ -321,7 +321,7 @@ class ActiveRules:
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
     kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
-    """What was derived from these rules, for the steps to come (`kept_with_rules`)."""
+    """Values derived from these rules, for the steps to come (`kept_with_rules`)."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
-
-TokenCounter = Callable[[str], int]
-"""Counts the tokens of a text. A model's own tokenizer may stand in for the estimate."""
 
 _PIECE = re.compile(r"[A-Za-z]{1,8}|\d|[^\sA-Za-z\d]{1,3}")
 

@@ -11,7 +11,6 @@ from rpms.core.goal import Goal, Progress
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, OwnEntry, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Speak, make_block
 from rpms.core.rules import ActionSchema, ActiveRules, Rule, kept_with_rules
-from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 HEADINGS: Mapping[Part, str] = {
@@ -77,7 +76,6 @@ class PromptStyle:
     layout: Layout = Layout.CACHED
     form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
-    count: TokenCounter = estimate_tokens
     speak: Speak | None = None
     """Makes the messages of the blocks, in place of the form."""
 
@@ -102,7 +100,7 @@ def schema_lines(schema: ActionSchema, assumed: frozenset[str] = frozenset()) ->
 
 
 @kept_with_rules
-def standing_blocks(rules: ActiveRules, wording: Wording, count: TokenCounter) -> tuple[Block, ...]:
+def standing_blocks(rules: ActiveRules, wording: Wording) -> tuple[Block, ...]:
     """The blocks that stay the same for a whole episode, made once for it."""
     items: dict[Part, Sequence[str]] = {
         Part.INSTRUCTION: (wording.instruction,),
@@ -111,7 +109,7 @@ def standing_blocks(rules: ActiveRules, wording: Wording, count: TokenCounter) -
         Part.DOMAIN: [rule_line(rule) for rule in rules.domain if not rule.when],
         Part.ENVIRONMENT: [schema_lines(schema, wording.assumed) for schema in rules.environment if schema.told],
     }
-    return tuple(make_block(part, wording.headings.get(part, ""), lines, count) for part, lines in items.items())
+    return tuple(make_block(part, wording.headings.get(part, ""), lines) for part, lines in items.items())
 
 
 def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:

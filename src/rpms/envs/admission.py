@@ -23,10 +23,11 @@ LARGEST_MESSAGE = 1_000_000
 TOKEN_VARIABLE = "RPMS_ENVS_TOKEN"  # noqa: S105  the name of one
 """Holds what clients on other machines must send as `Authorization: Bearer …`."""
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-_NAMES = ("id", "method", "jsonrpc", "session_id", "episode_id")
+_NAMES = ("id", "method", "jsonrpc", "type", "session_id", "episode_id")
 """Fields of a message that are sent back as they came."""
 LONGEST_NAME = 200
 """Characters of what a client calls its episode, which is sent back to it."""
+LONGEST_COMMAND = 10_000
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,8 @@ def admission(host: str, allowed: Iterable[str], token: str) -> Admission:
         raise InputError(
             f"--host {excerpt(host, 60)} is reached by other machines: set {TOKEN_VARIABLE} to what clients must send"
         )
-    named = {name.strip().lower() for name in allowed} | ({host.lower()} - {"0.0.0.0", "::"})  # noqa: S104  not listened on
-    return Admission(_LOOPBACK | named, token)
+    named = {name.strip().lower() for name in (*allowed, host)}
+    return Admission(_LOOPBACK | named - {"", "0.0.0.0", "::"}, token)  # noqa: S104  names of no host
 
 
 class Admitting:
@@ -93,15 +94,29 @@ class Admitting:
             await send({"type": "websocket.close", "code": 1008, "reason": refused[1]})
 
 
-class OfBoundedSize:
-    """Refuses what is sent by plain HTTP and is larger than a message may be, before it is all in memory."""
+class OfOneForm:
+    """Passes on messages that the code behind can read and answer in kind; others get one short line.
+
+    Of plain HTTP, a body is refused before it is all in memory; on a web socket the session goes on.
+    """
 
     def __init__(self, app: Any) -> None:
         self._app = app
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
+        if scope["type"] == "websocket":
+
+            async def next_sound() -> Any:
+                while (message := await receive())["type"] == "websocket.receive":
+                    problem = _problem(message.get("bytes") or (message.get("text") or "").encode("utf-8", "replace"))
+                    if not problem:
+                        break
+                    said = {"type": "error", "data": {"message": problem, "code": "REFUSED"}}
+                    on_mcp = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": problem}}
+                    await send({"type": "websocket.send", "text": json.dumps({**said, **on_mcp})})
+                return message
+
+            await self._app(scope, next_sound, send)
             return
         body, message = b"", await receive()
         while message["type"] == "http.request":
@@ -127,7 +142,7 @@ class OfBoundedSize:
 
 
 def _problem(body: bytes) -> str:
-    """The first thing about a body that the code behind could not answer in kind."""
+    """The first thing about a message that the code behind could not answer in kind."""
     try:
         sent = loads(body)
         json.dumps(sent, ensure_ascii=False).encode()
@@ -137,9 +152,15 @@ def _problem(body: bytes) -> str:
         return "a text holds half of a letter (a lone surrogate)"
     if not isinstance(sent, dict):
         return "a message is a JSON object"
-    names = [value for name, value in sent.items() if name in _NAMES and value is not None]
-    if not all(isinstance(value, str | int) for value in names):
-        return f"{', '.join(_NAMES)}: give a text or a number"
-    if any(len(str(value)) > LONGEST_NAME for value in names):
-        return f"{', '.join(_NAMES)}: at most {LONGEST_NAME} characters"
+    held: list[tuple[str, Any]] = list(sent.items())
+    for name, value in held:  # grows by what is inside
+        if name in _NAMES and not (value is None or isinstance(value, str | int)):
+            return f"{', '.join(_NAMES)}: give a text or a number"
+        longest = LONGEST_NAME if name in _NAMES else LONGEST_COMMAND
+        if len(name) > LONGEST_NAME or (isinstance(value, str) and len(value) > longest):
+            return f"a text is too long: {', '.join(_NAMES)} have {LONGEST_NAME} characters, others {LONGEST_COMMAND:,}"
+        if isinstance(value, dict):
+            held += value.items()
+        elif isinstance(value, list):
+            held += [("", each) for each in value]
     return ""

@@ -143,8 +143,9 @@ class AlfredBatchEnv:
         slots = self._slots
         if not slots:
             raise InputError("step() before reset(): call reset() first, which starts the games")
-        if isinstance(commands, str) or len(commands) != len(slots):
-            given = "one text" if isinstance(commands, str) else f"{len(commands)} commands"
+        listed = hasattr(commands, "__len__") and not isinstance(commands, str | Mapping)  # an array is one, too
+        if not listed or len(commands) != len(slots):
+            given = f"{len(commands)} commands" if listed else f"one {type(commands).__name__}"
             raise InputError(f"step() was given {given} for a batch of {len(slots)}: give a list, one for each game")
         for command in commands:
             if not isinstance(command, str):

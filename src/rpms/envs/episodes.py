@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from rpms.core.errors import InputError
 from rpms.foreign.limits import LONGEST_NUMBER
@@ -65,7 +65,7 @@ class Episodes:
         if engine not in self.world.engines:
             engines = ", ".join(self.world.engines)
             raise InputError(f"{self.world.name} has no engine {engine!r}; choose one of {engines}")
-        given = dict(options or {})
+        given = by_name(options, 'a world\'s options are given by name, such as {"dialect": "0.4"}')
         self.max_steps = self.world.step_budget if max_steps is None else max_steps
         if not is_whole(self.max_steps) or not 1 <= self.max_steps <= LONGEST_NUMBER:
             raise InputError(f"episodes of {excerpt(max_steps, 60)} steps: give a whole number, 1 or more")
@@ -156,6 +156,15 @@ class Episodes:
 def is_whole(value: object) -> bool:
     """True for a number that counts something; True and False are none."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def by_name(given: object, problem: str) -> dict[str, Any]:
+    """Options by their names; none where nothing is given."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InputError(problem)
+    return dict(given)
 
 
 def _option(name: str, value: object) -> str:

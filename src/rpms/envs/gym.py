@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import EnvTurn, Episodes, is_whole
+from rpms.envs.episodes import EnvTurn, Episodes, by_name, is_whole
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import REQUEST, Task, World
@@ -87,7 +87,7 @@ class WorldEnv(gymnasium.Env[str, str]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
-        turn = self.episodes.start(_chosen(self.episodes, (options or {}), self.np_random))
+        turn = self.episodes.start(_chosen(self.episodes, options, self.np_random))
         return turn.observation, _info(self.episodes, turn, self._admissible)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -143,7 +143,7 @@ class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
                 for each, dice in zip(seeds, self._dice, strict=True)
             ]
         pairs = zip(self.games, self._dice, strict=True)
-        turns = [game.start(_chosen(game, options or {}, dice)) for game, dice in pairs]
+        turns = [game.start(_chosen(game, options, dice)) for game, dice in pairs]
         self._over = [False] * self.num_envs
         return tuple(turn.observation for turn in turns), self._infos(turns)
 
@@ -154,7 +154,7 @@ class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
         if wrong := [action for action in actions if not isinstance(action, str)]:  # before any game is stepped
             raise InputError(f"a command is a text, not {excerpt(wrong[0], 60)}")
         turns = [
-            game.start(_chosen(game, {}, dice)) if over else game.step(action)
+            game.start(_chosen(game, None, dice)) if over else game.step(action)
             for game, dice, over, action in zip(self.games, self._dice, self._over, actions, strict=True)
         ]
         self._over = [turn.done for turn in turns]
@@ -201,11 +201,12 @@ def _array(values: list[Any]) -> Any:
     return array
 
 
-def _chosen(episodes: Episodes, options: Mapping[str, Any], dice: Any) -> Task:
-    if unknown := next((name for name in options if name not in ("task", "goal")), ""):
-        there = "task (an id or a number) and goal (what is wanted, in your own words)"
+def _chosen(episodes: Episodes, options: Mapping[str, Any] | None, dice: Any) -> Task:
+    there = "task (an id or a number) and goal (what is wanted, in your own words)"
+    given = by_name(options, f"options are given by name; there are {there}")
+    for unknown in given.keys() - {"task", "goal"}:
         raise InputError(f"reset has no option {excerpt(unknown, 60)}; there are {there}")
-    wanted, goal = options.get("task"), options.get("goal", "")
+    wanted, goal = given.get("task"), given.get("goal", "")
     task = episodes.choose(int(dice.integers(len(episodes.tasks))) if wanted is None else wanted)
     if not isinstance(goal, str):
         raise InputError(f"a goal is a text, not {excerpt(goal, 60)}")

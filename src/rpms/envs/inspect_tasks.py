@@ -154,7 +154,7 @@ def _tell(state: TaskState, episode: Episode) -> None:
         "error": episode.error,
         "score": episode.score,
         "steps": len(episode.steps),
-        "infeasible": episode.infeasible,
+        "infeasible": episode.counts["infeasible"],
     }
 
 

@@ -21,14 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError, RPMSError
-from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_NAME, Admission, Admitting, OfBoundedSize
+from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_COMMAND, LONGEST_NAME, Admission, Admitting, OfOneForm
 from rpms.envs.episodes import EnvTurn, Episodes
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import World
 
 try:
     import uvicorn
-    from fastapi import FastAPI, Request
+    from fastapi import FastAPI, HTTPException, Request
+    from fastapi.exceptions import RequestValidationError
     from fastapi.responses import JSONResponse
     from openenv.core.client_types import StepResult
     from openenv.core.env_client import EnvClient
@@ -40,7 +41,6 @@ try:
 except ImportError:
     raise ImportError("rpms.envs.openenv needs OpenEnv: pip install 'rpms[openenv]'") from None
 
-LONGEST_COMMAND = 10_000
 IDLE_S = 600.0
 """Seconds without use after which a session ends, unless it is told otherwise: a client that vanished holds a place."""
 
@@ -118,7 +118,7 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
         """Start a task: the one that is named, or one that the seed draws. The rest is as in `Episodes`."""
         if unknown:
             raise InputError(f"reset has no argument {excerpt(next(iter(unknown)), 60)}")
-        episodes = self._of(self._served.named(world), split, _by_name(options), max_steps)
+        episodes = self._of(self._served.named(world), split, options, max_steps)
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
             raise InputError(f"a seed is a number, not {excerpt(seed, 60)}")
         if episode_id is not None and not _is_name(episode_id):
@@ -127,7 +127,7 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
         self._episode_id, self._admissible = episode_id, bool(admissible)
         return self._observed(episodes, turn)
 
-    def _of(self, world: World, split: str | None, options: dict[str, Any], max_steps: int | None) -> Episodes:
+    def _of(self, world: World, split: str | None, options: Any, max_steps: int | None) -> Episodes:
         """The episodes of a split; those of the last one where the same is asked for again."""
         chosen = (world.name, split, options, max_steps)
         if self._episodes is None or chosen != self._chosen:
@@ -184,14 +184,6 @@ def _is_name(text: object) -> bool:
     return isinstance(text, str) and len(text) <= LONGEST_NAME and text.isprintable()
 
 
-def _by_name(options: object) -> dict[str, Any]:
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping):
-        raise InputError('a world\'s options are given by name, such as {"dialect": "0.4"}')
-    return dict(options)
-
-
 class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: ignore[misc]
     """The client. `sync()` gives one for plain loops; a step takes a text or a `Command`."""
 
@@ -225,15 +217,19 @@ def make_app(
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle_s)
     app: FastAPI = create_fastapi_app(lambda: WorldsEnvironment(served), Command, Observed, concurrency_config=limits)
     app.add_middleware(_WhereNobodyListens)
-    app.add_middleware(OfBoundedSize)
+    app.add_middleware(OfOneForm)
     app.add_middleware(Admitting, admitted=admitted or Admission())
-    app.add_exception_handler(RPMSError, _refused)
+    for kind in (RPMSError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _refused)
     return app
 
 
 async def _refused(_request: Request, error: Exception) -> JSONResponse:
-    """One line where something is asked for by plain HTTP, each request of which is a session of its own."""
-    return JSONResponse({"detail": str(error)}, 422)
+    """One line where something is asked for by plain HTTP, without what was sent."""
+    problem: Any = error.errors() if isinstance(error, RequestValidationError) else getattr(error, "detail", str(error))
+    if isinstance(problem, list):
+        problem = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problem[:3])
+    return JSONResponse({"detail": excerpt(problem)}, getattr(error, "status_code", 422))
 
 
 class _WhereNobodyListens:

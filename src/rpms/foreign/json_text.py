@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER
+from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER, MOST_JSON_VALUES
 
 _DIGITS = len(str(-LONGEST_NUMBER))
 
@@ -60,7 +60,7 @@ def loads(text: str | bytes, *, once: bool = False) -> Any:
     """Read JSON; NotJson says in a few words what is wrong. With `once`, a name may stand once in an object."""
     try:
         text = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
-        value = (_ONCE if once else _ANY).decode(text)
+        value = (_ONCE if once else _ANY).decode(_counted(text))
     except NotJson:
         raise
     except UnicodeDecodeError:
@@ -73,6 +73,13 @@ def loads(text: str | bytes, *, once: bool = False) -> Any:
         raise NotJson("a number is too long") from None
     check_depth(value)
     return value
+
+
+def _counted(text: str) -> str:
+    """The text, if it does not hold more values than there is room for."""
+    if len(text) > MOST_JSON_VALUES and sum(map(text.count, ",[{")) > MOST_JSON_VALUES:
+        raise NotJson(f"it holds more than {MOST_JSON_VALUES:,} values")
+    return text
 
 
 def loads_once(text: str | bytes) -> Any:

@@ -36,8 +36,10 @@ DEEPEST_JSON: Final = 40
 """Brackets within brackets. What is written here has less than ten; past some hundreds Python itself gives up."""
 LONGEST_NUMBER: Final = 2**64
 """The largest whole number: what servers and seeds may have, and short enough for every page and table."""
-MOST_YAML_NODES: Final = 100_000
-"""Values in a manual or study once its aliases are written out: 430 bytes of aliases can stand for billions."""
+MOST_JSON_VALUES: Final = 4_000_000
+"""Values in one JSON text: 60 kB of gzip can hold 20 million empty lists, which take 1.5 GB."""
+MOST_YAML_NODES: Final = 50_000
+"""Values in a manual or study, aliases written out, of which 430 bytes can stand for billions; each takes 75 µs."""
 MOST_TRANSCRIPT: Final = 64 * MEGABYTE
 """Bytes of a recorded transcript when it is unpacked; the largest has 4 MB, and 9 kB of xz can hold 1.6 GB."""
 MOST_TRANSCRIPT_LINES: Final = 200_000

@@ -253,7 +253,7 @@ def _said(found: RuleFinding, facts: CallFacts) -> str:
 
 def _judge(facts: CallFacts, rules: Rulebook, *, approved: bool) -> Ruling:
     """The gravest ruling of all rules: known to be broken, then unknown, then for a person to decide."""
-    if facts.call.tool not in facts.manual.tools and (other := _undeclared(facts)) is not None:
+    if (other := _undeclared(facts)) is not None:
         return other
     gravest: Ruling = Allow()
     for found in rules.violations(facts):
@@ -275,12 +275,19 @@ _SEPARATED = re.compile(r"[\W_]+")
 
 
 def _undeclared(facts: CallFacts) -> Ruling | None:
-    """The ruling on a tool that is not declared. One that only seems to be another is never let through unseen."""
+    """The ruling on names that are not declared. One that only seems to be another is never let through unseen."""
     manual, name = facts.manual, facts.call.tool
+    if name in manual.tools:
+        known = {loosened(each): each for each in manual.tools[name].arguments}
+        near = (each for each in facts.call.arguments.keys() - set(known.values()) if loosened(each) in known)
+        if (odd := next(near, None)) is not None:
+            reason = f"the argument {excerpt(odd)} may be read as {known[loosened(odd)]}"
+            return Refuse(reason, OTHER, "", f"write {known[loosened(odd)]}")
+        return None
     words = _SEPARATED.sub("_", loosened(name)).strip("_")
     for declared in manual.tools:
-        known = _SEPARATED.sub("_", loosened(declared)).strip("_")
-        if words.replace("_", "") == known.replace("_", "") or words.endswith(f"_{known}"):
+        other = _SEPARATED.sub("_", loosened(declared)).strip("_")
+        if words.replace("_", "") == other.replace("_", "") or words.endswith(f"_{other}"):
             reason = f"the manual declares {declared}, not {name}: no rule would be asked"
             return Refuse(reason, OTHER, "", f"call {declared}; or declare {name} in the manual")
     if manual.others is OnUnknown.PASS:

@@ -11,6 +11,7 @@ from typing import Any, Final
 from rpms.foreign.json_text import NotJson, each_once, loads_once
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, ToolManual
+from rpms.guard.guard import USER
 
 CALL: Final = "tools/call"
 LIST: Final = "tools/list"
@@ -21,6 +22,8 @@ INVALID: Final = -32600
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 """In the `_meta` of every request since 2026-07-28, in place of a handshake."""
+_FIELDS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
+_PARAMS: Final = ("name", "arguments")
 _ID = rb'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")'
 _FIRST_ID = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,100}"\s*,\s*){0,2}' + _ID)
 _LAST_ID = re.compile(
@@ -77,6 +80,12 @@ def id_of(message: Mapping[str, Any]) -> int | str | None:
     """The id of a message; None if it has none that is a whole number or a text."""
     id_ = message.get("id")
     return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
+
+
+def misspelled(message: Mapping[str, Any]) -> str:
+    """A name that some readers take for one of the protocol's: many of them disregard case. Empty if there is none."""
+    pairs = ((_FIELDS, message), (_PARAMS, params_of(message) if message.get("method") == CALL else {}))
+    return next((name for known, held in pairs for name in held if name not in known and name.casefold() in known), "")
 
 
 def params_of(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,8 +215,9 @@ def with_notice(result: Mapping[str, Any], notice: str) -> Mapping[str, Any]:
 
 
 def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
-    """Arguments in a manual that a server's tools do not have."""
-    found = []
+    """Tools and arguments of a manual that a server does not have, in words for the operator."""
+    missing = sorted(set(manual.tools) - {USER} - {tool["name"] for tool in tools})
+    found = [f"the manual declares tools that the server does not have: {', '.join(missing)}"] if missing else []
     for tool in tools:
         declared, schema = manual.tools.get(tool["name"]), tool.get("inputSchema")
         known = schema.get("properties") if isinstance(schema, dict) else None

@@ -73,7 +73,7 @@ class PythonFacts:
         outer, worker.asking = worker.asking, (question, monotonic())
         try:
             value: Any = self._functions[name](*args)
-        except SystemExit as error:
+        except (SystemExit, KeyboardInterrupt) as error:  # a person's Ctrl-C reaches another thread
             value = error
         finally:
             worker.asking = outer

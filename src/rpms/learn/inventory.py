@@ -1,13 +1,21 @@
-"""Content of a memory: counts, one entry in full or in a line, and differences of two memories."""
+"""Content of a memory: counts, entries in full or in a line, differences of two memories, entries to do without."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 
+from rapidfuzz import fuzz, process
+
+from rpms.core.arbitration import TransferableFacts, object_to
+from rpms.core.belief import Situation
 from rpms.core.errors import InputError
+from rpms.core.facts import Atom, Truth
+from rpms.core.goal import Goal
 from rpms.core.memory import (
     CriticalFailure,
     Entry,
@@ -18,9 +26,14 @@ from rpms.core.memory import (
     RememberedRequest,
     SuccessSnippet,
     VerifiedSchema,
+    canonical,
 )
-from rpms.core.recall import EpisodicMemory
+from rpms.core.recall import EpisodicMemory, Retrieval
+from rpms.core.rules import ActiveRules, RuleManual
+from rpms.learn.audit import exposures_of
 from rpms.store.memories import record
+from rpms.store.runs import RunFolder
+from rpms.worlds.base import World
 
 _ORIGINS_SHOWN = 3
 
@@ -132,3 +145,140 @@ def row(entry: Entry) -> tuple[str, ...]:
     failed = sum(origin.failed for origin in entry.origins)
     worked, where = len(entry.origins) - failed, where_from(entry.origins, len(entry.origins))
     return entry.id, str(entry.kind), goal, state, said(entry), str(worked), str(failed), sure, where
+
+
+ALIKE = 95.0
+"""Per cent of their letters in common from which two entries of one goal say the same."""
+LEAST_EPISODES = 20
+"""Episodes of its type of task in which an entry must have been passed over before it counts as never recalled."""
+
+
+class Junk(StrEnum):
+    """Reasons why an entry may be done without."""
+
+    DUPLICATE = "near-duplicate"
+    UNUSED = "never recalled"
+    BELOW = "always below others"
+    CONTRADICTED = "against the manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One reason to do without one entry."""
+
+    entry: Entry
+    junk: Junk
+    reason: str
+
+
+def find_junk(
+    entries: Sequence[Entry], world: World, manual: RuleManual, retrieval: Retrieval, runs: Sequence[Path] = ()
+) -> tuple[Remark, ...]:
+    """Everything that speaks against keeping entries. Critical failures are kept, however seldom they are needed."""
+    able = [entry for entry in entries if not isinstance(entry, CriticalFailure)]
+    found = (
+        *_contradicted(able, world, manual),
+        *_duplicates(able),
+        *_below(able, retrieval),
+        *(_unused(able, runs) if runs else ()),
+    )
+    return tuple(found)
+
+
+def pruned(remarks: Iterable[Remark], policy: Sequence[Junk]) -> dict[str, str]:
+    """The entries that a policy does without, by id, each with the reason."""
+    return {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in remarks if remark.junk in policy}
+
+
+def _goal(entry: Entry) -> str:
+    return "" if isinstance(entry, VerifiedSchema) else str(entry.goal_signature)
+
+
+def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
+    """Entries of one kind, goal and hand that say nearly the same; the best confirmed of them stays."""
+    groups: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        failed = entry.failed_action if isinstance(entry, FailureLesson | CriticalFailure) else ""
+        groups[entry.kind, _goal(entry), _hand(entry), canonical(failed)].append(entry)  # another name, another matter
+    for group in groups.values():
+        kept: dict[str, str] = {}
+        for entry in sorted(group, key=lambda each: (-each.strength, each.id)):
+            text = canonical(said(entry))
+            like = process.extractOne(text, kept, scorer=fuzz.ratio, score_cutoff=ALIKE)
+            if like is None:
+                kept[entry.id] = text
+            else:
+                yield Remark(entry, Junk.DUPLICATE, f"says nearly what {like[2]} says, with no more evidence")
+
+
+def _hand(entry: Entry) -> str:
+    """State as the paper's filter tells it apart."""
+    return "" if isinstance(entry, VerifiedSchema) else str(entry.state_signature.occupied)
+
+
+def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
+    """Entries that as many others as a prompt shows precede, since their goal, sub-goal and hand are the same."""
+    groups: defaultdict[tuple[Kind, str, str, str, str], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        if not isinstance(entry, VerifiedSchema | RememberedRequest):  # of these, what matters now comes first
+            stage = "".join(entry.state_signature.get("progress") or ())
+            sub_goal = entry.sub_goal_type if isinstance(entry, SuccessSnippet) else ""
+            groups[entry.kind, _goal(entry), sub_goal, _hand(entry), stage].append(entry)
+    for (kind, *_), group in groups.items():
+        most = retrieval.top.get(kind, 0)
+        for entry in sorted(group, key=lambda each: (-each.strength, each.id))[most:]:
+            yield Remark(entry, Junk.BELOW, f"{most} entries of the same goal, sub-goal and hand come before it")
+
+
+def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:
+    """Entries whose turn never came in runs, of whose type of task enough was played."""
+    came, played = _recalled(runs)
+    for entry in entries:
+        type_ = "" if isinstance(entry, VerifiedSchema) else entry.goal_signature.type
+        episodes = played[type_] if type_ else played.total()
+        if entry.id not in came and episodes >= LEAST_EPISODES:
+            of_type = f" of {type_}" if type_ else ""
+            yield Remark(entry, Junk.UNUSED, f"its turn never came in {episodes} episodes{of_type}")
+
+
+def _recalled(runs: Sequence[Path]) -> tuple[set[str], Counter[str]]:
+    """The entries whose turn came in runs, and how many episodes there were by the type of their goal."""
+    came: set[str] = set()
+    played: Counter[str] = Counter()
+    for folder in runs:
+        run = RunFolder(folder)
+        for row in run.rows():
+            record = run.episode(row.task)
+            came.update(exposure.entry for exposure in exposures_of(record)[0])
+            played[record.goal_signature.partition(":")[0]] += 1
+    return came, played
+
+
+@dataclass(frozen=True, slots=True)
+class _AnyTime:
+    """Facts that hold in whatever room, state and moment of an episode: what was done before is unknown."""
+
+    anywhere: TransferableFacts
+    rules: ActiveRules
+
+    def truth(self, atom: Atom, /) -> Truth:
+        return Truth.UNKNOWN if atom.predicate in self.rules.deeds else self.anywhere.truth(atom)
+
+
+def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) -> Iterator[Remark]:
+    for entry in entries:
+        if isinstance(entry, VerifiedSchema):
+            continue
+        own = entry.goal_signature
+        goal = Goal(own.type, own.object, own.state, own.destination)
+        rules = manual.active(own.type, own.object, own.destination)
+        facts = TransferableFacts(Situation(world.start(goal), goal), rules, own)
+        objection = object_to(entry, rules, _AnyTime(facts, rules))
+        if objection is not None and objection.conflict:
+            rule = f" [{objection.rule}]" if objection.rule else ""
+            yield Remark(entry, Junk.CONTRADICTED, f"{objection.reason}{rule}")
+
+
+def counted(remarks: Iterable[Remark]) -> Mapping[Junk, int]:
+    """Number of entries of each kind of junk."""
+    return Counter(remark.junk for remark in remarks)

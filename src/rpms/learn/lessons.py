@@ -14,7 +14,6 @@ from rpms.core.episode import Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.memory import Entry, FailureLesson, merge
 from rpms.core.prompt import Part, Prompt, make_block
-from rpms.core.tokens import estimate_tokens
 from rpms.foreign.shown import one_line, unseen
 from rpms.models.base import Decoding, Model, Request
 
@@ -55,8 +54,8 @@ class LessonWriter:
     def _ask(self, step: Step, episode: Episode) -> str:
         lines = list(_told(step, episode))
         blocks = (
-            make_block(Part.INSTRUCTION, "", [_INSTRUCTION], estimate_tokens),
-            make_block(Part.OBSERVATION, "", lines, estimate_tokens),
+            make_block(Part.INSTRUCTION, "", [_INSTRUCTION]),
+            make_block(Part.OBSERVATION, "", lines),
         )
         try:
             answer = self.model.answer(Request(Prompt(blocks), _DECODING, f"lesson {episode.task} {step.number}"))

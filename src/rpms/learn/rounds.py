@@ -33,13 +33,13 @@ from rpms.learn.audit import Audit, audit
 from rpms.learn.harvest import harvest_by
 from rpms.learn.lessons import LessonWriter
 from rpms.models.base import Model
+from rpms.play.knob_values import Part, name_of
 from rpms.play.limits import Meter
-from rpms.play.parts import Part, name_of
 from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import Listener, MakeEngine, check_workers, run
+from rpms.play.seat import Threads
 from rpms.play.settings import AS_PAPER
 from rpms.play.sources import ManualChoice, manual_of
-from rpms.play.threads import Threads
 from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.memories import check_frozen, freeze, freeze_file, parse_memory, read_frozen, record, write_memory
 from rpms.store.quarantine import Quarantined, read_quarantine, set_aside, write_quarantine

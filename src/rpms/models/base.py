@@ -131,21 +131,10 @@ class WrappedModel:
     def name(self) -> str:
         return self._model.name
 
-    @property
-    def constrains(self) -> bool:
-        return can_constrain(self._model)
-
-    @property
-    def calls_tools(self) -> bool:
-        return can_call_tools(self._model)
-
-    @property
-    def weighs(self) -> bool:
-        return can_weigh(self._model)
-
-    @property
-    def reads(self) -> bool:
-        return can_read(self._model)
+    def __getattr__(self, name: str) -> bool:
+        if name in ("constrains", "calls_tools", "weighs", "reads"):
+            return bool(getattr(self._model, name, False))
+        raise AttributeError(name)
 
     def answer(self, request: Request) -> Answer:
         return self._model.answer(request)

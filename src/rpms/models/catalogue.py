@@ -15,7 +15,7 @@ from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.patience import Patience
-from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_first, menu_random
+from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_first, menu_random, read_script
 from rpms.models.providers import (
     ENTRY_POINTS,
     IN_PROCESS,
@@ -28,7 +28,6 @@ from rpms.models.providers import (
     parse_model_name,
 )
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
-from rpms.models.scripted import read_script
 from rpms.models.secrets import check_base_url
 
 

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from rpms.core.prompt import Form, Part, Prompt
 from rpms.models.base import Answer, Request, Usage
-from rpms.models.failures import NOT_OF_PROTOCOL
-from rpms.models.patience import TryAgain
+from rpms.models.patience import NOT_OF_PROTOCOL, TryAgain
 from rpms.models.served import Reply, ServedModel, body_of, count
 
 UNCHANGING = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.CARRIED, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT})

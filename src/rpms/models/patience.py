@@ -1,17 +1,21 @@
-"""Patience with an endpoint that does not answer."""
+"""Patience with an endpoint that does not answer, and what its failures mean, whichever SDK raised them."""
 
 from __future__ import annotations
 
+import json
 import random
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from rpms.core.errors import ModelError, ModelUnavailable
+from rpms.core.errors import ContextOverflow, ModelError, ModelUnavailable
 from rpms.foreign.limits import LONGEST_RETRY
+from rpms.models.secrets import excerpt
+from rpms.models.wire import BadResponse, NotAllowed
 
 T = TypeVar("T")
 
@@ -114,3 +118,148 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
         except OverflowError:  # a time zone that leads out of the calendar
             return None
     return max(seconds, 0.0) if seconds <= LONGEST_RETRY else None  # not a number is no smaller than anything
+
+
+_OVERFLOW = re.compile(
+    r"context_length_exceeded"
+    r"|maximum context length"
+    r"|prompt is too long"
+    r"|exceeds? the (?:available |maximum |model'?s? )?(?:context|input length)"
+    r"|exceed(?:s|ed)? context window"
+    r"|exceed_context_size"
+    r"|input (?:is|length) (?:too long|and `?max_tokens`? exceed)"
+    r"|context (?:size|window|length) (?:has been )?exceeded"
+    r"|too many tokens in (?:the )?prompt"
+    r"|reduce the length of the (?:messages|prompt|input)",
+    re.IGNORECASE,
+)
+"""OpenAI, vLLM, llama.cpp, Ollama, DeepInfra, Together, Groq and Anthropic, in this order of appearance or nearly."""
+
+_UNSUPPORTED = re.compile(
+    r"unsupported|not supported|does not support|deprecated|unrecognized|unknown|not permitted|not allowed|unexpected"
+    r"|cannot both be specified",
+    re.IGNORECASE,
+)
+
+_GIVE_UP_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "account_deactivated"})
+"""Sent with status 429, which would otherwise be worth a wait."""
+
+_WORTH_A_WAIT = frozenset({408, 409, 425, 429})
+_ELSEWHERE = range(300, 400)
+NOT_OF_PROTOCOL = "the answer is not of the protocol's form (check the base URL)"
+
+
+class Refused(ModelError):
+    """A request that the server does not take; `parameter` names what of it this model does not take, if that is it."""
+
+    def __init__(self, what: str, parameter: str = "") -> None:
+        super().__init__(what)
+        self.parameter = parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The server asked, for the texts of errors."""
+
+    url: str
+    model: str
+    key_variable: str | None
+    secrets: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.url!r}, {self.model!r})"
+
+    def __str__(self) -> str:
+        return f"{self.model} at {self.url}"
+
+    def understand(  # noqa: PLR0911  a table, with one row for each kind of exception
+        self, error: Exception, parameters: Sequence[str] = ()
+    ) -> Exception | None:
+        """Translate an SDK's exception; None if it is no failed request. `parameters`: those that can be left out."""
+        for found in (error, error.__cause__):  # as raised, or as an SDK passes it on
+            if isinstance(found, BadResponse):
+                return TryAgain(str(found), lasting=ModelError)
+            if isinstance(found, NotAllowed):
+                return ModelUnavailable(f"{self}: {found}")
+        status = getattr(error, "status_code", None)
+        if isinstance(status, int):
+            return self._of_status(status, error, parameters)
+        names = {kind.__name__ for kind in type(error).__mro__}
+        if "APITimeoutError" in names:
+            return TryAgain("no answer in time")
+        if "APIConnectionError" in names:
+            cause = excerpt(str(error.__cause__ or error), self.secrets)
+            return TryAgain(f"no connection ({cause})" if cause else "no connection")
+        if "APIResponseValidationError" in names:
+            return TryAgain(NOT_OF_PROTOCOL)
+        return self.understand_body(getattr(error, "body", None)) if "APIError" in names else None
+
+    def understand_body(self, body: Any) -> Exception:
+        """Understand an error sent in place of an answer, with status 200 or in a stream (OpenRouter does this)."""
+        code, text = _read_body(body)
+        if _OVERFLOW.search(f"{code} {text}"):
+            return self._overflow(excerpt(text, self.secrets))
+        return TryAgain(f"the server reports an error: {excerpt(text or code, self.secrets) or 'unnamed'}")
+
+    def _overflow(self, said: str) -> ContextOverflow:
+        return ContextOverflow(f"{self}: the prompt is too long: {said}")
+
+    def _of_status(self, status: int, error: Exception, parameters: Sequence[str]) -> Exception:
+        code, text = _read_body(getattr(error, "body", None) or str(error))
+        said = excerpt(text, self.secrets)
+        tail = f" ({status}){': ' if said else ''}{said}"
+        final = ""
+        if status in _ELSEWHERE:
+            final = f"the server sends requests on to another address ({status}), which is not followed; "
+            final += "give the address itself as --base-url"
+        elif status in {401, 403}:
+            final = f"the key was refused ({status}); "
+            final += (
+                "this server wants a key, and none is defined for this provider"
+                if self.key_variable is None
+                else f"set the environment variable {self.key_variable} to a key that is valid there"
+            )
+        elif status in {400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
+            return self._overflow(said)
+        elif status == 402 or code in _GIVE_UP_CODES:
+            final = f"the account has no credit left{tail}"
+        elif status in {404, 405}:
+            final = f"no model `{self.model}` there, or a wrong base URL{tail}"
+        elif status in _WORTH_A_WAIT or status >= 500 or status < 200:
+            header = getattr(getattr(error, "response", None), "headers", {}).get("retry-after")
+            name = "rate limit" if status == 429 else "server busy" if 200 <= status < 500 else "server error"
+            return TryAgain(f"{name}{tail}", retry_after(header))
+        if final:
+            return ModelUnavailable(f"{self}: {final}")
+        parameter = _parameter(error, f"{code} {text}", parameters)
+        return Refused(f"{self}: {said if parameter else f'the request was refused{tail}'}", parameter)
+
+
+def _read_body(body: Any) -> tuple[str, str]:
+    """The code and the message of an error body, whatever its shape."""
+    inner = body
+    for _ in range(3):
+        if isinstance(inner, dict) and isinstance(inner.get("error"), dict | str):
+            inner = inner["error"]
+    if isinstance(inner, dict):
+        code = inner.get("code") or inner.get("type") or ""
+        text = inner.get("message") or inner.get("detail") or ""
+        return str(code)[:200], (text if isinstance(text, str) else json.dumps(text, default=str))[:4000]
+    return "", str(inner or "")[:4000]
+
+
+def _parameter(error: Exception, text: str, parameters: Sequence[str]) -> str:
+    """The parameter a model does not take, if that is what the error says."""
+    if not _UNSUPPORTED.search(text):
+        return ""
+    named = getattr(error, "param", None)
+    if isinstance(named, str) and named in parameters:
+        return named
+    mentioned = [name for name in parameters if _place(name, text) >= 0]
+    return min(mentioned, key=lambda name: _place(name, text)) if mentioned else ""
+
+
+def _place(parameter: str, text: str) -> int:
+    """Position at which a text names a parameter, with blanks for its underscores or not; below 0 for none."""
+    found = re.search(rf"(?<![\w]){re.escape(parameter).replace('_', '[_ ]')}(?![\w])", text)
+    return found.start() if found else -1

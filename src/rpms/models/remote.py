@@ -14,9 +14,8 @@ from rpms.foreign.calls import NotACall, Tool, from_fields
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage
 from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, held, shapes_of
-from rpms.models.failures import NOT_OF_PROTOCOL
 from rpms.models.parsing import parse_answer
-from rpms.models.patience import TryAgain
+from rpms.models.patience import NOT_OF_PROTOCOL, TryAgain
 from rpms.models.served import Reply, ServedModel, body_of, count
 
 _LOG = logging.getLogger("rpms")

@@ -15,8 +15,7 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LONGEST_WORD, MOST_TOKENS
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, Usage, cut_at_stop
-from rpms.models.failures import NOT_OF_PROTOCOL, Endpoint, Refused
-from rpms.models.patience import Clock, Patience, TryAgain, persevere
+from rpms.models.patience import NOT_OF_PROTOCOL, Clock, Endpoint, Patience, Refused, TryAgain, persevere
 from rpms.models.secrets import check_allowed, shown_url, url_secrets, without_secrets
 from rpms.models.wire import BadResponse, NotAllowed, make_client
 

@@ -16,7 +16,7 @@ from rpms.models.providers import NO_LLM, Backend, backend_of
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import MakeEngine, run
-from rpms.play.threads import Threads
+from rpms.play.seat import Threads
 from rpms.store.runs import EPOCHS, PROTOCOL, RunFolder, RunSummary
 
 Outcome = TypeVar("Outcome")

@@ -22,8 +22,8 @@ from rpms.foreign.shown import excerpt
 from rpms.models.base import Decoding, Model, WrappedModel
 from rpms.models.catalogue import ModelOptions, check_openable, open_model
 from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
-from rpms.play.parts import SEAMS, identity
 from rpms.play.reading import CONTROLS, Reads
 from rpms.play.sources import Sources, knowledge_of, retrieval_settings
 from rpms.play.tasks import limited

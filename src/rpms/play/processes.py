@@ -29,8 +29,7 @@ from typing import Any
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.providers import IN_PROCESS, Backend, backend_of
 from rpms.play.plan import RunPlan
-from rpms.play.seat import LOSSES, Finished, Seat, lost_episode
-from rpms.play.threads import GRACE, Threads
+from rpms.play.seat import GRACE, LOSSES, Finished, Seat, Threads, lost_episode
 from rpms.worlds.base import Task
 
 AVAILABLE = sys.platform == "linux"

@@ -21,10 +21,9 @@ from rpms.core.rules import Tier
 from rpms.core.seams import Seams
 from rpms.models.base import Decoding
 from rpms.play import knob_values as reads
-from rpms.play.knob_values import SettingError, knob
+from rpms.play.knob_values import Part, SettingError, knob
 from rpms.play.knobs import KNOBS
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.parts import Part
 from rpms.play.plan import Terms
 from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
 from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named

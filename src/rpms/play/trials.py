@@ -24,7 +24,7 @@ from rpms.play.limits import Meter
 from rpms.play.methods import CARRIED, Earlier, read_carried
 from rpms.play.plan import RunPlan
 from rpms.play.run import Listener, MakeEngine, run
-from rpms.play.threads import Threads
+from rpms.play.seat import Threads
 from rpms.store.episodes import EpisodeRow
 from rpms.store.protocol import Protocol
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder, RunSummary, Timing, open_run

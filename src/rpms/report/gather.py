@@ -17,7 +17,7 @@ from rpms.foreign.shown import excerpt
 from rpms.play.epochs import CONTROLS, FOLDER, Agreement, agreement, epoch_folders, won_by_task
 from rpms.report.outcomes import ENFORCED, Comparison, Results, called
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
-from rpms.store.lock import LOCK, is_held
+from rpms.store.files import LOCK, is_held
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 from rpms.store.study_index import INDEX, read_study_index
 

@@ -21,8 +21,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import read_bytes
 from rpms.foreign.json_text import NotJson, loads, question_key
 from rpms.foreign.limits import LARGEST_RECORD
-from rpms.store.files import begin_part, remove_leftovers
-from rpms.store.lock import waiting_lock
+from rpms.store.files import begin_part, remove_leftovers, waiting_lock
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _FILES = "[0-9a-f][0-9a-f]/*.json"

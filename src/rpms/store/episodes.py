@@ -116,8 +116,9 @@ class MissingRow(EpisodeRow):
 
 def row_of(episode: Episode) -> EpisodeRow:
     """The numbers of an episode, as its file will give them back."""
-    counted = {each.name: getattr(episode, each.name) for each in fields(EpisodeRow)}
-    return EpisodeRow(**{**counted, "steps": len(episode.steps), "usage": tokens_of(episode.usage)})
+    kept: dict[str, Any] = {name: getattr(episode, name) for name in ("task", "type", "ending", "score", "error")}
+    kept |= {**episode.counts, "steps": len(episode.steps), "usage": tokens_of(episode.usage), "trial": episode.trial}
+    return EpisodeRow(**kept)
 
 
 def tokens_of(usage: Usage) -> Usage:

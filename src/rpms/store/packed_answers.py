@@ -59,12 +59,11 @@ class PackedAnswers:
         lines = text_lines(file)
         self.heading = _heading(file, next(lines, ""))
         digest = hashlib.sha256()
-        self._answers: dict[str, Any] = {}
+        self._lines: dict[str, str] = {}  # read again when asked for: values take many times the room of their text
         for number, line in enumerate(lines, start=2):
             digest.update(line.encode() + b"\n")
-            key, answer = _answer(file, number, line)
-            self._answers[key] = answer
-        if digest.hexdigest() != self.heading.sha256 or len(self._answers) != self.heading.answers:
+            self._lines[_answer(file, number, line)[0]] = line
+        if digest.hexdigest() != self.heading.sha256 or len(self._lines) != self.heading.answers:
             raise FileError(file, None, "is not as it was written: its checksum differs; pack it again")
 
     @property
@@ -73,8 +72,8 @@ class PackedAnswers:
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The entry under a key, without its question."""
-        answer = self._answers.get(key[:_KEPT])
-        return None if answer is None else {"model": self.heading.model, "answer": answer}
+        line = self._lines.get(key[:_KEPT])
+        return None if line is None else {"model": self.heading.model, "answer": loads(line)[1]}
 
     def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
         """Refused: what is shipped is not changed."""

@@ -26,8 +26,7 @@ from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import from_json
 from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
-from rpms.store.files import read_sealed, read_text, sealed, write_whole
-from rpms.store.lock import LOCK, locked
+from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole
 from rpms.store.protocol import Protocol, read_protocol
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
@@ -113,9 +112,7 @@ class RunFolder:
         if not self.begun:
             raise InputError(f"{self.folder}: there is no run here; `rpms run … --out {self.folder}` makes one")
         if any((self.folder / EPISODES).glob("*.json")):
-            raise InputError(
-                f"{self.folder}: its episodes are in an earlier form; `rpms convert {self.folder}` writes them anew"
-            )
+            raise InputError(f"{self.folder}: its episodes are in an earlier form: play them anew, in another folder")
         return read_protocol(self.folder / PROTOCOL)
 
     def file(self, task: str) -> Path:

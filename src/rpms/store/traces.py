@@ -19,8 +19,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, open_regular, read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.foreign.typed import typed_lines
-from rpms.store.files import read_text, write_whole
-from rpms.store.lock import hold
+from rpms.store.files import hold, read_text, write_whole
 
 SUFFIX = ".episodes.jsonl"
 _VERSION = 2

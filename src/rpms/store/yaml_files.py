@@ -72,14 +72,7 @@ class YamlFile:
 
 def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
     """Read a text; what is no such file is a FileError."""
-    if len(text) > kind.largest:
-        raise FileError(name, None, f"larger than {kind.largest:,} bytes: not {kind.article}")
-    depth = 0
-    for match in re.finditer(r"[\[\]{}]", text):  # on which a YAML parser would spend its time
-        depth = max(0, depth + (1 if match[0] in "[{" else -1))
-        if depth > kind.deepest:
-            line = text.count("\n", 0, match.start()) + 1
-            raise FileError(name, line, f"nested too deeply for {kind.article}")
+    _check_written(name, text, kind)
     try:
         if "*" in text and "&" in text:
             _check_expanded(YAML(typ="rt").compose(text), name)
@@ -98,12 +91,32 @@ def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
     return YamlFile(name, tree)
 
 
+_QUOTED = re.compile(r"""\s*(["']).{3,}?\1.*""")
+_MARKS = ("\n", ",", ":", "[", "{", "- ", "? ")
+"""One of these stands before every value but the first."""
+_MERGE, _MOST_MERGES = "tag:yaml.org,2002:merge", 100
+"""`<<: *alias`, on many of which the library spends time in the square of their number."""
 _LIBRARY_FAULTS = (AttributeError, AssertionError, KeyError, IndexError, NotImplementedError, TypeError)
 """Exceptions of the YAML library, beside its own errors, at texts that are no YAML."""
 
 
+def _check_written(name: str, text: str, kind: YamlKind) -> None:
+    """Refuse a text on which a YAML parser would spend too much time, before one sees it."""
+    if len(text) > kind.largest:
+        raise FileError(name, None, f"larger than {kind.largest:,} bytes: not {kind.article}")
+    if sum(map(text.count, _MARKS)) > MOST_YAML_NODES:
+        raise FileError(name, None, f"holds more than {MOST_YAML_NODES:,} values: not {kind.article}")
+    depth = 0
+    for match in re.finditer(r"[\[\]{}]", text):
+        depth = max(0, depth + (1 if match[0] in "[{" else -1))
+        if depth > kind.deepest:
+            line = text.count("\n", 0, match.start()) + 1
+            raise FileError(name, line, f"nested too deeply for {kind.article}")
+
+
 def _first_line(problem: object) -> str:
-    return excerpt(next(iter(str(problem or "").splitlines()), ""))
+    """The library's words, without those that it quotes from the file."""
+    return excerpt(_QUOTED.sub("", next(iter(str(problem or "").splitlines()), "")))
 
 
 def _check_expanded(root: Any, name: str) -> None:
@@ -111,6 +124,7 @@ def _check_expanded(root: Any, name: str) -> None:
     sizes: dict[int, int] = {}
     way: list[tuple[Any, bool]] = [(root, False)]
     above: set[int] = set()
+    merges = 0
     while way:
         node, counted = way.pop()
         inner = _inner_nodes(node)
@@ -121,11 +135,12 @@ def _check_expanded(root: Any, name: str) -> None:
             raise FileError(name, node.start_mark.line + 1, "an alias stands within what it means")
         elif id(node) not in sizes:
             above.add(id(node))
+            merges += node.tag == _MERGE
             way.append((node, True))
             way.extend((each, False) for each in inner)
-        if sizes.get(id(node), 0) > MOST_YAML_NODES:
-            line = node.start_mark.line + 1
-            raise FileError(name, line, f"its aliases stand for more than {MOST_YAML_NODES:,} values")
+        if sizes.get(id(node), 0) > MOST_YAML_NODES or merges > _MOST_MERGES:
+            most = f"{MOST_YAML_NODES:,} values, or more than {_MOST_MERGES} are merged"
+            raise FileError(name, node.start_mark.line + 1, f"its aliases stand for more than {most}")
 
 
 def _inner_nodes(node: Any) -> list[Any]:

@@ -12,7 +12,7 @@ from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
-from rpms.play.knob_values import SettingError
+from rpms.play.knob_values import SEAMS, SettingError
 from rpms.play.knobs import KNOBS
 from rpms.play.settings import Settings
 from rpms.play.tasks import TaskPart
@@ -78,10 +78,13 @@ _OF_TASKS = tuple(name for name, each in KNOBS.items() if each.tasks)
 """The settings that choose tasks: all conditions of a study play the same ones."""
 
 
-def read_study(file: Path) -> Study:
-    """Read a study; the first mistake is a FileError. Its settings hold for all conditions and learning."""
+def read_study(file: Path, parts: Collection[str] = ()) -> Study:
+    """Read a study; the first mistake is a FileError. Its settings hold for all conditions and learning.
+
+    A file is data and imports no code: the parts it names are installed ones, or of a module in `parts`.
+    """
     yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
-    reader = _Reader(yaml, file.parent)
+    reader = _Reader(yaml, file.parent, parts)
     form, common = reader.read(
         _Study,
         plain(yaml.tree, lambda key: key if isinstance(key, int | float) else str(key)),
@@ -128,8 +131,8 @@ def read_study(file: Path) -> Study:
 class _Reader:
     """Reads the sections of one file: the fields that are a section's own, and the settings in it."""
 
-    def __init__(self, yaml: YamlFile, folder: Path) -> None:
-        self._yaml, self._folder = yaml, folder
+    def __init__(self, yaml: YamlFile, folder: Path, parts: Collection[str]) -> None:
+        self._yaml, self._folder, self._parts = yaml, folder, parts
 
     def read(
         self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
@@ -137,6 +140,11 @@ class _Reader:
         entries = given if isinstance(given, Mapping) else {}
         knobs = {name: value for name, value in entries.items() if name in KNOBS and name not in without}
         own = {name: value for name, value in entries.items() if name not in knobs}
+        for name in (*SEAMS, "harvest"):
+            module, sign, _ = str(knobs.get(name, "")).partition(":")
+            if sign and module not in self._parts:
+                problem = f"{name}: a study runs no code of its own: add --parts and the module's name to the command"
+                raise self._yaml.error((*path, name), problem)
         names = (*form.model_fields, *(name for name in KNOBS if name not in without))
         try:
             read = form.model_validate(own)

@@ -22,14 +22,14 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
 from rpms.foreign.files import is_there
 from rpms.play.epochs import play_controls, run_epochs
+from rpms.play.knob_values import name_of
 from rpms.play.limits import Meter
 from rpms.play.methods import REACT
-from rpms.play.parts import name_of
 from rpms.play.plan import OpenModel, RunPlan, overlapping, plan_run
 from rpms.play.reading import CONTROLS
 from rpms.play.run import Listener, MakeEngine, check_workers
+from rpms.play.seat import Threads
 from rpms.play.settings import ALLOW, Settings
-from rpms.play.threads import Threads
 from rpms.play.trials import Trials, run_trials
 from rpms.store.experience import Experience, read_experience, write_experience
 from rpms.store.files import remove_leftovers, write_whole

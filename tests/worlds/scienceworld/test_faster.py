@@ -8,7 +8,7 @@ import pytest
 
 from rpms.worlds.jvm.process import shared_jvm, shutdown
 from rpms.worlds.scienceworld import faster, simulator
-from rpms.worlds.scienceworld.classfile import ClassFile
+from rpms.worlds.scienceworld.faster import ClassFile
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 
 pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")

@@ -11,8 +11,7 @@ from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.harvest import harvest
 from rpms.models.base import Answer, Decoding
-from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_random
-from rpms.models.scripted import FunctionModel
+from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, menu_best, menu_random
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Setting

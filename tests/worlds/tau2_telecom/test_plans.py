@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from rpms.conformance import Status, check_world
 from rpms.core.acting.action_guard import review, review_rules
+from rpms.core.acting.enforcement import STRICT
 from rpms.core.belief import Situation
+from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.episode import Ending
+from rpms.core.facts import parse_clause
 from rpms.core.planning.reason import plan_for
+from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.models.policy import follow_plan
-from rpms.models.scripted import FunctionModel
+from rpms.models.catalogue import open_model
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.episode import Play, play
-from rpms.play.sources import manual_of
+from rpms.play.sources import knowledge_of, manual_of
 from rpms.worlds.base import Setting
 from tests.worlds.tau2_telecom.tickets import TASKS, followed, mind, opened, task_with, world
 
@@ -47,6 +52,19 @@ def test_plans_solve_a_ticket_after_ten_calls_at_random(task):
 
     episode = Play(world, game, task, mind(), FunctionModel(answer), Decoding(), 60)
     assert play(episode).ending is Ending.WON
+
+
+def test_a_plan_that_leads_back_with_no_line_to_blame_gives_way_to_one_that_doubts():
+    knowledge = knowledge_of(world)
+    processes = [
+        replace(one, preconditions=(parse_clause("data_on"),)) if one.name == "switch_data_on" else one
+        for one in knowledge.manual.lore.processes
+    ]
+    wrong = replace(knowledge.manual, lore=replace(knowledge.manual.lore, processes=tuple(processes)))
+    strict = compose(replace(RULES_ONLY, enforcement=STRICT), replace(knowledge, manual=wrong), EpisodicMemory())
+    task = task_with("mobile_data_issue", "data_mode_off")
+    episode = play(Play(world, world.open(task, Setting()), task, strict, open_model("planner"), Decoding(), 40))
+    assert episode.ending is Ending.WON
 
 
 def test_a_suspended_line_is_resumed_after_paying_and_the_phone_restarted():

@@ -14,8 +14,7 @@ from math import inf
 from rpms.core.acting.doubting import open_notice, plan_doubting
 from rpms.core.acting.enforcement import PAPER, Enforcement
 from rpms.core.acting.loops import find_loop
-from rpms.core.acting.menu import Menu, make_menu
-from rpms.core.acting.plan_words import next_steps, purpose_of
+from rpms.core.acting.menu import Menu, make_menu, next_steps, purpose_of
 from rpms.core.acting.step_context import StepContext
 from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility

@@ -40,14 +40,17 @@ def plan_doubting(present: StepContext, rules: ActiveRules, spell: Spelling, not
     order = likely_places(rules, present.whereabouts, (goal.object, goal.destination))
     stated = cache(lambda: reasoner_of(rules).plan(present.situation, order))
     done = {command for state, command in noticed.trust.walked if state == present.state}
+    idle = frozenset[str]()
     for _ in range(_CIRCLES):
-        best = _best(present, rules, stated, order, spell, noticed.trust)
+        best = _best(present, rules, stated, order, spell, noticed.trust, idle)
         first = best.options[0] if best.options else None
         if first is None or first.command not in done or not first.chain or first.chain[0].waits:
             break
         before, noticed = noticed.trust, circle(noticed, rules, first.chain, present.situation)
-        if noticed.trust == before:
-            break
+        if noticed.trust == before:  # no line is to blame
+            if first.command not in before.idle:
+                break
+            idle |= {first.command}  # what changed nothing is no beginning
     options = sorted(best.options, key=lambda option: option.command in done and not _waits(option))
     if best.opened:
         tries = islice(untried(present, rules, spell, noticed.trust), _TRIED)
@@ -62,13 +65,23 @@ def _waits(option: Option) -> bool:
 
 
 def _best(
-    present: StepContext, rules: ActiveRules, stated: Callable[[], Plan], order: Order, spell: Spelling, trust: Trust
+    present: StepContext,
+    rules: ActiveRules,
+    stated: Callable[[], Plan],
+    order: Order,
+    spell: Spelling,
+    trust: Trust,
+    idle: frozenset[str],
 ) -> Plan:
-    """The first plan with something to do, of those that doubt more and more; `stated` trusts every line."""
+    """The first plan with something to do, of those that doubt more and more; `stated` trusts every line.
+
+    No plan begins with an idle command, which changed nothing in this state.
+    """
     situation = present.situation
 
     def sound(found: Plan) -> Plan:
         options = [option.spelled(spell) for option in found.options]
+        options = [option for option in options if option.command not in idle]
         if found.cost == inf:  # whatever is unknown: what showed nothing will show nothing
             options = [option for option in options if option.command not in trust.idle]
         return replace(found, options=tuple(one for one in options if not trust.bars(one.command, rules, situation)))
@@ -77,7 +90,7 @@ def _best(
     unseen = [f"{word} ?" for word in words if word and not situation.belief.called(word)]
     if not trust.shaken and stated().cost < inf and (asis := sound(stated())).options:
         return asis
-    barred = frozenset(command for command in trust.refused if trust.bars(command, rules, situation))
+    barred = idle | {command for command in trust.refused if trust.bars(command, rules, situation)}
     for wide in (0, 1, 2) if trust.shaken or trust.learned or barred else (1, 2):
         known = _doubting(rules, trust, wide, barred)
         found = sound(known.plan(situation, order, seek=False))

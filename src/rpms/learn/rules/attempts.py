@@ -115,7 +115,7 @@ class Book:
         known_before = self.known(before, names)
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((before, after))
-        if not refused and len(self.attempts) < LIMITS.remembered:
+        if not refused:
             self.settle_probes(step, names, tuple(known.kinds), dice)
         then = (0, 0) if refused else self.measure(after, names)
         now, seen = self.measure(before, names), self.known(after, names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -188,14 +189,12 @@ def _wrong_goals(learned: Learned, found: Verification, ledger: Ledger) -> Itera
 
 def _undetermined(ledger: Ledger) -> int:
     """The number of attempts for which another one with the same names and facts went the other way."""
-    count = 0
-    for book in ledger.books.values():
-        groups: dict[tuple[object, ...], list[int]] = {}
-        for attempt in book.attempts:
-            group = groups.setdefault((attempt.kinds, attempt.true, attempt.false), [0, 0])
-            group[attempt.refused] += 1
-        count += sum(min(group) for group in groups.values())
-    return count
+    ended = Counter(
+        (book.template, each.kinds, each.true, each.false, each.refused)
+        for book in ledger.books.values()
+        for each in book.attempts
+    )
+    return sum(min(count, ended[*rest, True]) for (*rest, refused), count in list(ended.items()) if not refused)
 
 
 def _with_edits(

@@ -34,13 +34,10 @@ class Standing:
     refused: set[str] = field(default_factory=set)
     tried: set[State] = field(default_factory=set)
     failures: Counter[str] = field(default_factory=Counter)
-    futile: Counter[str] = field(default_factory=Counter)  # By action, plans towards it that were not found
     looked: set[str] = field(default_factory=set)  # The looks that were taken to find out what is unknown
     seen: tuple[str, ...] | None = None  # What was just looked at
     then: str = ""  # What is done next whatever comes
     ahead: list[str] = field(default_factory=list)  # What the plan that was made goes on with
-    looks: list[str] = field(default_factory=list)  # Other looks of that plan, for when the first finds nothing
-    in_sight: tuple[int, int] = (0, 0)
     about_goal: bool = False
     scoring: bool = False  # Whether what scores is being done, as far as it is known
     left: int = 0  # Steps that are left of the episode

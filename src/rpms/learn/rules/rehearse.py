@@ -42,20 +42,26 @@ class Rehearsal:
     _quiet: int = 0  # Games in a row that were won without surprises
 
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
-        """Play until all steps are used or nothing surprises, going on after episodes that are known already."""
-        explorer, mind, mended = self.explorer, None, 0
-        for trace in known:
-            self._take_in(trace)
+        """Play until all steps are used or nothing surprises; episodes that are known already are not played again."""
+        explorer, earlier, mended = self.explorer, list(known), 0
+        mind: Mind | None = None
         for tasks in self._rounds():
             if mind is None or (not self._quiet and mended <= LIMITS.rounds):
                 mind, mended = self._mind(), mended + 1
                 self._mended = {type_: len(games) for type_, games in self.results.items()}
             for task in tasks:
-                trace = self._explored(task) if self._lost.get(task.type) else self._episode(task, mind)
+                again = bool(earlier) and earlier[0].task == task.id
+                if again:
+                    trace: Trace | None = earlier.pop(0)
+                else:
+                    trace = self._explored(task) if self._lost.get(task.type) else self._episode(task, mind)
                 if trace is None:
                     continue
                 self._take_in(trace)
-                yield trace
+                if not trace.episode.startswith(PLAYED):
+                    explorer.agenda.draw_conclusions()
+                if not again:
+                    yield trace
                 if explorer.steps >= explorer.how.steps:
                     return
 
@@ -81,7 +87,6 @@ class Rehearsal:
     def _explored(self, task: Task) -> Trace | None:
         """An episode in which guesses at the goal are tried, with what is known by now."""
         trace = self.explorer.episode(task, mending=True)
-        self.explorer.agenda.draw_conclusions()
         return trace if trace.steps else None
 
     def _episode(self, task: Task, mind: Mind) -> Trace | None:

@@ -171,7 +171,7 @@ class Session(Looking, Scoring):
             if self.target is None:
                 break
             self.patience -= 1
-            if self._lacks_nothing(self.target):
+            if self.target.feasible(self.situation) is Truth.TRUE:
                 target, self.target = self.target, None
                 return command_of(target.schema, target.binding)
             if (going := self.go_on()) is not None:
@@ -180,24 +180,15 @@ class Session(Looking, Scoring):
             if remedy.command and not self.vain(remedy.command):
                 self.ahead = list(remedy.after)
                 return remedy.command
-            self.futile[self.target.schema.name] += 1
             self.target = None
         return self.look()
-
-    def _lacks_nothing(self, target: Instance) -> bool:
-        """True if all that an action needs holds, but for kinds that nobody has tried."""
-        lacking = [clause for clause in target.preconditions if clause.truth(self.situation) is not Truth.TRUE]
-        return all(
-            clause.literals[0].kinds is not None and clause.truth(self.situation) is Truth.UNKNOWN for clause in lacking
-        )
 
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, of the actions that succeeded least."""
         best, found = LIMITS.worth_a_plan, None
         named = {self.diary.goal.object, self.diary.goal.destination}
         for question in self._some_questions():
-            futile = self.futile[question.schema.name] >= LIMITS.several
-            names = self._imagine(question) if not futile else None
+            names = self._imagine(question)
             if names is None or self.too_early(fill(question.book.template, names)):
                 continue
             kinds = tuple(map(kind_of, names))
@@ -222,38 +213,20 @@ class Session(Looking, Scoring):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
                     self.tried.add(self.wanted)
-                self.wanted, self.patience = self._new_guess(), 2 * agenda.how.pursued
-                self.ahead, self.looks = [], []
+                self.wanted, self.patience, self.ahead = self._new_guess(), 2 * agenda.how.pursued, []
             if self.wanted is None:
                 return ""
             self.patience -= 1
-            if (going := self.go_on() or self._search_on()) is not None:
+            if (going := self.go_on()) is not None:
                 return going
             plan: Plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
             options = [option for option in plan.options if not self.vain(option.command)]
             if plan.cost > 0 and options:
                 self.ahead = [link.command for link in options[0].chain[1:]] if not options[0].chain[0].reveals else []
-                looks = [option.command for option in options if option.chain[0].reveals and not self.ahead]
-                self.looks, self.in_sight = looks[1 : LIMITS.looks_ahead], self._in_sight()
                 return options[0].command
             self.tried.add(self.wanted)
             self.wanted = None
         return ""
-
-    def _search_on(self) -> str | None:
-        """The next look of the plan that was made, if the last one showed something and nothing that the goal names."""
-        before, self.in_sight = self.in_sight, self._in_sight()
-        if not self.looks or self.in_sight[0] != before[0] or self.in_sight[1] == before[1]:
-            self.looks = []
-            return None
-        self.ahead, self.looks = self.looks[:1], self.looks[1:]
-        return self.go_on()
-
-    def _in_sight(self) -> tuple[int, int]:
-        """Numbers of things that are known: of those that the goal names, and of all."""
-        goal, belief = self.diary.goal, self.diary.belief
-        named = sum(len(belief.called(word)) for word in {goal.object, goal.destination} if word)
-        return named, sum(map(len, belief.names.values()))
 
     def _new_guess(self) -> State | None:
         """The simplest guess, but for those that were pursued before."""

@@ -112,7 +112,6 @@ class Thresholds:
     guesses: int = 60  # Guesses at a goal that are weighed against each other
     again: int = 5  # Simpler guesses that go first for each time that a guess was pursued already
     familiar: int = 6  # Successes from which on an action is no novelty
-    looks_ahead: int = 4  # Looks for the goal's things that are taken from one plan: plans cost most of the time
     worth_it: float = 0.9  # Gain above which an experiment is made on the spot
     worth_a_plan: float = 0.05  # Worth below which no plan towards an experiment is made: plans cost most of the time
     about_goal: float = 2.0  # Weight of what was never tried with the goal's things, while the goal is sought

@@ -13,6 +13,7 @@ const Step = (() => {
     "crowded out": "off",
     "hidden by chance": "off",
   };
+  const READINGS = 6; // readings shown from the one that is acted on; the rest are folded
   const TIERS = { universal: "Universal", domain: "Domain", environment: "Environment" };
   const opened = new Set(); // prompt blocks that the reader opened, so that they stay open from step to step
 
@@ -268,19 +269,23 @@ const Step = (() => {
   function readings(step) {
     const items = Array.isArray(step.extras.readings) ? step.extras.readings : [];
     if (!items.length) return null;
-    const line = (item) =>
+    const taken = items.findIndex((item) => item.taken);
+    const line = (item, place) =>
       el(
         "li",
         {},
         el("code", { class: item.taken ? "good" : "" }, String(item.goal)),
-        ` ${Math.round(100 * item.probability)}%`,
+        ` ${Math.round(100 * item.probability)}%${item.taken ? ", acted on" : place < taken ? ", given up" : ""}`,
         Array.isArray(item.reasons) ? el("span", { class: "dim" }, ` ${item.reasons.join("; ")}`) : null,
       );
     return section(
       "Readings of the request",
-      `${items.length}, likeliest first`,
+      `${items.length}, in the order in which they are tried`,
       step.extras.reading ? el("div", { class: "alarm doubt" }, "Another reading is taken: ", String(step.extras.reading)) : null,
-      el("ul", { class: "plain" }, items.map(line)),
+      el("ul", { class: "plain" }, items.map(line).slice(0, taken + READINGS)),
+      items.length > taken + READINGS
+        ? el("details", {}, el("summary", {}, `${items.length - taken - READINGS} more`), el("ul", { class: "plain" }, items.map(line).slice(taken + READINGS)))
+        : null,
     );
   }
 

@@ -14,7 +14,7 @@ from importlib.resources import files
 from rpms.worlds.alfworld.games.measured import tables
 
 _LOCALITY = re.compile(r"category: (.+)\n +objects: \[([^]]*)\]")
-"""How the manual lists objects that are found in the same places; a whole reading of it takes a tenth of a second."""
+"""The manual's list of objects found in the same places; a whole reading of it takes a tenth of a second."""
 
 TOOLS: Mapping[str, tuple[str, ...]] = {"heat": ("microwave",), "cool": ("fridge",), "clean": ("sinkbasin", "sink")}
 """The kinds of places that each transformation works with."""

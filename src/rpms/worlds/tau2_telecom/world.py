@@ -4,19 +4,62 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from rpms.core.belief import Belief
-from rpms.core.goal import Goal
+from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
 from rpms.foreign.calls import NotACall, Tool, WrittenCall, read_call
 from rpms.worlds.base import Command, Game, Setting, Task, World, read_wording
 from rpms.worlds.tau2_telecom.belief import TelecomBelief, disagreements
 from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
-from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
 from rpms.worlds.tau2_telecom.observations import refused, update
 from rpms.worlds.tau2_telecom.package import SPLITS, list_tasks, load_package, missing
+
+_TICKET = re.compile(r"Today is (?P<today>\d{4}-\d\d-\d\d)\.\nTicket: (?P<ticket>.+)", re.DOTALL)
+_TYPES = (
+    ("mms_issue", re.compile(r"unable to send MMS messages")),
+    ("mobile_data_issue", re.compile(r"issues with their mobile data")),
+    ("service_issue", re.compile(r"issues with their phone service")),
+)
+_NUMBER = re.compile(r"phone number: ([0-9][0-9-]{2,30}[0-9])")
+_PLACE = re.compile(r"current location: (abroad|at home)")
+_AMOUNT = re.compile(r"refuel (\d{1,4}(?:\.\d{1,3})?) GB")
+_PAYING = re.compile(r"permission to pay all their overdue bills")
+
+
+@dataclass(frozen=True)
+class Ticket(Goal):
+    """A goal with what its ticket tells."""
+
+    today: str = ""
+    number: str = ""
+    amount: str = ""
+    """Gigabytes that the customer would pay for."""
+    may_pay: bool = False
+
+
+def parse_ticket(opening: str) -> Goal:
+    """Read the opening; type `unknown` where it is no ticket of a known kind."""
+    match = _TICKET.match(opening)
+    text = match["ticket"].strip() if match else opening
+    type_ = next((name for name, pattern in _TYPES if pattern.search(text)), UNKNOWN_GOAL)
+    number = _NUMBER.search(text)
+    if match is None or type_ == UNKNOWN_GOAL or number is None:
+        return Goal(UNKNOWN_GOAL, text=text)
+    place, amount = _PLACE.search(text), _AMOUNT.search(text)
+    return Ticket(
+        type_,
+        state={"abroad": "abroad", "at home": "home"}[place[1]] if place else "",
+        text=text,
+        today=match["today"],
+        number=number[1],
+        amount=str(float(amount[1])) if amount else "",
+        may_pay=bool(_PAYING.search(text)),
+    )
+
 
 WORDING = read_wording(__package__)
 SIGNATURES: Mapping[str, tuple[str, ...]] = {

@@ -16,8 +16,7 @@ from rpms.worlds.scienceworld.recipes.biology import ANIMALS, GARDEN
 from rpms.worlds.scienceworld.recipes.household import BOXES, EVERYDAY, MIXING, to_use, unseen
 from rpms.worlds.scienceworld.recipes.physics import CIRCUITS, HEAT, PLANES, treated
 from rpms.worlds.scienceworld.recipes.recipe import Ask, Names, goal_of
-from rpms.worlds.scienceworld.scene import Scene
-from rpms.worlds.scienceworld.spots import meant
+from rpms.worlds.scienceworld.scene import Scene, meant
 
 __all__ = ["RECIPES", "at_work", "called", "roles", "tally", "unseen"]
 
