@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -125,9 +126,19 @@ class Client:
     def call(self, tool: str, **arguments: str) -> float:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
+    def worked(self) -> float:
+        """Seconds of processor time of the process and those that it started; exact where a machine is busy."""
+        return _worked(self.process.pid)
+
     def end(self) -> None:
         self.process.stdin.close()
         self.process.wait()
+
+
+def _worked(pid: int) -> float:
+    spent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK") + sum(map(_worked, map(int, children)))
 
 
 def measure_mcp(calls: int) -> None:
@@ -137,16 +148,15 @@ def measure_mcp(calls: int) -> None:
         server = [sys.executable, "-c", SERVER]
         proxy = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(manual), "--"]
         echo = [sys.executable, "-c", "import sys; sys.stdin.read()"]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        start = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([*proxy, *echo], stdin=subprocess.DEVNULL, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        print(
-            f"start-up: {after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.2f} s of processor time"
-        )
+        end = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(f"start-up: {end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime:.2f} s of processor time")
         plain, guarded = Client(server), Client([*proxy, *server])
         rows = {"small calls": (calls, "x"), "writes of 1 MB": (max(10, calls // 20), "x" * 1_000_000)}
         for name, (times, content) in rows.items():
             found: dict[str, list[float]] = {"plain": [], "guarded": []}
+            before = [plain.worked(), guarded.worked()]
             for number in range(times):  # by turns, so that a busy machine is busy for both
                 for key, client in (("plain", plain), ("guarded", guarded)):
                     path = f"/a/{number}"
@@ -156,6 +166,9 @@ def measure_mcp(calls: int) -> None:
                 one, other = (statistics.quantiles(each, n=10)[place] for each in found.values())
                 said = f"{1e3 * one:.2f} ms, guarded {1e3 * other:.2f} ms, {other / one:.2f} times"
                 print(f"{name}, {label}: {said}")
+            one, other = ((each.worked() - was) / times for each, was in zip((plain, guarded), before, strict=True))
+            said = f"{1e3 * one:.2f} ms, guarded {1e3 * other:.2f} ms, {other / one:.2f} times"
+            print(f"{name}, processor time of server and proxy: {said}")
         plain.end()
         guarded.end()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from pathlib import Path
 
@@ -27,6 +28,14 @@ def test_every_link_leads_somewhere(page: Path):
         target = page.parent / file if file else page
         assert target.exists(), link
         assert not anchor or anchor in _anchors(target), link
+
+
+def test_every_name_of_the_paper_to_code_page_is_in_the_code():
+    text = (ROOT / "docs" / "paper_to_code.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"`((?:core|worlds|report|store|play|learn)\.[A-Za-z_.]*[A-Za-z_])(?=[`( ])", text))
+    assert len(names) > 20
+    for name in names:
+        pkgutil.resolve_name(f"rpms.{name}")
 
 
 def test_the_contents_by_task_name_every_page(rpms: Rpms):

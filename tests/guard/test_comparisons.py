@@ -23,6 +23,8 @@ from rpms.guard.manuals import find_tool_doubts
         ("is", "/etc//passwd", "/etc/passwd", None),
         ("is", "/etc/./x/../passwd", "/etc/passwd", None),
         ("is", 5, "5", True),
+        ("is", 5.0, 5, True),
+        *(("is", odd, 100, None) for odd in ("100.0", "1e2", "0100", " 100")),
         ("in", "b", ["a", "b"], True),
         ("in", "B", ["a", "b"], None),
         ("in", "c", ["a", "b"], False),

@@ -45,7 +45,7 @@ def number_of(value: object) -> float | None:
         return None
     if isinstance(value, str):
         try:
-            value = float(value) if len(value) < 40 else None
+            value = float(value) if len(value) < 40 and value.lstrip()[:1] in "+-.0123456789" else None
         except ValueError:
             return None
     return value if isinstance(value, int | float) and math.isfinite(value) else None
@@ -122,7 +122,13 @@ def _texts(compare: Callable[[str, str], bool]) -> Compare:
     return compared
 
 
-_is: Final = _texts(operator.eq)
+_same_text: Final = _texts(operator.eq)
+
+
+def _is(value: object, other: object) -> bool | None:
+    """True for the same text; None also for one number in two forms, `100` and `1e2`, since tools read numbers."""
+    held = _same_text(value, other)
+    return None if held is False and number_of(value) == number_of(other) is not None else held
 
 
 def _one_of(value: object, others: object) -> bool | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from rpms.core.facts import Clause
+from rpms.core.facts import Literal
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import OnUnknown, Policy, ToolManual
 
@@ -46,7 +46,8 @@ def _facts(manual: ToolManual) -> Iterator[Doubt]:
 def _policies(manual: ToolManual) -> Iterator[Doubt]:
     for place, policy in enumerate(manual.policies):
         name = policy.rule.id
-        if _never(policy.when) or (policy.requires and all(map(_always, policy.requires))):
+        alone = [clause.literals[0] for clause in policy.when if len(clause.literals) == 1]
+        if _opposed(alone) or (policy.requires and all(_opposed(clause.literals) for clause in policy.requires)):
             yield Doubt("policies", name, f"{name} never decides: what it says cannot be broken")
             continue
         earlier = next((each for each in manual.policies[:place] if _covers(each, policy)), None)
@@ -54,15 +55,9 @@ def _policies(manual: ToolManual) -> Iterator[Doubt]:
             yield Doubt("policies", name, f"{name} never decides: {earlier.rule.id} refuses all that it would")
 
 
-def _never(when: tuple[Clause, ...]) -> bool:
-    """True if conditions cannot hold together."""
-    alone = {clause.literals[0] for clause in when if len(clause.literals) == 1}
-    return any((each.atom, not each.negated) in {(one.atom, one.negated) for one in alone} for each in alone)
-
-
-def _always(clause: Clause) -> bool:
-    """True if a condition holds whatever is known."""
-    both = {(each.atom, each.negated) for each in clause.literals}
+def _opposed(literals: Iterable[Literal]) -> bool:
+    """True if a fact stands among them with its negation: together they cannot hold, and one of them always does."""
+    both = {(each.atom, each.negated) for each in literals}
     return any((atom, not negated) in both for atom, negated in both)
 
 

@@ -18,7 +18,7 @@ from rpms.foreign.limits import LARGEST_MESSAGE
 from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.calls import Call
-from rpms.guard.guard import USER, Guard
+from rpms.guard.guard import Guard
 from rpms.guard.rulings import Ask, Modify, Ruling
 
 try:
@@ -83,21 +83,14 @@ class Gateway:
                 except (OSError, MCPError, ExceptionGroup) as error:
                     name = each if isinstance(each, str) else each[0]
                     raise InputError(f"no connection to the server {excerpt(name)!r}: {_cause(error)}") from None
-                await self._learn_tools(self._clients[-1])
-            missing = sorted(set(self._guard.manual.tools) - {USER} - set(self._tools))
-            if missing:
-                self._complain(f"the manual declares tools that no server has: {', '.join(missing)}")
+                for tool in await _tools_of(self._clients[-1]):
+                    if tool.name in self._tools:
+                        raise InputError(f"two servers have a tool {excerpt(tool.name)!r}: serve them apart")
+                    self._tools[tool.name] = (self._clients[-1], tool)
+            listed = [{"name": name, "inputSchema": tool.input_schema} for name, (_, tool) in self._tools.items()]
+            for difference in mcp.differences(self._guard.manual, listed):
+                self._complain(difference)
             yield
-
-    async def _learn_tools(self, client: Client) -> None:
-        tools = await _tools_of(client)
-        for tool in tools:
-            if tool.name in self._tools:
-                raise InputError(f"two servers have a tool {excerpt(tool.name)!r}: serve them apart")
-            self._tools[tool.name] = (client, tool)
-        listed = [{"name": tool.name, "inputSchema": tool.input_schema} for tool in tools]
-        for difference in mcp.differences(self._guard.manual, listed):
-            self._complain(difference)
 
     async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool for _, tool in self._tools.values()])

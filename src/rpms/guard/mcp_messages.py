@@ -11,6 +11,7 @@ from typing import Any, Final
 from rpms.foreign.json_text import NotJson, each_once, loads_once
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, ToolManual
+from rpms.guard.guard import USER
 
 CALL: Final = "tools/call"
 LIST: Final = "tools/list"
@@ -214,8 +215,9 @@ def with_notice(result: Mapping[str, Any], notice: str) -> Mapping[str, Any]:
 
 
 def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
-    """Arguments in a manual that a server's tools do not have."""
-    found = []
+    """Tools and arguments of a manual that a server does not have, in words for the operator."""
+    missing = sorted(set(manual.tools) - {USER} - {tool["name"] for tool in tools})
+    found = [f"the manual declares tools that the server does not have: {', '.join(missing)}"] if missing else []
     for tool in tools:
         declared, schema = manual.tools.get(tool["name"]), tool.get("inputSchema")
         known = schema.get("properties") if isinstance(schema, dict) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from rpms.foreign.json_text import NotJson, loads_once
@@ -14,7 +14,7 @@ from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.calls import Call
 from rpms.guard.comparisons import loosened
-from rpms.guard.guard import USER, Guard
+from rpms.guard.guard import Guard
 from rpms.guard.rulings import Ask, Modify, Refuse, Ruling
 
 _MOST_KEPT = 1_000
@@ -36,8 +36,7 @@ class _Waiting:
     """The client was answered already, or waits no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """A call that a person is asked about."""
 
     message: dict[str, Any]
@@ -68,7 +67,7 @@ class McpSession:
         """Calls that a person approved, until they have returned: a server may ask for input of its own first."""
         self._requests: dict[str, tuple[str, str]] = {}
         """Other requests whose answers are read: the method, and the task it is about."""
-        self._tools: set[str] = set()
+        self._tools: list[dict[str, Any]] = []
         self._elicits = False
 
     # --- from the client ---
@@ -294,15 +293,11 @@ class McpSession:
 
     def _compare(self, response: dict[str, Any]) -> None:
         """Say where the manual and the server's tools do not agree, once the list is whole."""
-        manual, tools = self._guard.manual, mcp.tools_in(response)
-        for difference in mcp.differences(manual, tools):
-            self._complain(difference)
-        self._tools |= {tool["name"] for tool in tools}
+        self._tools += mcp.tools_in(response)
         result = response.get("result")
         if isinstance(result, dict) and not result.get("nextCursor"):
-            missing = sorted(set(manual.tools) - {USER} - self._tools)
-            if missing:
-                self._complain(f"the manual declares tools that the server does not have: {', '.join(missing)}")
+            for difference in mcp.differences(self._guard.manual, self._tools):
+                self._complain(difference)
             self._tools.clear()
 
     def _answer(self, message: dict[str, Any]) -> None:
