@@ -28,6 +28,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import IN_PROCESS, chooses_from_menu, parse_model_name
+from rpms.play.epochs import Trials, run_trials
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.processes import InProcesses, cores
@@ -35,7 +36,6 @@ from rpms.play.run import MakeEngine
 from rpms.play.seat import Threads
 from rpms.play.settings import Settings
 from rpms.play.sources import can_play
-from rpms.play.trials import Trials, run_trials
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunSummary, open_run
 from rpms.study.read import find_study, read_study

@@ -28,9 +28,9 @@ from rpms.learn.inventory import full_text
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, read_script
 from rpms.models.recorded import RecordedModel, ReplayModel
+from rpms.play.limits import spending
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
-from rpms.play.spending import spending
 from rpms.report.gather import gather
 from rpms.report.page_data import episode_data
 from rpms.store.answers import FolderOfAnswers

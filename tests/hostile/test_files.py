@@ -19,9 +19,9 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import read_bytes, text_lines
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.play.limits import spending
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
-from rpms.play.spending import spending
 from rpms.report.gather import gather
 from rpms.store.episodes import content_text, packed, read_episode, unpacked
 from rpms.store.files import write_whole

@@ -9,8 +9,8 @@ import pytest
 
 from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.memory import FailureLesson
+from rpms.learn.corrections import LessonWriter, objection
 from rpms.learn.harvest import harvest
-from rpms.learn.lessons import LessonWriter, objection
 from rpms.learn.rounds import learn
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan

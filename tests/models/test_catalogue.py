@@ -142,7 +142,7 @@ for name in ("hf/some/model", "gguf/" + sys.argv[1], "anthropic/claude-x"):
 
 def test_importing_the_models_loads_no_sdk():
     code = (
-        "import sys, rpms.models.catalogue, rpms.models.hf.model, rpms.models.local_gguf, rpms.models.claude, "
+        "import sys, rpms.models.catalogue, rpms.models.hf.model, rpms.models.local_gguf, rpms.models.remote, "
         "rpms.models.remote; print([m for m in ('openai', 'anthropic', 'torch', 'llama_cpp') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -14,8 +14,7 @@ from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.batching import BatchLimits
 from rpms.models.constraint import begins, fits, shapes_of
-from rpms.models.hf.attention import NAME
-from rpms.models.hf.loop import Loop
+from rpms.models.hf.loop import NAME, Loop
 from rpms.models.hf.model import CPU_TOKENS, HFModel
 from tests.models.prompts import prompt, request
 
@@ -199,7 +198,7 @@ def test_a_thought_has_a_budget_and_a_choice_that_begins_another_can_be_made(mod
 
 
 def test_the_action_is_the_likeliest_choice_as_a_whole(model, monkeypatch):
-    monkeypatch.setattr("rpms.models.hf.choices.SCORES_AT_ONCE", 1)  # one row at a time
+    monkeypatch.setattr("rpms.models.hf.loop.SCORES_AT_ONCE", 1)  # one row at a time
     asked = [replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES) for n in range(3)]
     with ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(model.answer, asked))

@@ -24,10 +24,9 @@ from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import estimate_study
+from rpms.study.estimate import estimate_study, results_table
 from rpms.study.read import read_study
 from rpms.study.run import Means, Result, StudyLayout, run_study
-from rpms.study.table import results_table
 from rpms.study.values import Study
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world

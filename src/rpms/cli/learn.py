@@ -21,11 +21,11 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.epochs import trial_folder
 from rpms.play.plan import NamedModel, plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
-from rpms.play.trials import trial_folder
 from rpms.store.experience import write_experience
 from rpms.store.runs import PROTOCOL, RunFolder
 from rpms.worlds.registry import find_world, world_named

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from rpms.cli import playing, rules_learn, rules_mend
+from rpms.cli import playing, rules_learn
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
@@ -21,16 +21,19 @@ from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt
 from rpms.learn.manual_review import Entry, Relation, Reviewed, compare, decide, lines_of
+from rpms.learn.mend import moments_of, propose, write_edit
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.evidence import counts_of
-from rpms.store.manuals import find_mistakes, manual_text, read_manual
+from rpms.store.files import write_whole
+from rpms.store.manuals import MANUAL, ManualText, find_mistakes, manual_text, read_manual
+from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces, traces_file
+from rpms.store.yaml_files import read_yaml, yaml_text
 from rpms.worlds.registry import find_world, world_named, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
 app.command("learn")(rules_learn.learn)
 app.command("verify")(rules_learn.check_against)
-app.command("mend")(rules_mend.mend)
 MOST_MISTAKES = 20
 """Mistakes printed at once: more are seldom read, and often follow from these."""
 
@@ -279,3 +282,42 @@ def _row(row: Reviewed) -> str:
     claim = row.claim
     state = ("put in" if row.stands else "taken out") if row.decided else claim.label.value
     return f"{claim.id}  {state:<9}  {claim.place}  ({counts_of(claim)})"
+
+
+_STEPS_SHOWN = 3
+
+
+@app.command("mend")
+def mend(
+    manual: Annotated[Path, typer.Argument(help="A manual's file.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of `rpms run`, of one world.")],
+    write: Annotated[bool, typer.Option("--write", help="Write the edits that pass into the manual.")] = False,
+) -> None:
+    """Print each line that recorded runs contradict, with the steps, and an edit that would have foretold them.
+
+    An edit passes if, replayed over all given runs, it surprises at no step at which the manual was right.
+    """
+    folders = [RunFolder(run) for run in runs]
+    names = {str(folder.protocol.settings.get("world", "")) for folder in folders}
+    if len(names) > 1:
+        raise InputError(f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one")
+    world = world_named(names.pop(), runs[0])
+    moments = [moment for folder in folders for moment in moments_of(world, folder)]
+    choice = choose_manual(str(manual))
+    proposals, _ = propose(manual_of(world, choice), moments)
+    edits = list(dict.fromkeys(each.edit for each in proposals if each.edit is not None))
+    for each in proposals:
+        say(f"{each.line}: contradicted {len(each.where)} times, such as at {'; '.join(each.where[:_STEPS_SHOWN])}")
+        say(f"  {each.said}")
+        say(f"  edit: {each.edit}" if each.edit else "  no single edit passes the replay")
+    say(f"{len(moments)} steps, {len(proposals)} lines contradicted, {len(edits)} edits pass")
+    if write and edits:
+        yaml = read_yaml(str(manual), manual_text(manual).text, MANUAL)
+        done = [edit for edit in edits if write_edit(yaml.tree, edit)]
+        text = yaml_text(yaml.tree)
+        manual_of(world, replace(choice, own=ManualText(str(manual), text, own=True)))  # or it has a mistake
+        write_whole(manual, text)
+        say(f"{len(done)} edits written to {manual}")
+        for edit in edits:
+            if edit not in done:
+                say(f"  not written, since the file does not hold it: {edit}")

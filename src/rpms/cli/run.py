@@ -21,15 +21,14 @@ from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
-from rpms.play.epochs import agreement, play_controls, run_epochs
+from rpms.play.epochs import Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
+from rpms.play.limits import Spending, spending
 from rpms.play.plan import RunPlan, plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
-from rpms.play.spending import Spending, spending
 from rpms.play.tasks import TaskPart
-from rpms.play.trials import Trials, run_trials
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary, lack_of_room
 from rpms.worlds.base import game_of

@@ -30,10 +30,9 @@ from rpms.play.settings import Settings
 from rpms.store.experience import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study
+from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study, estimates_table, results_table
 from rpms.study.read import find_study, read_study, shipped_studies
 from rpms.study.run import Cell, Means, StudyLayout, plan_round, run_study
-from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world, world_named
 

@@ -1,20 +1,25 @@
-"""Corrective rules: which precondition a refused action lacked, in the form of Appendix F's lesson.
+"""Corrective rules: the precondition that a refused action lacked, in the form of Appendix F's lesson.
 
-`must be at the place and the place must not be closed before taking`. Where the player had rules, its manual's schema
-says what the action needs. Where it had none, the same action's successes in the episode do: what held in all of them
-and not when it failed.
+By the manual's schema where the player had rules, else by what held in the action's successes alone. A model may put
+them in its words: it is told nothing of the manual, and what it writes is one line that is checked, or left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rpms.core.belief import Belief, Situation
-from rpms.core.episode import Step
+from rpms.core.episode import Episode, Step
+from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.memory import Entry, FailureLesson, merge
+from rpms.core.prompt import Part, Prompt, make_block
 from rpms.core.rules import ActionSchema, ActiveRules, Instance
+from rpms.foreign.shown import one_line, unseen
+from rpms.models.base import Decoding, Model, Request
 
 _PARAMETER = re.compile(r"<([a-z_]+)>")
 
@@ -139,3 +144,81 @@ def gerund(action: str) -> str:
     elif re.fullmatch(r"[^aeiou]*[aeiou][ptgn]", verb) and verb != "open":
         verb += verb[-1]
     return " ".join((f"{verb}ing", *rest))
+
+
+SHORTEST, LONGEST = 10, 200
+"""Characters of a lesson: a line of a prompt."""
+_AFTER = 6
+"""Steps after the failure that the model is told: what worked instead is among the first."""
+_DECODING = Decoding(max_tokens=96)
+_FORM = re.compile(r"\bmust\b.* before [a-z]+ing\b")
+_INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
+_INSTRUCTION = (
+    "An action in a text game failed because something that it needs did not hold. State the rule that would have "
+    "avoided it, for any room, in the form `must … before …ing`, such as: must be at the place and the place must be "
+    "open before taking. Name no numbers. Answer with the rule alone, after `Lesson:`."
+)
+
+
+@dataclass(frozen=True)
+class LessonWriter:
+    """Puts lessons of one episode into a model's words, as far as they stand up to the check."""
+
+    model: Model
+
+    def over(self, entries: Iterable[Entry], episode: Episode) -> tuple[Entry, ...]:
+        """The same entries, merged anew. ModelUnavailable passes through; another failure leaves a lesson as it was."""
+        return merge(self._worded(entries, episode))
+
+    def _worded(self, entries: Iterable[Entry], episode: Episode) -> Iterator[Entry]:
+        for entry in entries:
+            if isinstance(entry, FailureLesson):
+                step = episode.steps[min(entry.origins).step - 1]
+                text = self._ask(step, episode)
+                if text and not objection(text, step):
+                    yield replace(entry, corrective_rule=text, worded_by=one_line(self.model.name, 80))
+                    continue
+            yield entry
+
+    def _ask(self, step: Step, episode: Episode) -> str:
+        lines = list(_told(step, episode))
+        blocks = (
+            make_block(Part.INSTRUCTION, "", [_INSTRUCTION]),
+            make_block(Part.OBSERVATION, "", lines),
+        )
+        try:
+            answer = self.model.answer(Request(Prompt(blocks), _DECODING, f"lesson {episode.task} {step.number}"))
+        except ModelUnavailable:
+            raise
+        except ModelError:
+            return ""
+        text = answer.text.strip()
+        return text.rpartition("Lesson:")[2].strip().partition("\n")[0].strip()
+
+
+def objection(text: str, step: Step) -> str:
+    """The fault of a lesson; nothing where it is a rule about the action that failed."""
+    if not SHORTEST <= len(text) <= LONGEST or any(unseen(char) for char in text):
+        return f"is not one line of {SHORTEST} to {LONGEST} printable characters"
+    if not _FORM.search(text):
+        return "is not in the form `must … before …ing`"
+    if name := _INSTANCE.search(text):
+        return f"names {name[0]}, which is of one room alone"
+    verb = step.command.split()[0]
+    said = text.rpartition(" before ")[2].split()[0]
+    about = said.startswith(verb[:-1]) or verb.startswith(said.removesuffix("ing"))
+    return "" if about else f"is about {said}, and what failed was `{step.command}`"
+
+
+def _told(step: Step, episode: Episode) -> Iterator[str]:
+    """Transcript for the model: the task, the failure, and what came after it."""
+    decision = step.decision
+    held = ", ".join(decision.belief.holding) or "nothing"
+    where = f" at {decision.belief.location}" if decision.belief.location else ""
+    yield f"Task: {one_line(episode.goal, 300)}"
+    yield f"The agent was{where} with {held} in hand, and did `{step.command}`."
+    yield f"It failed. The world answered: {one_line(step.result, 200)}"
+    yield "What was done next:"
+    for later in episode.steps[step.number : step.number + _AFTER]:
+        how = "failed" if later.infeasible else "worked"
+        yield f"- `{one_line(later.command, 120)}` {how}: {one_line(later.result, 120)}"

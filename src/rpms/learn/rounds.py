@@ -30,8 +30,8 @@ from rpms.core.usage import Price
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
+from rpms.learn.corrections import LessonWriter
 from rpms.learn.harvest import harvest_by
-from rpms.learn.lessons import LessonWriter
 from rpms.models.base import Model
 from rpms.play.knob_values import Part, name_of
 from rpms.play.limits import Meter

@@ -115,13 +115,10 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
         "key_variable": provider.key_variable,
         "patience": options.patience,
     }
-    if provider.backend is Backend.ANTHROPIC:
-        from rpms.models.claude import ClaudeModel  # noqa: PLC0415  an extra
+    from rpms.models.remote import ClaudeModel, RemoteModel  # noqa: PLC0415  what few commands need
 
-        return ClaudeModel(**arguments)
-    from rpms.models.remote import RemoteModel  # noqa: PLC0415  the SDK is slow to import
-
-    return RemoteModel(**arguments, forms=provider.forms)
+    claude = provider.backend is Backend.ANTHROPIC
+    return ClaudeModel(**arguments) if claude else RemoteModel(**arguments, forms=provider.forms)
 
 
 def _load_installed(name: ModelName) -> Model:

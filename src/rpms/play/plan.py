@@ -93,7 +93,7 @@ class RunPlan:
     """Name of the reader of goals in people's words, a control or a model; by default the model that plays."""
     open_reader: OpenModel | None = None
     trial: int = 0
-    """Number of the attempt at its tasks; see `rpms.play.trials`."""
+    """Number of the attempt at its tasks; see `rpms.play.epochs`."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """By task: the attempt before, from which the model is to carry something to this one."""
     earlier_hash: str = ""

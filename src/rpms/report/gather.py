@@ -18,8 +18,8 @@ from rpms.play.epochs import CONTROLS, FOLDER, Agreement, agreement, epoch_folde
 from rpms.report.outcomes import ENFORCED, Comparison, Results, called
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
 from rpms.store.files import LOCK, is_held
+from rpms.store.protocol import INDEX, read_study_index
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
-from rpms.store.study_index import INDEX, read_study_index
 
 VARIES = ("condition", "memory", "retrieval", "agent", "reader")
 """Fields in which conditions of one comparison may differ; the rest of their protocols must be the same."""

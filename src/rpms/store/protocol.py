@@ -1,4 +1,4 @@
-"""The protocol of a run: everything that decides its results, as its folder keeps it."""
+"""The protocol of a run: all that decides its results; and the index of a study: which run is which condition."""
 
 from __future__ import annotations
 
@@ -136,3 +136,53 @@ def read_protocol(file: Path) -> Protocol:
     if protocol.tasks_hash != form.tasks_hash:
         raise FileError(file, None, "its task list is not the one its hash was taken of")
     return protocol
+
+
+INDEX = "study.json"
+
+
+class Group(BaseModel):
+    """One comparison of a study: its conditions, and the folder of each, relative to the index."""
+
+    title: Text = ""
+    model: Text = ""
+    about: Text = ""
+    tables: tuple[Text, ...] = ()
+    """Those that are about it, first in a report."""
+    runs: dict[Text, Text]
+
+
+class StudyIndex(BaseModel):
+    """The checked form of the file."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    title: Text = ""
+    about: Text = ""
+    world: Text = ""
+    tables: tuple[Text, ...] = ()
+    varies: tuple[Text, ...] = ()
+    """Fields in which its conditions may differ, beside those in which any may."""
+    groups: tuple[Group, ...] = ()
+    runs: dict[Text, Text] = {}
+    """Of a study with one comparison, in place of groups."""
+
+    @property
+    def comparisons(self) -> tuple[Group, ...]:
+        """The groups; where one says nothing of its own, what the index says holds."""
+        said = self.model_dump(include={"title", "about", "tables"})
+        groups = self.groups or (Group(runs=self.runs),)
+        return tuple(Group(**{**said, **group.model_dump(exclude_defaults=True)}) for group in groups)
+
+
+def read_study_index(file: Path, advice: str = "") -> StudyIndex:
+    """Read an index; what is none is a FileError of one line, with advice at its end."""
+    try:
+        index = StudyIndex.model_validate(loads(read_text(file, LARGEST_TABLE)))
+    except NotJson as error:
+        raise FileError(file, None, f"is not the index of a study: {error}{advice}") from None
+    except ValidationError as error:
+        raise FileError(file, None, f"is not the index of a study: {first_mistake(error)}{advice}") from None
+    if not index.groups and not index.runs:
+        raise FileError(file, None, f"is not the index of a study: it names no runs{advice}")
+    return index

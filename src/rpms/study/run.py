@@ -21,7 +21,7 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
 from rpms.foreign.files import is_there
-from rpms.play.epochs import play_controls, run_epochs
+from rpms.play.epochs import Trials, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import name_of
 from rpms.play.limits import Meter
 from rpms.play.methods import REACT
@@ -30,12 +30,11 @@ from rpms.play.reading import CONTROLS
 from rpms.play.run import Listener, MakeEngine, check_workers
 from rpms.play.seat import Threads
 from rpms.play.settings import ALLOW, Settings
-from rpms.play.trials import Trials, run_trials
 from rpms.store.experience import Experience, read_experience, write_experience
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
+from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
 from rpms.store.runs import RunSummary
-from rpms.store.study_index import INDEX, Group, StudyIndex, read_study_index
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.base import Setting, World
 

@@ -18,8 +18,7 @@ from rpms.core.prompt import Message
 from rpms.models.base import Answer, Decoding, Request, Usage
 from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
 from rpms.models.constraint import shapes_of
-from rpms.models.hf.attention import share_keys_and_values
-from rpms.models.hf.loop import Loop
+from rpms.models.hf.loop import Loop, share_keys_and_values
 from rpms.models.hf.rows import Letters, PromptRow
 from rpms.models.secrets import excerpt, requests_forbidden
 
