@@ -105,8 +105,8 @@ def lines_of(manual: RuleManual, kind: str, dice: random.Random, used: Container
             case "ban added":
                 for need in possible_needs(manual, schema, dice):
                     ban = Rule("D-WRONG", Tier.DOMAIN, "wrong", "", forbids=(Prohibition(schema.name, (need,)),))
-                    wrong = replace(manual, rules=(*manual.rules, ban))
-                    edits.append((f"{schema.name}: {ban.forbids[0]}", lambda wrong=wrong: wrong))
+                    banned = replace(manual, rules=(*manual.rules, ban))
+                    edits.append((f"{schema.name}: {ban.forbids[0]}", lambda banned=banned: banned))
             case "effect removed":
                 for place, effect in enumerate(schema.effects):
                     edits.append(

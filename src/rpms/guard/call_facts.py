@@ -190,8 +190,6 @@ class CallFacts:
             if record is MISSING:
                 self.missing[Atom(fact.predicate.name, args)] = key
                 return Truth.UNKNOWN
-        if reading.bare:
-            return reading.truth(record, _NOTHING, self.now)
         values = [self._values.get(arg, arg) for arg in args] if self._values else args
         return reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
 

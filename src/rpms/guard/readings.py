@@ -150,24 +150,13 @@ class Reading:
     alike: Alike | None = None
     """Normalisation of texts before they are compared."""
     _compare: Compare = field(init=False, repr=False, compare=False)
-    bare: bool = field(init=False, repr=False, compare=False, default=False)
-    """True if it speaks of the record alone, whatever else the fact is about."""
-    _simple: bool = field(init=False, repr=False, compare=False, default=False)
-    """True if one field is compared with one value, as most are."""
 
     def __post_init__(self) -> None:
-        named = self.path.parameters | (self.other.parameters if isinstance(self.other, Path) else frozenset())
-        object.__setattr__(self, "bare", not named)
         plain = COMPARISONS[self.compare]
         object.__setattr__(self, "_compare", plain if self.alike is None else writes_alike(plain, self.alike))
-        fixed = not isinstance(self.other, Path) and self.compare not in (*_OF_TIME, "exists")
-        one = self.take is Take.EACH and self.which is not Which.NONE and not self.path.many
-        object.__setattr__(self, "_simple", fixed and one and not named)
 
     def truth(self, record: object, values: Mapping[str, Any], now: datetime) -> Truth:
         """Truth of the fact for a record and the arguments. What is not there is unknown, unless it was counted."""
-        if self._simple:
-            return self._one(record)
         start = record if self.path.head == RECORD else values.get(self.path.head, MISSING)
         other = self._other(record, values, now)
         if start is MISSING or other is MISSING:
@@ -184,12 +173,6 @@ class Reading:
         if len(known) < len(numbers):
             return Truth.UNKNOWN
         return Truth.of(self._compare(sum(known), other))
-
-    def _one(self, value: object) -> Truth:
-        for step in self.path.steps:
-            value = _field(value, step)  # type: ignore[arg-type]
-        held = None if value is MISSING else self._compare(value, self.other)
-        return Truth.UNKNOWN if held is None else Truth.TRUE if held else Truth.FALSE
 
     def _each(self, found: Sequence[Any], other: object) -> Truth:
         compare, absent = self._compare, self.compare == "exists"
