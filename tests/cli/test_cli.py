@@ -16,7 +16,7 @@ import typer
 import typer.main
 
 from rpms import __version__
-from rpms.cli import learn, run, study
+from rpms.cli import playing, study
 from rpms.cli.app import ENTRY_POINTS, add_others, app
 from rpms.cli.options import Resources
 from rpms.core.acting.enforcement import PARTS
@@ -48,10 +48,13 @@ def test_every_command_has_help_that_says_what_it_does(rpms: Rpms, command: tupl
     assert says[0].isalpha()
 
 
-@pytest.mark.parametrize("command", [run.run_split, learn.learn_split, study.run_file], ids=["run", "learn", "study"])
+PLAYS = {"run": playing.run_split, "learn": playing.learn_split, "study": study.run_file}
+
+
+@pytest.mark.parametrize("command", PLAYS.values(), ids=PLAYS)
 def test_what_plays_is_asked_for_in_one_way(command: Any):
     names = [each.name for each in fields(Resources)]
-    assert [_option(command, name) for name in names] == [_option(run.run_split, name) for name in names]
+    assert [_option(command, name) for name in names] == [_option(playing.run_split, name) for name in names]
 
 
 def _option(command: Any, name: str) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.play.settings import KNOBS
+from rpms.play.knobs import KNOBS
 from rpms.store.runs import RunFolder
 from tests.cli.command import Rpms
 

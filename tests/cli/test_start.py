@@ -44,10 +44,23 @@ def test_the_guard_starts_without_worlds_models_and_pages():
     assert rooms <= {"cli", "core", "foreign", "guard", "store"}
 
 
-def test_a_mistake_in_an_option_of_one_command_loads_no_other_command_and_no_sdk():
-    names = loaded("run", "--nope")
-    assert not {"openai", "torch", "transformers", "ray", "scipy", "matplotlib", "numpy", "mcp"} & names
-    assert not {f"rpms.cli.{each.module}" for each in COMMANDS.values()} & names - {"rpms.cli.run"}
+@pytest.mark.parametrize("command", ["run", "learn", "play"])
+def test_a_mistake_in_an_option_loads_the_options_alone_and_nothing_that_plays(command: str):
+    names = loaded(command, "--nope")
+    own = {name for name in names if name.split(".")[0] == "rpms"}
+    assert own <= {name for name in own if name.split(".")[1:2] in ([], ["cli"], ["core"], ["foreign"], ["play"])}
+    assert len(own) <= 20
+    assert not (HEAVY | {"rich.console", "torch", "transformers", "ray", "scipy", "matplotlib", "numpy"}) & names
+    assert len(names) <= 500
+    assert not {f"rpms.cli.{each.module}" for each in COMMANDS.values()} & names - {"rpms.cli.playing"}
+
+
+def test_an_options_help_names_what_only_the_settings_know():
+    done = subprocess.run(
+        [sys.executable, "-m", "rpms", "run", "--help"], capture_output=True, text=True, timeout=100, check=True
+    )
+    assert "memory-only" in done.stdout
+    assert "{conditions}" not in done.stdout
 
 
 def test_the_help_of_all_commands_says_what_each_says_of_itself():

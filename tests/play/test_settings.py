@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from rpms.core.memory import Kind
 from rpms.core.prompt import Form, Layout, Part
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Tier
+from rpms.play.knobs import KNOBS
 from rpms.play.plan import plan_run
-from rpms.play.settings import KNOBS, PRESETS, SettingError, Settings
+from rpms.play.settings import NAMES, PRESETS, SettingError, Settings
 from rpms.play.sources import ManualChoice, choose_manual, knowledge_of, manual_of
 from rpms.play.tasks import limited
 from rpms.worlds.base import Setting, Task
@@ -65,7 +67,8 @@ def test_a_text_means_what_a_value_means(name, text, yaml):
 
 
 def test_every_knob_says_what_it_is():
-    assert all(knob.metadata["doc"] and knob.metadata["values"] for knob in KNOBS.values())
+    assert list(KNOBS) == [each.name for each in fields(Settings)]
+    assert all(knob.doc.format_map(NAMES) and knob.values for knob in KNOBS.values())
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from inspect import cleandoc
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from rpms import __version__
 from rpms.cli.screen import complain, say
@@ -32,19 +33,19 @@ class Known(NamedTuple):
 
 COMMANDS = {
     "play": Known(
-        "play",
+        "playing",
         _PLAY,
         "Play one task and watch every step: observation, belief, rules, memories with verdicts, action.",
         "play_one",
     ),
     "run": Known(
-        "run",
+        "playing",
         _PLAY,
         "Play the tasks of a split and keep every episode; the same command continues where it stopped.",
         "run_split",
     ),
     "learn": Known(
-        "learn",
+        "playing",
         _PLAY,
         "Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.",
         "learn_split",
@@ -180,9 +181,22 @@ def add_others(app: typer.Typer, but: Sequence[str] = ()) -> list[str]:
     return problems
 
 
+class _Explained(TyperCommand):
+    """A command whose options' help may name what only the settings know: `{conditions}`."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for each in self.params:
+            if isinstance(each, TyperOption) and each.help and "{" in each.help:
+                from rpms.play.settings import NAMES  # noqa: PLC0415  few ask for help
+
+                each.help = each.help.format_map({name: ", ".join(known) for name, known in NAMES.items()})
+        super().format_help(ctx, formatter)
+
+
 def join_lines(app: typer.Typer) -> None:
     """Make each paragraph of every command's help one line; typer does so with the first alone."""
     for command in app.registered_commands:
+        command.cls = _Explained
         text = command.help or (command.callback.__doc__ if command.callback else None) or ""
         command.help = "\n\n".join(" ".join(each.split()) for each in cleandoc(text).split("\n\n"))
     for group in app.registered_groups:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rpms.cli import options
+from rpms.cli import playing
 from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.worlds.registry import find_world, world_names
@@ -41,8 +41,8 @@ def serve(
         list[str] | None,
         typer.Option(help="A further name of this server, or of pages that may use it.", show_default=False),
     ] = None,
-    data: options.DataFolder = None,
-    engine: options.EngineName = "native",
+    data: playing.DataFolder = None,
+    engine: playing.EngineName = "native",
 ) -> None:
     """Serve the worlds as OpenEnv environments until Ctrl-C."""
     try:

@@ -10,14 +10,16 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from typer.models import OptionInfo
 
 from rpms.core.errors import InputError
-from rpms.play.knob_values import SettingError
-from rpms.play.settings import KNOBS, Settings
+from rpms.play.knobs import KNOBS
+
+if TYPE_CHECKING:
+    from rpms.play.settings import Settings
 
 _SEVERAL = ("enforce", "task")
 """Knobs that may be given again and again."""
@@ -54,6 +56,8 @@ _METAVARS: Mapping[Any, str] = {
     bool: "",  # a flag has no value
 }
 """Names of values where an option gives none: simpler than the names of types."""
+_LATER = {"Settings": Any, "Resources": Any}
+"""Types of what a command gets once its options are read: nothing has to load them before."""
 
 
 def with_settings(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -78,7 +82,7 @@ def with_options(
     command: Callable[..., None], name: str, added: Mapping[str, tuple[Any, Any]], make: Callable[[dict[str, Any]], Any]
 ) -> Callable[..., None]:
     """Give a command further options, by annotation and default, in place of the argument that is made of them."""
-    signature = inspect.signature(command, eval_str=True)
+    signature = inspect.signature(command, eval_str=True, locals=_LATER)
     own = [each for each in signature.parameters.values() if each.name != name]
     more = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -96,6 +100,9 @@ def with_options(
 
 def _read(given: Mapping[str, Any]) -> Settings:
     """Read what the command line gave; a mistake names the option."""
+    from rpms.play.knob_values import SettingError  # noqa: PLC0415  once the options are right
+    from rpms.play.settings import Settings  # noqa: PLC0415
+
     try:
         return Settings.read({name: value for name, value in given.items() if value not in (None, [])})
     except SettingError as error:
@@ -103,10 +110,10 @@ def _read(given: Mapping[str, Any]) -> Settings:
 
 
 def _annotation(name: str) -> Any:
-    knob, flag = KNOBS[name].metadata, f"--{name.replace('_', '-')}"
+    knob, flag = KNOBS[name], f"--{name.replace('_', '-')}"
     kind: Any = list[str] | None if name in _SEVERAL else str | None
     flags = (flag, "--tasks") if name == "task" else (flag,)
-    return Annotated[kind, typer.Option(*flags, help=knob["doc"], metavar=knob["values"], show_default=False)]
+    return Annotated[kind, typer.Option(*flags, help=knob.doc, metavar=knob.values, show_default=False)]
 
 
 def _grouped(name: str, annotation: Any) -> Any:

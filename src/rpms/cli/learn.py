@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rpms.cli import options
-from rpms.cli.knobs import with_settings
-from rpms.cli.options import Resources, with_resources
+from rpms.cli import options, playing
+from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
@@ -52,40 +51,22 @@ def _first_condition(settings: Settings) -> str:
     return name
 
 
-@with_settings()
-@with_resources
 def learn_split(
-    world: options.WorldName,
-    out: Annotated[
-        Path, typer.Option(help="The memory to write, such as memory.jsonl; the rounds are kept beside it.")
-    ],
-    rounds: Annotated[int, typer.Option(help="How many times to play the split.")] = 3,
-    engine: options.EngineName = "native",
-    model: options.ModelName = "planner",
-    later: Annotated[
-        str, typer.Option(help="Condition of the later rounds: full or rules-only. --condition is the first's.")
-    ] = "full",
-    option: options.WorldOptions = None,
-    go_on: Annotated[
-        bool, typer.Option("--continue", help="Continue from the frozen memory in --out with more rounds.")
-    ] = False,
-    audit: Annotated[
-        bool,
-        typer.Option(
-            "--audit", help="Set aside memories that do harm; some are hidden (--mask 0.2) to find out which."
-        ),
-    ] = False,
-    lessons: Annotated[
-        str, typer.Option(help="Who words lessons: seen (taken from what was seen), or model (then checked).")
-    ] = "seen",
     *,
+    world: str,
+    out: Path,
+    rounds: int,
+    engine: str,
+    model: str,
+    later: str,
+    option: list[str] | None,
+    go_on: bool,
+    audit: bool,
+    lessons: str,
     resources: Resources,
     settings: Settings,
 ) -> None:
-    """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.
-
-    With --memory, learning starts from that memory; with --continue, from the one in --out.
-    """
+    """`rpms learn`, once its options are read."""
     found = find_world(world)
     if later not in LATER:
         raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
@@ -145,8 +126,8 @@ def learn_split(
 def gather_insights(
     runs: Annotated[list[Path], typer.Argument(help="Run folders of one world; their later trials are read too.")],
     out: Annotated[Path, typer.Option(help="The file to write, such as expel.jsonl.")],
-    model: options.ModelName,
-    base_url: options.BaseUrl = None,
+    model: playing.ModelName,
+    base_url: playing.BaseUrl = None,
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, so that it is asked for only once.")
     ] = None,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, get_type_hints
+from typing import Annotated
 
 import typer
 
-from rpms.cli.knobs import with_options
+from rpms.cli.playing import ResourceOptions
 from rpms.cli.screen import complain
 from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
@@ -32,23 +32,6 @@ from rpms.play.tasks import variation_called
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world, world_names
-
-WorldName = Annotated[str, typer.Argument(help="A world's name, such as alfworld, or the folder of your own.")]
-DataFolder = Annotated[
-    Path | None, typer.Option(help="The folder of game files; for ALFWorld $ALFWORLD_DATA by default.")
-]
-EngineName = Annotated[str, typer.Option(help="The simulator; `rpms worlds` lists those of each world.")]
-ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms models` lists them.")]
-BaseUrl = Annotated[str | None, typer.Option(help="The address of the model's server.")]
-Epochs = Annotated[
-    int, typer.Option(help="Play the tasks N times, each time as a run of its own, and say how results differ.", min=1)
-]
-WorldOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", help="A world's own option, such as tasks=boil.", metavar="NAME=VALUE", show_default=False
-    ),
-]
 
 
 def memory_named(text: str) -> Path:
@@ -193,36 +176,8 @@ def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
 
 
 @dataclass(frozen=True)
-class Resources:
-    """Places of games and models, the player of episodes, and limits; each field is an option of that name."""
-
-    data: DataFolder = None
-    base_url: BaseUrl = None
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Episodes played at once; by default one for each process, or CPU of a cluster.", min=1),
-    ] = None
-    processes: Annotated[
-        int | None, typer.Option(help="Processes that play; by default one for each core. 1: threads.", min=1)
-    ] = None
-    ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False
-    record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
-    ] = None
-    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None
-    timeout: Annotated[
-        float | None,
-        typer.Option(help="Seconds that a request may stay silent, 120 by default; then it is repeated.", min=1),
-    ] = None
-    max_cost: Annotated[
-        float | None, typer.Option(help="Stop after spending this much; the same command continues.", metavar="USD")
-    ] = None
-    max_requests: Annotated[
-        int | None, typer.Option(help="Stop after N requests to the model; the same command continues.", metavar="N")
-    ] = None
-    max_time: Annotated[
-        str | None, typer.Option(help="Stop after a time such as 90s, 30m or 1h30m; the same command continues.")
-    ] = None
+class Resources(ResourceOptions):
+    """Places of games and models, the player of episodes, and limits, as the options give them."""
 
     def player(self) -> MakeEngine:
         """Player of the episodes: processes on this machine, or a cluster; what a cluster lacks here is an error."""
@@ -274,10 +229,3 @@ def model_options(base_url: str | None, settings: Settings, timeout: float | Non
         patience = replace(usual.patience, timeout=timeout, whole=whole, total=max(usual.patience.total, 2 * whole))
         usual = replace(usual, patience=patience)
     return usual if settings.context is None else replace(usual, context=settings.context)
-
-
-def with_resources(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each field of Resources; it gets all of them as `resources`."""
-    hints = get_type_hints(Resources, include_extras=True)
-    added = {each.name: (hints[each.name], each.default) for each in fields(Resources)}
-    return with_options(command, "resources", added, lambda given: Resources(**given))

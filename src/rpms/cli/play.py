@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated
+from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -16,7 +16,6 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
-from rpms.cli.knobs import with_settings
 from rpms.cli.options import model_options
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import GuardMode
@@ -42,30 +41,23 @@ from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
 
-@with_settings(without=("task", "limit", "per_task", "sample", "prompt"))
 def play_one(
-    world: options.WorldName,
-    task: Annotated[str | None, typer.Option(help="A task's number, type, name or id; by default the first.")] = None,
-    variation: Annotated[
-        int | None, typer.Option(help="Which variation of --task NAME in ScienceWorld, or seed in TextWorldExpress.")
-    ] = None,
-    data: options.DataFolder = None,
-    engine: options.EngineName = "native",
-    model: options.ModelName = "planner",
-    base_url: options.BaseUrl = None,
-    option: options.WorldOptions = None,
-    goal: Annotated[
-        str | None, typer.Option(help="What is wanted, in your own words, in place of the task's goal.", metavar="TEXT")
-    ] = None,
-    prompt: Annotated[bool, typer.Option("--prompt", help="Show each prompt in full.")] = False,
-    rules: Annotated[bool, typer.Option("--rules", help="Show the active rules at the start.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show rejected memories too, and nothing shortened.")
-    ] = False,
     *,
+    world: str,
+    task: str | None,
+    variation: int | None,
+    data: Path | None,
+    engine: str,
+    model: str,
+    base_url: str | None,
+    option: list[str] | None,
+    goal: str | None,
+    prompt: bool,
+    rules: bool,
+    verbose: bool,
     settings: Settings,
 ) -> None:
-    """Play one task and watch every step: observation, belief, rules, memories with verdicts, action."""
+    """`rpms play`, once its options are read."""
     found = find_world(world)
     settings, note = _with_or_without_memory(settings, found)
     condition, method = settings.condition_value(), settings.method(found)

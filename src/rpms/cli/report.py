@@ -41,6 +41,7 @@ def report(
     published: Annotated[
         bool, typer.Option("--published", help="Show the paper's numbers too, marked as published.")
     ] = False,
+    pages: Annotated[int, typer.Option(help="Episodes with pages of their own; tables count all.", min=0)] = 2_000,
     open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
     """Write static pages about runs, a study or a guard's log; they open from disk, without a server."""
@@ -49,17 +50,18 @@ def report(
             raise InputError(f"{each}: does not exist; {_TAKES}")
         if each.is_file() and not is_guard_log(each):
             raise InputError(f"{each}: is not a guard's log; {_TAKES}")
-    pages = needs_extra("pages")
+    writing = needs_extra("pages")
     if all(map(is_guard_log, inputs)):
         guard_pages = needs_extra("guard_pages")
         written = guard_pages.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
     else:
-        written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
+        place = out or inputs[0] / "report"
+        written = writing.write_report(inputs, place, title=title, with_published=published, pages=pages)
     for note in dict.fromkeys(written.notes):  # those of several models may be alike
         say(f"note: {note}")
     say(f"open {written.page}")
     if open_:
-        pages.open_report(written.folder)
+        writing.open_report(written.folder)
 
 
 def view(

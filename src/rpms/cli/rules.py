@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from rpms.cli import options, rules_learn
+from rpms.cli import playing, rules_learn
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
@@ -40,7 +40,7 @@ MOST_MISTAKES = 20
 
 @app.command("show")
 def show(
-    world: options.WorldName,
+    world: playing.WorldName,
     goal: Annotated[
         str | None,
         typer.Option(help="Only what applies to this goal: its type, a task's name, or the goal in the world's words."),

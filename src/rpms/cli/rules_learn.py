@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from rpms.cli import options
+from rpms.cli import options, playing
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.guard.guard import Guard
@@ -60,9 +60,9 @@ def learn(
         Path | None, typer.Option(help="Also write a memory of these episodes: snippets, lessons, schemas.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of all random choices.")] = 0,
-    data: options.DataFolder = None,
-    engine: options.EngineName = "native",
-    option: options.WorldOptions = None,
+    data: playing.DataFolder = None,
+    engine: playing.EngineName = "native",
+    option: playing.WorldOptions = None,
     python: Annotated[
         Path | None, typer.Option(help="With a guard's logs: the Python file with the functions its manual names.")
     ] = None,

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -16,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rpms.cli import options
-from rpms.cli.knobs import with_settings
-from rpms.cli.options import Resources, with_resources
+from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
@@ -39,38 +37,22 @@ from rpms.worlds.registry import find_world
 _ERRORS_SHOWN = 3
 
 
-@with_settings()
-@with_resources
 def run_split(
-    world: options.WorldName,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="The run's folder; an existing run is continued. By default one in runs/, named after the options."
-        ),
-    ] = None,
-    engine: options.EngineName = "native",
-    model: options.ModelName = "planner",
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option(help="A decoding parameter of the provider's own.", metavar="NAME=VALUE", show_default=False),
-    ] = None,
-    epochs: options.Epochs = 1,
-    stuck_after: Annotated[
-        int, typer.Option(help="End an episode after N identical failures in a row; 0 is never.", min=0)
-    ] = 0,
-    retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Play episodes again that a model or world error ended.")
-    ] = False,
-    option: options.WorldOptions = None,
-    part: Annotated[
-        str, typer.Option(help="One part of the tasks, dealt like cards: 1/2 is every second one.")
-    ] = "1/1",
     *,
+    world: str,
+    out: Path | None,
+    engine: str,
+    model: str,
+    parameter: list[str] | None,
+    epochs: int,
+    stuck_after: int,
+    retry_errors: bool,
+    option: list[str] | None,
+    part: str,
     resources: Resources,
     settings: Settings,
 ) -> None:
-    """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
+    """`rpms run`, once its options are read."""
     found = find_world(world)
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)

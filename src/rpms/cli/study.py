@@ -12,9 +12,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from rpms.cli import options
+from rpms.cli import options, playing
 from rpms.cli.knobs import with_settings
-from rpms.cli.options import Resources, with_resources
+from rpms.cli.options import Resources
+from rpms.cli.playing import with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
@@ -87,7 +88,7 @@ def run_file(
         str,
         typer.Option(help="Only conditions of these names; * stands for any text, several with ;", metavar="NAME;…"),
     ] = "",
-    epochs: options.Epochs = 1,
+    epochs: playing.Epochs = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
     report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
     *,

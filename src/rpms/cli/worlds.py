@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import options
+from rpms.cli import options, playing
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
 from rpms.core.errors import InputError, RPMSError
@@ -87,11 +87,11 @@ def _quoted(folder: Path) -> str:
 
 @app.command("check")
 def check(
-    world: options.WorldName,
+    world: playing.WorldName,
     split: Annotated[str | None, typer.Option(help="The split; the world's own first one by default.")] = None,
-    data: options.DataFolder = None,
-    engine: options.EngineName = "native",
-    option: options.WorldOptions = None,
+    data: playing.DataFolder = None,
+    engine: playing.EngineName = "native",
+    option: playing.WorldOptions = None,
     games: Annotated[int, typer.Option(min=1, help="How many tasks to try, spread over the split.")] = 6,
     steps: Annotated[int, typer.Option(min=1, help="Random steps in each task.")] = 30,
     seed: Annotated[int, typer.Option(help="The same seed, the same walks.")] = 0,

@@ -66,7 +66,8 @@ def reader_of(kind: Any) -> Reader:
     if origin is tuple:
         return _tuple_reader(inner)
     if origin is not None and issubclass(origin, Mapping):
-        return _mapping_reader(*map(reader_of, inner))
+        name, each = map(reader_of, inner)
+        return lambda value: {name(key): each(item) for key, item in _as(dict, value).items()}
     if issubclass(kind, tuple):
         return _named_tuple_reader(kind)
     return _dataclass_reader(kind) if is_dataclass(kind) else _enum_reader(kind)
@@ -101,10 +102,6 @@ def _tuple_reader(inner: tuple[Any, ...]) -> Reader:
 def _named_tuple_reader(kind: Any) -> Reader:
     items = _tuple_reader(tuple(get_type_hints(kind).values()))
     return lambda value: kind(*items(value))
-
-
-def _mapping_reader(name: Reader, each: Reader) -> Reader:
-    return lambda value: {name(key): each(item) for key, item in _as(dict, value).items()}
 
 
 def _dataclass_reader(kind: Any) -> Reader:

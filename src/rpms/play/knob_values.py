@@ -89,9 +89,9 @@ class SettingError(InputError):
         super().__init__(f"{name}: {problem}")
 
 
-def knob(read: Read, doc: str, values: str = "", *, tasks: bool = False) -> Any:
-    """A field of `Settings`. `values`: what may be given, for the help. `tasks`: it chooses what is played."""
-    return field(default=None, metadata={"read": read, "doc": doc, "values": values, "tasks": tasks})
+def knob(read: Read) -> Any:
+    """A field of `Settings`; `rpms.play.knobs` says what it is for."""
+    return field(default=None, metadata={"read": read})
 
 
 class EntryError(ValueError):

@@ -5,8 +5,7 @@ A knob that is not given is what the preset says, or else the world, or else the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import Field as DataclassField
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from rpms.core.seams import Seams
 from rpms.models.base import Decoding
 from rpms.play import knob_values as reads
 from rpms.play.knob_values import Part, SettingError, knob
+from rpms.play.knobs import KNOBS
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import Terms
 from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
@@ -47,162 +47,63 @@ CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
 class Settings:
     """The knobs. None is not given."""
 
-    condition: str | None = knob(reads.condition_name, f"Which parts of RPMS are on: {', '.join(CONDITIONS)}.", "NAME")
-    preset: str | None = knob(
-        reads.one_of(("paper", "strict")),
-        "Defaults for all other settings: paper (its manual, prompt and belief, nothing enforced) or strict.",
-        "NAME",
-    )
-    enforce: Mapping[str, Any] | None = knob(
-        reads.parts,
-        f"One part of the enforcement, such as menu=5: {', '.join(PARTS)}. docs/enforcement.md lists their values.",
-        "NAME=VALUE",
-    )
-    arbitration: Arbitration | Part | None = knob(
-        reads.part_or("arbitration", reads.one_of(Arbitration)),
-        f"What to do with memories that conflict with rules: {', '.join(Arbitration)}; or a judge of your own.",
-        "MODE|MODULE:NAME",
-    )
-    retriever: Part | None = knob(
-        reads.part_or("retriever"),
-        "A retriever of your own in place of Eq. 4. docs/change_the_method.md.",
-        "MODULE:NAME",
-    )
-    consistency: Part | None = knob(
-        reads.part_or("consistency"), "A state filter (COMPAT) of your own in place of Eq. 6.", "MODULE:NAME"
-    )
-    prompt: Part | None = knob(
-        reads.part_or("prompt"), "Your own way to make messages of the prompt's blocks.", "MODULE:NAME"
-    )
-    state_filter: bool | None = knob(
-        reads.switch, "Leave out memories that were learned in another state than the present one.", "on|off"
-    )
-    theta: float | None = knob(
-        reads.number(0, 1), "θ: how similar a memory's goal must be to this one, from 0 to 1.", "NUMBER"
-    )
-    k: Mapping[Kind, int] | None = knob(
-        reads.kinds,
-        f"How many memories a prompt shows, for all kinds or by kind: {', '.join(told_kinds())}.",
-        "KIND=N,…",
-    )
-    schemas: str | None = knob(
-        reads.one_of((BY_GOAL, FOR_ANY)),
-        "Verified schemas are recalled by the goals they were tried for, or for any goal.",
-        "goal|any",
-    )
-    memory_tokens: int | None = knob(
-        reads.whole(0), "Tokens of the memory block; by default 280, and more where --k asks for more.", "TOKENS"
-    )
-    warnings: int | None = knob(
-        reads.whole(0, 1000), "Critical failures and lessons together in a prompt; by default 3, or as --k asks.", "N"
-    )
-    examined: int | None = knob(
-        reads.whole(1), "Memories of a kind that are judged before giving up on finding enough; by default 100.", "N"
-    )
+    condition: str | None = knob(reads.condition_name)
+    preset: str | None = knob(reads.one_of(("paper", "strict")))
+    enforce: Mapping[str, Any] | None = knob(reads.parts)
+    arbitration: Arbitration | Part | None = knob(reads.part_or("arbitration", reads.one_of(Arbitration)))
+    retriever: Part | None = knob(reads.part_or("retriever"))
+    consistency: Part | None = knob(reads.part_or("consistency"))
+    prompt: Part | None = knob(reads.part_or("prompt"))
+    state_filter: bool | None = knob(reads.switch)
+    theta: float | None = knob(reads.number(0, 1))
+    k: Mapping[Kind, int] | None = knob(reads.kinds)
+    schemas: str | None = knob(reads.one_of((BY_GOAL, FOR_ANY)))
+    memory_tokens: int | None = knob(reads.whole(0))
+    warnings: int | None = knob(reads.whole(0, 1000))
+    examined: int | None = knob(reads.whole(1))
     weights: Mapping[str, float] | None = knob(
-        reads.pairs(WEIGHTS, reads.number(0, 1), "type=0.5,object=0.3,destination=0.2"),
-        f"How much each field of a goal counts in recall; they add up to 1: {', '.join(WEIGHTS)}.",
-        "FIELD=N,…",
+        reads.pairs(WEIGHTS, reads.number(0, 1), "type=0.5,object=0.3,destination=0.2")
     )
-    mask: float | None = knob(
-        reads.number(0, 0.9),
-        "Hide each memory in this share of the episodes, drawn with the seed, for `rpms memory audit`; 0.2 is usual.",
-        "NUMBER",
-    )
-    manual: str | Path | None = knob(
-        reads.file_or(*MANUALS), "Rules: paper, complete, or a file with tiers 2 and 3.", "paper|complete|FILE"
-    )
-    tiers: tuple[Tier, ...] | None = knob(reads.tiers, f"Tiers of the manual to use: {','.join(Tier)}.", "TIER,…")
-    prompts: Path | None = knob(
-        lambda value: Path(value).expanduser(), "A file with your own instruction, example and headings.", "FILE"
-    )
-    layout: Layout | None = knob(reads.one_of(Layout), "Order of the prompt's blocks: paper or cached.", "NAME")
-    form: Form | None = knob(
-        reads.one_of(Form), "How the prompt is sent: chat (one message per turn) or single.", "NAME"
-    )
-    belief: BeliefShown | None = knob(
-        reads.one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
-    )
-    repair: Repair | None = knob(
-        reads.one_of(Repair), "What to correct in the way an action is written: off, form or belief.", "NAME"
-    )
-    calls: Calls | None = knob(
-        reads.one_of(Calls), "How tools are called, where actions are tool calls: as text, or natively.", "text|native"
-    )
-    memory: str | Path | None = knob(
-        reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
-    )
-    harvest: str | Part | None = knob(
-        reads.part_or("harvest", reads.one_of((AS_PAPER, CLEAN))),
-        "What learning keeps of an episode: snippets as the paper's, refused steps included; or each sub-goal apart, "
-        "and only what worked.",
-        "as_paper|clean|MODULE:NAME",
-    )
-    reader: str | None = knob(
-        str,
-        "Who reads goals in people's words: a model, or a control (words, nearest, random); by default the model that "
-        "plays. docs/requests.md.",
-        "MODEL|words|nearest|random",
-    )
-    overlap: str | None = knob(
-        reads.one_of((REFUSE, ALLOW)),
-        "Tasks that the memory was learned from: refuse to play them, or allow it; then every table says so.",
-        "refuse|allow",
-    )
-    agent: str | None = knob(
-        reads.one_of(METHODS),
-        f"The method: {', '.join(METHODS)}. All but react play the baseline where no condition is given; "
-        "docs/methods.md.",
-        "NAME",
-    )
-    trials: int | None = knob(
-        reads.whole(1, 100),
-        "At most N attempts at a task, for reflexion and clin; by default 12 and 5, as in their papers.",
-        "N",
-    )
-    insights: Path | None = knob(
-        lambda value: Path(value).expanduser(), "The file that expel plays with; `rpms insights` writes it.", "FILE"
-    )
-    context: int | None = knob(
-        reads.whole(256), "The model's context window; by default looked up, or asked of its server.", "TOKENS"
-    )
-    max_tokens: int | None = knob(reads.whole(1), "The most new tokens in an answer.", "TOKENS")
-    temperature: float | None = knob(reads.number(0), "Sampling temperature; the default, 0, is greedy.", "NUMBER")
-    seed: int | None = knob(
-        reads.whole(0, 2**63), "Seed for drawing tasks, hiding memories and sampling models; recorded.", "NUMBER"
-    )
-    split: str | None = knob(str, "The split of tasks; by default the world's first.", "NAME", tasks=True)
-    task: tuple[str, ...] | None = knob(
-        reads.texts,
-        "Only these tasks, by type, name or id; several with commas, or repeat the option.",
-        "NAME,…",
-        tasks=True,
-    )
-    per_task: int | None = knob(reads.whole(1), "Only the first N tasks of each type.", "N", tasks=True)
-    sample: int | None = knob(reads.whole(1), "Only N tasks, drawn at random with the seed.", "N", tasks=True)
-    limit: int | None = knob(reads.whole(1), "Only N tasks, taken from all types in turn.", "N", tasks=True)
-    steps: int | None = knob(
-        reads.whole(1), "The most steps in an episode; by default the world's own limit.", "N", tasks=True
-    )
-    simplifications: str | None = knob(
-        lambda value: "" if str(value) == "none" else ",".join(reads.texts(value)),
-        "A world's simplifications, such as ScienceWorld's easy; none by default.",
-        "NAME,…",
-        tasks=True,
-    )
+    mask: float | None = knob(reads.number(0, 0.9))
+    manual: str | Path | None = knob(reads.file_or(*MANUALS))
+    tiers: tuple[Tier, ...] | None = knob(reads.tiers)
+    prompts: Path | None = knob(lambda value: Path(value).expanduser())
+    layout: Layout | None = knob(reads.one_of(Layout))
+    form: Form | None = knob(reads.one_of(Form))
+    belief: BeliefShown | None = knob(reads.one_of(BeliefShown))
+    repair: Repair | None = knob(reads.one_of(Repair))
+    calls: Calls | None = knob(reads.one_of(Calls))
+    memory: str | Path | None = knob(reads.file_or(NO_MEMORY, EMBEDDED_MEMORY))
+    harvest: str | Part | None = knob(reads.part_or("harvest", reads.one_of((AS_PAPER, CLEAN))))
+    reader: str | None = knob(str)
+    overlap: str | None = knob(reads.one_of((REFUSE, ALLOW)))
+    agent: str | None = knob(reads.one_of(METHODS))
+    trials: int | None = knob(reads.whole(1, 100))
+    insights: Path | None = knob(lambda value: Path(value).expanduser())
+    context: int | None = knob(reads.whole(256))
+    max_tokens: int | None = knob(reads.whole(1))
+    temperature: float | None = knob(reads.number(0))
+    seed: int | None = knob(reads.whole(0, 2**63))
+    split: str | None = knob(str)
+    task: tuple[str, ...] | None = knob(reads.texts)
+    per_task: int | None = knob(reads.whole(1))
+    sample: int | None = knob(reads.whole(1))
+    limit: int | None = knob(reads.whole(1))
+    steps: int | None = knob(reads.whole(1))
+    simplifications: str | None = knob(lambda value: "" if str(value) == "none" else ",".join(reads.texts(value)))
 
     @classmethod
     def read(cls, given: Mapping[str, Any], folder: Path = Path()) -> Settings:
         """Read knobs by name. A wrong name or value is a SettingError; files are relative to a folder."""
         values: dict[str, Any] = {}
         for name, value in given.items():
-            known = KNOBS.get(name)
-            if known is None:
+            read = _READS.get(name)
+            if read is None:
                 raise SettingError(str(name), f"there is no such setting; {nearest(str(name), KNOBS)}")
             if value is None:
                 continue
             try:
-                found = known.metadata["read"](value)
+                found = read(value)
             except (ValueError, TypeError, InputError) as error:
                 raise SettingError(name, str(error), getattr(error, "inner", "")) from None
             values[name] = folder / found if isinstance(found, Path) else found
@@ -222,7 +123,7 @@ class Settings:
 
     def only(self, *, tasks: bool) -> Settings:
         """Those that choose what is played, or all the others."""
-        return Settings(**{name: v for name, v in self.given.items() if KNOBS[name].metadata["tasks"] == tasks})
+        return Settings(**{name: v for name, v in self.given.items() if KNOBS[name].tasks == tasks})
 
     @property
     def of_preset(self) -> Settings:
@@ -361,8 +262,17 @@ class Settings:
         )
 
 
-KNOBS: Mapping[str, DataclassField[Any]] = {each.name: each for each in fields(Settings)}
-"""By name, in the order of the help."""
+_READS: Mapping[str, reads.Read] = {each.name: each.metadata["read"] for each in fields(Settings)}
+NAMES: Mapping[str, Iterable[str]] = {
+    "conditions": CONDITIONS,
+    "parts": PARTS,
+    "arbitration": Arbitration,
+    "kinds": told_kinds(),
+    "weights": WEIGHTS,
+    "tiers": Tier,
+    "methods": METHODS,
+}
+"""Names that the texts of `rpms.play.knobs` leave open."""
 PRESETS: Mapping[str, Settings] = {
     "paper": Settings(
         manual=PAPER_MANUAL,

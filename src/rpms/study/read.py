@@ -13,7 +13,8 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
 from rpms.play.knob_values import SEAMS, SettingError
-from rpms.play.settings import KNOBS, Settings
+from rpms.play.knobs import KNOBS
+from rpms.play.settings import Settings
 from rpms.play.tasks import TaskPart
 from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
@@ -73,7 +74,7 @@ class _Study(_Choice):
 
 
 _Form = TypeVar("_Form", bound=_Strict)
-_OF_TASKS = tuple(name for name, each in KNOBS.items() if each.metadata["tasks"])
+_OF_TASKS = tuple(name for name, each in KNOBS.items() if each.tasks)
 """The settings that choose tasks: all conditions of a study play the same ones."""
 
 

@@ -246,7 +246,7 @@ def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext, state
             doubted.append(replace(option, evidence=f"failed in {lesson}"))
         else:
             told = _found_there(option, room) or (f"as in {begun[option.command]}" if option.command in begun else "")
-            kept.append(replace(option, evidence=option.evidence or told))
+            kept.append(replace(option, evidence=told) if told and not option.evidence else option)
     return replace(plan, options=(*kept, *doubted))
 
 

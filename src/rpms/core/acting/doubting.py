@@ -80,7 +80,7 @@ def _best(
     situation = present.situation
 
     def sound(found: Plan) -> Plan:
-        options = [replace(option, command=spell(option.command)) for option in found.options]
+        options = [option.spelled(spell) for option in found.options]
         options = [option for option in options if option.command not in idle]
         if found.cost == inf:  # whatever is unknown: what showed nothing will show nothing
             options = [option for option in options if option.command not in trust.idle]

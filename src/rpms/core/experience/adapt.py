@@ -14,7 +14,7 @@ from math import inf
 
 from rpms.core.belief import Belief, Situation
 from rpms.core.experience.atlas import Stride
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import Truth, kind_of
 from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.ground import UNLIKELY
@@ -185,7 +185,7 @@ class AdaptContext:
             known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
             if known is None:
                 every = dict.fromkeys(name for names in self.belief.names.values() for name in names)
-                known = next((place for place in every if self._holds(thing, place) is Truth.TRUE), "")
+                known = next((place for place in every if self._holds(thing, place)), "")
             self._places[thing] = known
         return self._places[thing]
 
@@ -195,11 +195,11 @@ class AdaptContext:
 
     def lacks(self, place: str, kind: str) -> bool:
         """True if a place is known to have nothing of a kind: it was searched."""
-        return self._holds(f"{kind} ?", place) is Truth.FALSE
+        return self._holds(f"{kind} ?", place) is False
 
-    def _holds(self, thing: str, place: str) -> Truth:
-        values = [self.belief.truth(Atom(predicate, (thing, place))) for predicate in self._contains]
-        return next((value for value in values if value is not Truth.UNKNOWN), Truth.UNKNOWN)
+    def _holds(self, thing: str, place: str) -> bool | None:
+        values = (self.belief.value(predicate, (thing, place)) for predicate in self._contains)
+        return next((value for value in values if value is not None), None)
 
     # What is left to do.
 

@@ -247,7 +247,8 @@ class Pathfinder(AdaptContext):
         here = place == self.where.here
         named = [look for look in looks if look.names]
         due = any(look.command in self.done[-1:] for look in named) or not self.is_done(glance.command)
-        if not here and not self._visited(place):
+        visited = any(self.where.led_to(command, self.syntax) == place for command in self.done)
+        if not here and not visited:
             return self._going(place, [glance], _SEARCH)
         if here and due and glance.command and glance.command not in self.tried:
             return Trail((glance,), _SEARCH)
@@ -256,9 +257,6 @@ class Pathfinder(AdaptContext):
             if undone and look.command not in self.tried and all(map(self._known, look.names)):
                 return self._going(place, [look], _SEARCH)
         return None
-
-    def _visited(self, place: str) -> bool:
-        return any(self.where.led_to(command, self.syntax) == place for command in self.done)
 
 
 def mentions(action: str, word: str) -> bool:

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
@@ -49,6 +49,10 @@ class Option:
     """From it to the goal; none for what experience did, of which no rule says what it is for."""
     evidence: str = ""
     """The experience that speaks for it or against it."""
+
+    def spelled(self, spell: Callable[[str], str]) -> Option:
+        """The same with its command as a game wants it written."""
+        return Option(spell(self.command), self.regret, self.chain, self.evidence)
 
 
 class Priced(Purposeful):

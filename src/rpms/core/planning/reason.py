@@ -39,7 +39,7 @@ class Plan:
 
     def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Plan:
         """The same plan with commands as a game wants them written, and what just failed after all else."""
-        options = [replace(option, command=spell(option.command)) for option in self.options]
+        options = [option.spelled(spell) for option in self.options]
         return replace(self, options=tuple(sorted(options, key=lambda option: option.command in failed)))
 
     def after(self, others: Iterable[Option]) -> Plan:
@@ -62,6 +62,15 @@ class Remedy(NamedTuple):
 
 def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kinds: Iterable[str] = ()) -> Order:
     """The order in which places are searched: the manual's, and for some kinds what experience makes of it."""
+    order = _stated_places(rules)
+    if experience is None:
+        return order
+    known = {kind: experience.order(kind, order.get(kind, {})) for kind in kinds if kind}
+    return {**order, **{kind: ranks for kind, ranks in known.items() if ranks}}
+
+
+@kept_with_rules
+def _stated_places(rules: ActiveRules) -> Order:
     order: dict[str, Mapping[str, float]] = {
         kind: {place: rank for rank, place in enumerate(places)} for kind, places in rules.lore.localities.items()
     }
@@ -72,9 +81,6 @@ def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kin
             for place in locality.places:
                 places.setdefault(place, len(places))
             order[kind] = places
-    if experience is not None:
-        known = {kind: experience.order(kind, order.get(kind, {})) for kind in kinds if kind}
-        order |= {kind: ranks for kind, ranks in known.items() if ranks}
     return order
 
 

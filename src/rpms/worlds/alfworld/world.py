@@ -20,7 +20,7 @@ from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.commands import forgive
+from rpms.worlds.alfworld.commands import called, forgive
 from rpms.worlds.alfworld.game import NativeGame, contradictions
 from rpms.worlds.alfworld.games.builtin import BUILTIN, LARGE, TRAIN
 from rpms.worlds.alfworld.games.tasks import builtin_tasks, known_dialect, list_tasks, load_task, requested, task_data
@@ -28,7 +28,6 @@ from rpms.worlds.alfworld.goals import make_goal, parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS, TASK
 from rpms.worlds.alfworld.prompts import WORDING
 from rpms.worlds.alfworld.update import update
-from rpms.worlds.alfworld.words import called
 from rpms.worlds.base import REQUEST, Command, Game, Setting, Task, World
 
 _DATA = "ALFWORLD_DATA"

@@ -69,7 +69,7 @@ class ScienceWorldGame(JavaGame):
         self._pending = ()
         self._load(simulator, gold=False)
         # Until the first step the server still answers with the score and the end of the game it played before.
-        return Outcome(f"{self.task_description()}\n\n{self.look()}")
+        return Outcome(f"{self._text('getTaskDescription')}\n\n{self.look()}")
 
     def _step(self, command: str) -> Outcome:
         if self._pending:
@@ -106,9 +106,6 @@ class ScienceWorldGame(JavaGame):
     def inventory(self) -> str:
         """Answer to `inventory` now, at no cost in time: for checks, never for prompts."""
         return self._text("freeActionInventory")
-
-    def task_description(self) -> str:
-        return self._text("getTaskDescription")
 
     def gold_path(self) -> tuple[str, ...]:
         """Return a sequence of commands that reaches 100, planned in a simulator apart: this episode is untouched."""

@@ -51,14 +51,15 @@ class Sandbox:
         problem = package.problems(arguments, tool.parameters)
         if problem:
             return f"Error: {problem}"
-        known = self._bills() if call.name in _MAKE_BILLS else None
+        opens = call.name in _MAKE_BILLS
+        known = {bill.bill_id for bill in self.environment.tools.db.bills} if opens else set[str]()
         try:
             answer = self._context.run(_run, tool.tool, package.converted(arguments, tool.tool))
         except package.refusal as refusal:
             return f"Error: {refusal.message}"  # type: ignore[attr-defined]
         except (ValueError, TypeError, AttributeError) as error:  # a tool that does not check what it is given
             return f"Error: {excerpt(str(error))}"
-        if known is not None:
+        if opens:
             self._rename_bills(known)
         return answer
 
@@ -75,10 +76,7 @@ class Sandbox:
         """Another with the same state, to try something out in."""
         return Sandbox(type(self._store)(deepcopy(dict(self._store.items()))))
 
-    def _bills(self) -> frozenset[str]:
-        return frozenset(bill.bill_id for bill in self.environment.tools.db.bills)
-
-    def _rename_bills(self, known: frozenset[str]) -> None:
+    def _rename_bills(self, known: set[str]) -> None:
         """Number new bills: the tools name them by chance, and a game is to be the same each time it is played."""
         database = self.environment.tools.db
         for bill in database.bills:

@@ -49,17 +49,14 @@ class House:
     items: tuple[Item, ...]
 
 
-def _is_source(goal: GameGoal, place: str) -> bool:
-    return place not in (FLOOR, goal.forbidden)
-
-
 def _receptacle_counts(dice: Dice, facts: RoomFacts, goal: GameGoal) -> dict[str, int]:
     counts = {kind: dice.weighted(numbers) for kind, numbers in facts.receptacles.items()}
     if goal.destination is not None:
         counts[goal.destination] = max(1, counts[goal.destination])
     lamp = [goal.receptacle] if goal.in_light else []
     for kind in [goal.object, *lamp]:
-        sources = {place: w for place, w in facts.objects[kind].places.items() if _is_source(goal, place)}
+        places, barred = facts.objects[kind].places, (FLOOR, goal.forbidden)
+        sources = {place: weight for place, weight in places.items() if place not in barred}
         if not any(counts[place] for place in sources):
             counts[dice.weighted(sources)] = 1
     return {kind: count for kind, count in counts.items() if count}
