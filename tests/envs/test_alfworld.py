@@ -126,6 +126,8 @@ def test_misuse_is_one_clear_line(data, tmp_path):
         env.step(["look"] * 3)
     with pytest.raises(InputError, match="one str for a batch of 2"):
         env.step("look")
+    with pytest.raises(InputError, match="one int for a batch of 2"):
+        env.step(5)
     with pytest.raises(InputError, match="was given 2 as a command: a command is a text"):
         env.step(["look", 2])
     for size in (0, 2.5, True, "2"):
@@ -165,6 +167,7 @@ def test_a_damaged_game_is_named(tmp_path):
         ({"env": {"task_types": 5}}, "train"),
         ({"env": {"task_types": ["look"]}}, "train"),
         ({"env": {"goal_desc_human_anns_prob": "often"}}, "train"),
+        ({"env": {"goal_desc_human_anns_prob": 10**400}}, "train"),
         ({"env": {"domain_randomization": "yes"}}, "train"),
         ({"dataset": {"num_eval_games": float("inf")}}, "eval_in_distribution"),
         ({"dataset": {"num_eval_games": 1.5}}, "eval_in_distribution"),

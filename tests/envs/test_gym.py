@@ -142,6 +142,11 @@ def test_vector_misuse_is_one_clear_line():
         envs.step("look")
     with pytest.raises(InputError, match="0 environments"):
         rpms_gym.WorldVectorEnv(0)
+    for wrong in (5, True, ["task"], "task", {1: 2}):
+        with pytest.raises(InputError, match="options are given by name"):
+            envs.reset(options=wrong)
+        with pytest.raises(InputError, match="a world's options are given by name"):
+            rpms_gym.WorldEnv("alfworld", options=wrong)
 
 
 def test_games_in_processes_of_their_own_work_too():

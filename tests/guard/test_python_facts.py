@@ -36,6 +36,10 @@ def leave(*_):
     sys.exit(0)
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize(
     ("function", "complaint"),
     [
@@ -43,6 +47,7 @@ def leave(*_):
         (lambda _look, _x: 1, "gave a int, not True, False or None"),
         (lambda _look, _x: object(), "gave a object"),
         (leave, "gave a SystemExit"),
+        (interrupt, "gave a KeyboardInterrupt"),
     ],
 )
 def test_what_is_no_answer_is_unknown_and_reported(function, complaint, caplog):

@@ -12,7 +12,7 @@ from rpms.core.rules import Predicate
 from rpms.learn.rules.agenda import Agenda, Past
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.conditions import conditions
-from rpms.learn.rules.ledger import InHand, Ledger, vocabulary_of
+from rpms.learn.rules.ledger import Diary, InHand, Ledger, vocabulary_of
 from rpms.learn.rules.looking import Standing
 from rpms.learn.rules.scores import deeds_of
 from rpms.learn.rules.templates import Names
@@ -142,7 +142,7 @@ def test_a_question_of_the_world_neither_scores_nor_repeats_what_did():
     """ScienceWorld asks which of two oranges is meant, before and after something scored."""
     world = find_world("scienceworld")
     ledger = Ledger(world, vocabulary_of(world))
-    diary = ledger.begin("1:boil", BOIL + KITCHEN)
+    diary = Diary(ledger, "1:boil", BOIL + KITCHEN)
     standing = Standing(Agenda(ledger), diary, None, Random(0))  # type: ignore[arg-type]  # no game is asked
     heard = []
     for command, answer, score in (

@@ -11,7 +11,6 @@ there only the visual environment tells, is among them.
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from typing import Any, TypeVar
 
 from rpms.core.errors import InputError
 from rpms.envs.episodes import is_whole
+from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.layout import State
@@ -213,7 +213,7 @@ def _entry(config: Mapping[str, Any], usual: Any, *path: str) -> Any:
 _KINDS: Sequence[tuple[type, str, Callable[[Any], bool]]] = (
     (bool, "true or false", lambda value: isinstance(value, bool) or value in (0, 1)),
     (int, "a whole number", is_whole),
-    (float, "a number", lambda value: isinstance(value, int | float) and math.isfinite(value)),
+    (float, "a number", lambda value: isinstance(value, int | float) and abs(value) <= LONGEST_NUMBER),
     (str, "a text", lambda value: isinstance(value, str)),
     (list, "a list of whole numbers", lambda value: isinstance(value, list | tuple) and all(map(is_whole, value))),
 )

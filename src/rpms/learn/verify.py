@@ -87,14 +87,10 @@ class Foretold:
     seen: int = 0
     missed: list[Witness] = field(default_factory=list)
 
-    @property
-    def share(self) -> float:
-        return self.seen / max(1, self.seen + len(self.missed))
-
     def fails(self, claimed: float = 1.0) -> bool:
         """True if it came about clearly less often than claimed: beyond the exceptions that are tolerated."""
-        enough = len(self.missed) >= LIMITS.several
-        return enough and self.share < (1 - LIMITS.exceptions if claimed == 1 else LIMITS.often * claimed)
+        enough, share = len(self.missed) >= LIMITS.several, self.seen / max(1, self.seen + len(self.missed))
+        return enough and share < (1 - LIMITS.exceptions if claimed == 1 else LIMITS.often * claimed)
 
 
 @dataclass

@@ -15,7 +15,7 @@ from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner, reasoner_of
 from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Book
-from rpms.learn.rules.conclude import Learned, conclude, manual_from
+from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.needs import Needs, bits, union
@@ -110,6 +110,7 @@ class Agenda:
     ledger: Ledger
     how: Exploring = field(default_factory=Exploring)
     learned: Learned | None = None
+    bold: bool = False  # True to doubt all that may be doubted: for types that are not won with it
     _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
     interest: list[float] = field(default_factory=list)  # Weight of each question among the others
@@ -132,7 +133,7 @@ class Agenda:
     def adopt(self, learned: Learned) -> None:
         """Ask about conclusions from now on. A guess at a goal that nothing came of may be within reach now."""
         self.learned = learned
-        self._manual = manual_from(learned, guessing=True)
+        self._manual = manual_from(bolder(learned) if self.bold else learned, guessing=True)
         schemas = self._manual.actions
         self._effects = [frozenset((each.atom.predicate, each.negated) for each in one.effects) for one in schemas]
         self._reasoners.clear()
@@ -220,11 +221,6 @@ class Agenda:
             purpose = Purpose("guess", over, tuple(Stage("", (Clause((literal_in(atom),)),)) for atom in ordered))
             self._reasoners[wanted] = reasoner_of(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
-
-    def circumstances(self, schema: ActionSchema) -> tuple[Clause, ...]:
-        """Possible needs of an action that has hardly ever worked, beside those of its schema."""
-        action = next(each for each in self.learned.actions if each.name == schema.name) if self.learned else None
-        return tuple(Clause((literal,)) for literal in action.circumstances) if action is not None else ()
 
     def towards(self, needs: tuple[Clause, ...]) -> Reasoner:
         """Plans towards some facts about things by their names."""
@@ -329,8 +325,10 @@ class Ventures:
     def prospects(self, situation: Situation) -> list[Prospect]:
         """Actions that may score, most promising first, without those given up since anything scored."""
         found: dict[str, Prospect] = {}
+        rare = {each.name: each.circumstances for each in self.agenda.learned.actions} if self.agenda.learned else {}
         for question in self.agenda.questions:
-            restored, past = self.agenda.circumstances(question.schema), Past(question.book, self.goal)
+            restored = tuple(Clause((literal,)) for literal in rare.get(question.schema.name, ()))
+            past = Past(question.book, self.goal)
             for names in self._names(question, situation.belief):
                 command = fill(question.book.template, names)
                 if command in found or command in self.given_up:

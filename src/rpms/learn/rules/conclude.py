@@ -22,8 +22,8 @@ from rpms.core.rules import (
 from rpms.learn.rules.attempts import NAME, Book, Sights
 from rpms.learn.rules.goals import NOT, GoalModel, Makeable, goal_model
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.model import ActionModel, KindTable, kind_tables, literal_of
-from rpms.learn.rules.needs import Needs, bits, circumstances
+from rpms.learn.rules.model import ActionModel, KindTable, kind_tables
+from rpms.learn.rules.needs import Needs, circumstances
 from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.processes import Process, processes, processes_by_role
 from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks, score_tables
@@ -176,6 +176,7 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
     effects = [
         fact for fact in outcomes.effects() if (name, fact.clause.bind(bound).literals[0]) not in excluded.effects
     ]
+    few, fewest = len(wins) < LIMITS.few_successes, needs.literals(needs.explaining)
     return ActionModel(
         name,
         book.template,
@@ -191,13 +192,20 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
         sum(attempt.lost for attempt in wins),
         outcomes.ruinous(),
         tuple(attempt.witness for attempt in wins[: LIMITS.witnesses]),
-        tuple(
-            literal_of(book.facts, bit)
-            for bit in bits(needs.required if len(wins) < LIMITS.few_successes else needs.explaining)
-        ),
-        needs.safe_literals,
-        circumstances(needs) if len(wins) < LIMITS.few_successes else (),
+        needs.literals(needs.required) if few else fewest,
+        fewest,
+        frozenset(needs.literals(needs.safe)),
+        circumstances(needs) if few else (),
     )
+
+
+def bolder(learned: Learned) -> Learned:
+    """Conclusions without what may be doubted: needs that explain no refusal, and kinds taken not to work."""
+    actions = []
+    for each in learned.actions:
+        tables = tuple(replace(table, refused={}) for table in each.tables)
+        actions.append(replace(each, explaining=each.fewest, tables=tables))
+    return replace(learned, actions=tuple(actions))
 
 
 def _named(table: KindTable, name: str, excluded: Excluded) -> KindTable:

@@ -68,8 +68,7 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstan
         return None
     wanted = needs.explaining
     bad = sum(row[1] & wanted == wanted for row in needs.losses)
-    literals = tuple(literal_of(book.facts, bit) for bit in bits(wanted))
-    found = Circumstance(literals, len(needs.wins), bad, tuple(row[0] for row in needs.wins[:5]))
+    found = Circumstance(needs.literals(wanted), len(needs.wins), bad, tuple(row[0] for row in needs.wins[:5]))
     return found if found.share >= LIMITS.often else None
 
 

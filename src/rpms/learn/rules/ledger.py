@@ -86,14 +86,9 @@ class Ledger:
 
     def read(self, trace: Trace) -> None:
         """Take over a whole episode."""
-        diary = self.begin(trace.episode, trace.opening)
+        diary = Diary(self, trace.episode, trace.opening)
         for step in trace.steps:
             diary.add(step)
-
-    def begin(self, episode: str, opening: str) -> Diary:
-        """Begin to take over an episode."""
-        self.episodes += 1
-        return Diary(self, episode, opening)
 
 
 class Diary:
@@ -114,6 +109,7 @@ class Diary:
         self._goal_book = ledger.goals.setdefault(self.goal.type, GoalBook(self.goal.type, ledger.vocabulary))
         self._story = self._goal_book.begin(self.goal)
         ledger.names.begin()
+        ledger.episodes += 1
         self._know(self.belief)
 
     def add(self, step: Spoken) -> bool:

@@ -10,6 +10,7 @@ from random import Random
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import command_of
+from rpms.core.planning.reason import Plan
 from rpms.core.rules import ANYTHING, Instance
 from rpms.learn.rules.agenda import Agenda, Ventures
 from rpms.learn.rules.goals import State
@@ -76,6 +77,14 @@ class Standing:
     def vain(self, command: str) -> bool:
         """True if a command was refused since anything changed, or again and again."""
         return command in self.refused or self.failures[command] > 1
+
+    def begin(self, plan: Plan) -> str:
+        """The first step of a plan's best option that was not refused; what comes after it is kept for later."""
+        option = next((each for each in plan.options if not self.vain(each.command)), None)
+        if option is None:
+            return ""
+        self.ahead = [link.command for link in option.chain[1:]] if not option.chain[0].reveals else []
+        return option.command
 
     def go_on(self) -> str | None:
         """The next action of the plan that was made, where it can be done; no new plan is needed then."""

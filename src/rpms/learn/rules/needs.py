@@ -78,9 +78,9 @@ class Needs:
         share = sum(known) / len(known) if known else 1.0
         return len(self.book.named) > LIMITS.many_names and share ** len(self.wins) > LIMITS.by_chance / self.size
 
-    @property
-    def safe_literals(self) -> frozenset[Literal]:
-        return frozenset(literal_of(self.book.facts, bit) for bit in bits(self.safe))
+    def literals(self, mask: int) -> tuple[Literal, ...]:
+        """The literals that bits stand for."""
+        return tuple(literal_of(self.book.facts, bit) for bit in bits(mask))
 
     @cached_property
     def tested(self) -> int:
@@ -101,7 +101,7 @@ class Needs:
     def weighed(self) -> frozenset[Literal]:
         """Literals that may be needed, alone or as one of two."""
         pairs = [literal for fact in self.either for literal in fact.clause.literals]
-        return frozenset((*(literal_of(self.book.facts, bit) for bit in bits(self.tested)), *pairs))
+        return frozenset((*self.literals(self.tested), *pairs))
 
     @cached_property
     def _fit(self) -> list[set[str]]:

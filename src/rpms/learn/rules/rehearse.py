@@ -51,10 +51,7 @@ class Rehearsal:
                 self._mended = {type_: len(games) for type_, games in self.results.items()}
             for task in tasks:
                 again = bool(earlier) and earlier[0].task == task.id
-                if again:
-                    trace: Trace | None = earlier.pop(0)
-                else:
-                    trace = self._explored(task) if self._lost.get(task.type) else self._episode(task, mind)
+                trace = earlier.pop(0) if again else self._next(task, mind)
                 if trace is None:
                     continue
                 self._take_in(trace)
@@ -80,17 +77,17 @@ class Rehearsal:
 
     def _mind(self) -> Mind:
         learned = self.learned()
+        self.explorer.agenda.bold = True
         self.explorer.agenda.adopt(learned)
         knowledge = replace(knowledge_of(self.explorer.world), manual=manual_from(learned))
         return compose(RULES_ONLY, knowledge, EpisodicMemory())
 
-    def _explored(self, task: Task) -> Trace | None:
-        """An episode in which guesses at the goal are tried, with what is known by now."""
-        trace = self.explorer.episode(task, mending=True)
-        return trace if trace.steps else None
-
-    def _episode(self, task: Task, mind: Mind) -> Trace | None:
+    def _next(self, task: Task, mind: Mind) -> Trace | None:
+        """An episode played with the manual, or, where it has lost its type, one in which guesses are tried."""
         explorer = self.explorer
+        if self._lost.get(task.type):
+            trace = explorer.episode(task, mending=True)
+            return trace if trace.steps else None
         try:
             game = explorer.world.open(task, explorer.setting)
         except (WorldError, FileError):

@@ -11,11 +11,10 @@ from random import Random
 from rpms.core.errors import FileError, InputError, WorldError
 from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import command_of
-from rpms.core.planning.reason import Plan
 from rpms.core.rules import Instance
 from rpms.learn.rules.agenda import Agenda, Exploring, Prospect, Question
 from rpms.learn.rules.goals import State
-from rpms.learn.rules.ledger import Ledger
+from rpms.learn.rules.ledger import Diary, Ledger
 from rpms.learn.rules.looking import Looking, Standing
 from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.thresholds import LIMITS
@@ -59,12 +58,7 @@ class Scoring(Standing):
             return prospect.command
         if (going := self.go_on()) is not None:
             return going
-        plan = self.agenda.towards(prospect.needs).plan(self.situation, seek=False)
-        option = next((each for each in plan.options if not self.vain(each.command)), None)
-        if option is None:
-            return ""
-        self.ahead = [link.command for link in option.chain[1:]] if not option.chain[0].reveals else []
-        return option.command
+        return self.begin(self.agenda.towards(prospect.needs).plan(self.situation, seek=False))
 
     def elsewhere(self) -> str:
         """Some way to another place, now and then: what can be done next may be seen there."""
@@ -219,11 +213,9 @@ class Session(Looking, Scoring):
             self.patience -= 1
             if (going := self.go_on()) is not None:
                 return going
-            plan: Plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
-            options = [option for option in plan.options if not self.vain(option.command)]
-            if plan.cost > 0 and options:
-                self.ahead = [link.command for link in options[0].chain[1:]] if not options[0].chain[0].reveals else []
-                return options[0].command
+            plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
+            if plan.cost > 0 and (command := self.begin(plan)):
+                return command
             self.tried.add(self.wanted)
             self.wanted = None
         return ""
@@ -325,7 +317,7 @@ class Explorer:
         try:
             aside = number % LIMITS.aside == 0 and not mending
             apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside or mending else self.ledger
-            diary = apart.begin(f"{number}:{task.id}", opening)
+            diary = Diary(apart, f"{number}:{task.id}", opening)
             dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
             session = Session(self.agenda, diary, game, dice, about_goal=mending)
             until = self.how.steps if mending else self.until
