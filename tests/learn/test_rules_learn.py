@@ -14,7 +14,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Literal
 from rpms.learn.manual_review import merged
 from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.conclude import Learned
+from rpms.learn.rules.conclude import Learned, bolder, manual_from
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.rules.ledger import vocabulary_of
 from rpms.learn.rules.rehearse import PLAYED
@@ -100,6 +100,15 @@ def test_a_type_that_the_manual_loses_is_explored_with_the_steps_that_are_left(t
     assert not result.traces[played].won
     assert after
     assert not any(trace.episode.startswith(PLAYED) for trace in after)
+
+
+def test_what_may_be_doubted_is_left_out_for_types_that_are_not_won(tmp_path: Path) -> None:
+    learned = learn(tmp_path / "manual.yaml", 100).learned
+    bold = {schema.name: set(schema.preconditions) for schema in manual_from(bolder(learned), guessing=True).actions}
+    cautious = {schema.name: set(schema.preconditions) for schema in manual_from(learned, guessing=True).actions}
+    assert all(bold[name] <= needs for name, needs in cautious.items())
+    assert bold != cautious
+    assert not any(table.refused for action in bolder(learned).actions for table in action.tables)
 
 
 @pytest.mark.parametrize("change", ["edited", "a line left out", "two lines swapped", "emptied"])

@@ -190,11 +190,11 @@ def _wrong_goals(learned: Learned, found: Verification, ledger: Ledger) -> Itera
 def _undetermined(ledger: Ledger) -> int:
     """The number of attempts for which another one with the same names and facts went the other way."""
     ended = Counter(
-        (book.template, each.kinds, each.true, each.false, each.refused)
+        ((book.template, each.kinds, each.true, each.false), each.refused)
         for book in ledger.books.values()
         for each in book.attempts
     )
-    return sum(min(count, ended[*rest, True]) for (*rest, refused), count in list(ended.items()) if not refused)
+    return sum(min(count, ended[same, True]) for (same, refused), count in list(ended.items()) if not refused)
 
 
 def _with_edits(

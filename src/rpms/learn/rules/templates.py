@@ -124,7 +124,7 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
         if chance < 0.3:
             some = [name for name in belief.holding if name in known]
         elif chance < 0.5:
-            some = [belief.location] if belief.location in known else []
+            some = [name for name in known if name == belief.location]
             some = some or [name for name, where in belief.last_seen.items() if where == belief.location]
         elif chance < 0.75 and chosen:
             where = belief.last_seen.get(chosen[-1])
