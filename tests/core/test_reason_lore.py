@@ -150,7 +150,7 @@ def test_what_is_missing_is_looked_for_where_it_usually_is():
         ("always: [not asked]", "always: [not answered]", "unknown predicate 'answered'"),
         ('answer: {command: "yes", effects: [not asked]}', 'answer: {command: "yes"}', "what it brings about"),
         ("effects: [looked(object)]}", "effect: [looked(object)]}", "not a known field"),
-        ("each: {i: object}", "each: [i]", "dictionary"),
+        ("each: {i: object}", "each: [i]", "should be an object"),
         ("hot(i)]", "hot(j)]", "'j' is no variable of its `over`"),
     ],
 )

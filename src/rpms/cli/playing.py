@@ -16,7 +16,6 @@ import typer
 from rpms.cli.knobs import with_options, with_settings
 
 if TYPE_CHECKING:
-    from rpms.cli.options import Resources
     from rpms.play.settings import Settings
 
 WorldName = Annotated[str, typer.Argument(help="A world's name, such as alfworld, or the folder of your own.")]
@@ -108,7 +107,7 @@ def run_split(
         str, typer.Option(help="One part of the tasks, dealt like cards: 1/2 is every second one.")
     ] = "1/1",
     *,
-    resources: Resources,
+    resources: ResourceOptions,
     settings: Settings,
 ) -> None:
     """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
@@ -142,7 +141,7 @@ def learn_split(
         str, typer.Option(help="Who words lessons: seen (taken from what was seen), or model (then checked).")
     ] = "seen",
     *,
-    resources: Resources,
+    resources: ResourceOptions,
     settings: Settings,
 ) -> None:
     """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.

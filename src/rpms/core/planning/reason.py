@@ -265,25 +265,10 @@ class _Graph(Priced):
         return Edge(GOAL, tuple(dict.fromkeys(needs)), cost)
 
 
-_TWINS_KEPT = 64
-_twins: dict[tuple[object, ...], Reasoner] = {}
-"""By identity of what ways to facts follow from, which each reasoner keeps alive."""
-
-
 @kept_with_rules
 def reasoner_of(rules: ActiveRules) -> Reasoner:
-    """The reasoner over some rules, made once and shared by rules with the same actions and prohibitions."""
-    bans = tuple(id(rule) for rule in rules.rules if rule.forbids)
-    key = (id(rules.environment), id(rules.lore), id(rules.predicates), rules.barred, bans)
-    made, twin = Reasoner(rules), _twins.get(key)
-    if twin is None:
-        if len(_twins) >= _TWINS_KEPT:
-            _twins.clear()
-        _twins[key] = made
-    else:
-        for name in ("_makers", "_giving", "_hoping", "_needs", "revealers", "positional", "lasting_names", "lasting"):
-            vars(made)[name] = getattr(twin, name)
-    return made
+    """The reasoner over some rules, made once for all steps that ask for it."""
+    return Reasoner(rules)
 
 
 def plan_for(rules: ActiveRules, situation: Situation, experience: Whereabouts | None = None) -> Plan:
