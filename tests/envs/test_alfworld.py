@@ -172,6 +172,8 @@ def test_a_damaged_game_is_named(tmp_path):
         ({"dataset": {"num_eval_games": float("inf")}}, "eval_in_distribution"),
         ({"dataset": {"num_eval_games": 1.5}}, "eval_in_distribution"),
         ({"dataset": {"eval_id_data_path": 7}}, "eval_in_distribution"),
+        ({"dataset": {"eval_id_data_path": "x" * 5_000}}, "eval_in_distribution"),
+        ({"dataset": {"eval_id_data_path": "a\0b"}}, "eval_in_distribution"),
         ({"general": {"training_method": ["dqn"]}}, "eval_in_distribution"),
     ],
 )

@@ -135,6 +135,15 @@ def test_every_sort_of_line_can_be_taken_out(tmp_path: Path) -> None:
     assert [row.claim.key for row in lines_of(out) if row.stands] == ["yes", "syntax"]
 
 
+def test_an_accepted_place_comes_back_though_all_places_were_taken_out(tmp_path: Path) -> None:
+    claim = Claim(("localities",), "mug", "desk")
+    out = tmp_path / "manual.yaml"
+    write_learned(out, EVERY_SORT, Evidence("made_up", (claim,), written=EVERY_SORT))
+    out.write_text(out.read_text(encoding="utf-8").replace("localities: {mug: [desk, bed]}\n", ""), encoding="utf-8")
+    assert decide(out, {claim.id: True})
+    assert read_manual(universal_tier(), manual_text(out)).lore.localities == {"mug": ("desk",)}
+
+
 def test_a_decision_that_would_break_the_manual_is_refused_and_nothing_is_written(manual: Path) -> None:
     text = manual.read_text(encoding="utf-8") + "nonsense: 1\n"
     manual.write_text(text, encoding="utf-8")

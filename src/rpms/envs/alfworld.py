@@ -76,8 +76,10 @@ class AlfredTWEnv:
         """The game files in the order of the original, which is that of the disk."""
         key, usual = _FOLDERS[self.train_eval]
         folder = os.path.expandvars(str(_entry(self.config, usual, "dataset", key)))
-        if not Path(folder).is_dir():
-            raise InputError(f"dataset.{key}: no folder {folder}; set ALFWORLD_DATA, or name the folder in the config")
+        if not os.path.isdir(folder):  # noqa: PTH112  no name makes it raise
+            raise InputError(
+                f"dataset.{key}: no folder {excerpt(folder)}; set ALFWORLD_DATA, or name the folder in the config"
+            )
         numbers = _entry(self.config, list(_NUMBERED), "env", "task_types")
         types = {_NUMBERED[number] for number in numbers if number in _NUMBERED}
         found = [

@@ -128,6 +128,8 @@ def _banning(tree: MutableMapping[str, Any], claim: Claim) -> list[tuple[Any, st
 
 
 def _put_in(tree: MutableMapping[str, Any], claim: Claim, written: Mapping[str, Any]) -> None:
+    if claim.at[0] == "localities":
+        tree.setdefault("localities", {})  # a person may have taken it out
     entry, key, text = _listed(tree, claim)
     learned = written.get(claim.at[0], {}).get(claim.at[-1])
     gone = learned is None if not text else claim.at[-1] not in tree.get(claim.at[0], {})
