@@ -29,7 +29,7 @@ def line_of(text: str, needle: str) -> int:
     ("text", "needle", "problem"),
     [
         (broken("domain:", "domains:"), "domains:", "unknown tier"),
-        (broken("D-LOC-003", "D-LOC-001"), "category: electronics", 'duplicate key "D-LOC-001"'),
+        (broken("D-LOC-003", "D-LOC-001"), "category: electronics", "duplicate key"),
         (broken("hand_empty, open(place)", "hand_empty, opened(place)"), "opened(place)", "unknown predicate 'opened'"),
         (broken("effects: [open(place)]", "effects: [open(plaice)]"), "plaice", "no parameter of this action"),
         (broken("effects: [open(place)]", "effects: ['open(place, place)']"), "open(place, place)", "takes 1 argument"),

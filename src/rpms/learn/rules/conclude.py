@@ -59,11 +59,15 @@ class Learned:
         return next((action for action in self.actions if action.template == template), None)
 
 
+Doubts = dict[str, set[Literal]]
+"""By template, literals over slots that are not needed."""
+
+
 @dataclass
 class Excluded:
     """Lines that verification has found to be wrong."""
 
-    needs: dict[str, set[Literal]] = field(default_factory=dict)  # By template, literals over slots
+    needs: Doubts = field(default_factory=dict)
     kinds: set[tuple[str, tuple[str, ...]]] = field(default_factory=set)
     """Tables with kinds that were wrongly taken not to work."""
     effects: set[tuple[str, Literal]] = field(default_factory=set)  # Schemas with effects over their parameters
@@ -176,7 +180,7 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
     effects = [
         fact for fact in outcomes.effects() if (name, fact.clause.bind(bound).literals[0]) not in excluded.effects
     ]
-    few, fewest = len(wins) < LIMITS.few_successes, needs.literals(needs.explaining)
+    few = len(wins) < LIMITS.few_successes
     return ActionModel(
         name,
         book.template,
@@ -192,19 +196,19 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
         sum(attempt.lost for attempt in wins),
         outcomes.ruinous(),
         tuple(attempt.witness for attempt in wins[: LIMITS.witnesses]),
-        needs.literals(needs.required) if few else fewest,
-        fewest,
+        needs.literals(needs.required if few else needs.explaining),
+        needs.literals(needs.likely if few else needs.explaining),
         frozenset(needs.literals(needs.safe)),
         circumstances(needs) if few else (),
     )
 
 
 def bolder(learned: Learned) -> Learned:
-    """Conclusions without what may be doubted: needs that explain no refusal, and kinds taken not to work."""
+    """Conclusions without what may be doubted: needs that held by chance perhaps, and kinds taken not to work."""
     actions = []
     for each in learned.actions:
         tables = tuple(replace(table, refused={}) for table in each.tables)
-        actions.append(replace(each, explaining=each.fewest, tables=tables))
+        actions.append(replace(each, explaining=each.likely, tables=tables))
     return replace(learned, actions=tuple(actions))
 
 

@@ -11,7 +11,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
 from rpms.learn.manual_review import merged
 from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.conclude import Excluded, Learned, conclude, manual_from
+from rpms.learn.rules.conclude import Doubts, Excluded, Learned, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.rehearse import Rehearsal
 from rpms.learn.rules.session import Explorer
@@ -80,7 +80,7 @@ def learn_rules(
         else:
             ledger.read(trace)
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
-    rehearsal = Rehearsal(explorer, lambda: verified(ledger, aside)[0])
+    rehearsal = Rehearsal(explorer, lambda doubted: verified(ledger, aside, doubted)[0])
     if plan.tasks:
         with keeping(traces_file(out), plan.settings()) as (known, keep):
             traces += known
@@ -92,7 +92,7 @@ def learn_rules(
                     tell(explorer.episodes, explorer.steps)
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
-    learned, verification, taken_out = verified(ledger, aside, traces)
+    learned, verification, taken_out = verified(ledger, aside, rehearsal.doubted, traces)
     tree, played = manual_tree(learned), rehearsal.told()
     head = [
         f"Learned by `rpms rules learn {plan.world.name}` from {ledger.episodes} episodes with {ledger.steps:,} steps.",
@@ -121,13 +121,13 @@ def learn_rules(
 
 
 def verified(
-    ledger: Ledger, aside: Sequence[Trace], every: Sequence[Trace] = ()
+    ledger: Ledger, aside: Sequence[Trace], doubted: Doubts, every: Sequence[Trace] = ()
 ) -> tuple[Learned, Verification, tuple[Claim, ...]]:
     """Conclusions without what is wrong on the episodes kept aside: needs, kinds, effects, processes and goals.
 
     Processes, which are drawn from some of the attempts, are replayed over `every` episode as well.
     """
-    excluded = Excluded()
+    excluded = Excluded({template: set(literals) for template, literals in doubted.items()})
     claims: dict[str, Claim] = {}
     for _ in range(LIMITS.rounds):
         learned = conclude(ledger, excluded)

@@ -73,7 +73,7 @@ class ActionModel:
     witnesses: tuple[Witness, ...] = ()
     explaining: tuple[Literal, ...] = ()
     """The best guess at what is needed: the fewest facts that account for all refusals, once there were enough."""
-    fewest: tuple[Literal, ...] = ()  # The fewest facts that account for all refusals, however few successes there were
+    likely: tuple[Literal, ...] = ()  # Of these, those that hardly held in all successes by chance
     safe: frozenset[Literal] = field(default_factory=frozenset)
     """All literals that were true in every success: the safe bound, which nothing here goes beyond."""
 

@@ -73,10 +73,20 @@ class Needs:
 
     def _may_be_chance(self, bit: int) -> bool:
         """True if a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
+        return len(self.book.named) > LIMITS.many_names and self._chance(bit) > LIMITS.by_chance / self.size
+
+    def _chance(self, bit: int, given: int = 0) -> float:
+        """Likelihood that a fact held in all successes by chance: as often as of random names of which others hold."""
         rows = self._drawn or [(true, false) for _, true, false in self.losses]
-        known = [true >> bit & 1 for true, false in rows if (true | false) >> bit & 1]
+        known = [true >> bit & 1 for true, false in rows if (true | false) >> bit & 1 and true & given == given]
         share = sum(known) / len(known) if known else 1.0
-        return len(self.book.named) > LIMITS.many_names and share ** len(self.wins) > LIMITS.by_chance / self.size
+        return float(share ** len(self.wins))
+
+    @property
+    def likely(self) -> int:
+        """Of what may be needed, what explains refusals, and what hardly held in all successes by chance."""
+        rest = bits(self.required & ~self.explaining)
+        return self.explaining | sum(1 << bit for bit in rest if self._chance(bit, self.explaining) < LIMITS.by_chance)
 
     def literals(self, mask: int) -> tuple[Literal, ...]:
         """The literals that bits stand for."""
@@ -236,7 +246,7 @@ class Needs:
                 continue
             label, rows, note, clause = Label.REFUTED, list[Witness](), "", Clause((literal,))
             if literal in self.excluded:
-                label, note = Label.TAKEN_OUT, "it was false where the action succeeded in an episode kept aside"
+                label, note = Label.TAKEN_OUT, "it was false in a success kept aside, or a task was won only without it"
             elif self.safe >> bit & 1:
                 label, rows, note, clause = self._labelled(bit, literal)
             yield induced(clause, confirmed, against, rows, label=label, unknown=unknown, note=note)

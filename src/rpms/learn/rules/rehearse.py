@@ -11,7 +11,7 @@ from rpms.core.decide import Mind
 from rpms.core.episode import Ending, Step
 from rpms.core.errors import FileError, WorldError
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.rules.conclude import Learned, manual_from
+from rpms.learn.rules.conclude import Doubts, Learned, manual_from
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.models.base import Decoding
@@ -33,21 +33,24 @@ class Rehearsal:
     """
 
     explorer: Explorer
-    learned: Callable[[], Learned]  # Draws the conclusions of all that was seen so far
+    learned: Callable[[Doubts], Learned]  # Draws the conclusions of all that was seen so far, without some needs
+    doubted: Doubts = field(default_factory=dict)
+    """Needs without which a type was won that the manual had lost: plans do not see to them any more."""
     results: dict[str, list[bool]] = field(default_factory=dict)
     """By goal type, the games that were won, in their order."""
     _mended: dict[str, int] = field(default_factory=dict)
     """By goal type, the games that were played before the manual was last mended."""
     _lost: dict[str, bool] = field(default_factory=dict)  # By type of task, True if it is explored next
     _quiet: int = 0  # Games in a row that were won without surprises
+    _surprised: bool = False  # True if anything surprised since the manual was last mended
 
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
         """Play until all steps are used or nothing surprises; episodes that are known already are not played again."""
         explorer, earlier, mended = self.explorer, list(known), 0
         mind: Mind | None = None
         for tasks in self._rounds():
-            if mind is None or (not self._quiet and mended <= LIMITS.rounds):
-                mind, mended = self._mind(), mended + 1
+            if mind is None or (self._surprised and mended <= LIMITS.rounds):
+                mind, mended, self._surprised = self._mind(), mended + 1, False
                 self._mended = {type_: len(games) for type_, games in self.results.items()}
             for task in tasks:
                 again = bool(earlier) and earlier[0].task == task.id
@@ -76,7 +79,7 @@ class Rehearsal:
                 return
 
     def _mind(self) -> Mind:
-        learned = self.learned()
+        learned = self.learned(self.doubted)
         self.explorer.agenda.bold = True
         self.explorer.agenda.adopt(learned)
         knowledge = replace(knowledge_of(self.explorer.world), manual=manual_from(learned))
@@ -123,9 +126,15 @@ class Rehearsal:
         results = self.results.setdefault(explorer.world.goal(trace.opening).type, [])
         if played:
             results.append(trace.won)
+        elif trace.won and explorer.agenda.learned is not None:
+            for step in trace.steps:
+                action = explorer.agenda.learned.action(explorer.ledger.names.read(step.command).template)
+                if action is not None and (doubts := {*action.explaining} - {*action.likely}):
+                    self.doubted.setdefault(action.template, set()).update(doubts)
         self._lost[trace.kind] = not trace.won and (played or not any(results))
         refused = any(explorer.world.infeasible(step.answer) for step in trace.steps)
         self._quiet = self._quiet + 1 if played and trace.won and not refused else 0
+        self._surprised |= not self._quiet
 
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""

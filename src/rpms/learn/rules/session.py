@@ -279,6 +279,7 @@ class Explorer:
             self.episodes, self.steps = number, self.steps + len(trace.steps)
             if number % LIMITS.aside == 0:
                 self.aside.append(trace)
+                Ledger(self.world, self.ledger.vocabulary, self.ledger.names).read(trace)  # its names are known
             else:
                 self.ledger.read(trace)
                 self.agenda.draw_conclusions()
