@@ -83,6 +83,12 @@ COMMANDS = {
         "Write the episodes, steps and recalled memories of runs as tables; a run may still be going on.",
         "export_runs",
     ),
+    "convert": Known(
+        "export",
+        _LOOK,
+        "Write the episodes of run folders anew in the present form; what was converted already stays as it is.",
+        "convert",
+    ),
     "worlds": Known("worlds", _KNOW, "List the worlds, check one, or write a new one to start from."),
     "prompts": Known("worlds", _KNOW, "The texts of a world's prompts.", group="prompts"),
     "models": Known("models", _KNOW, "List the models that can be used, or check that one answers."),

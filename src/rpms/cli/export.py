@@ -1,4 +1,4 @@
-"""`rpms show`: an episode as text; `rpms export`: runs as tables."""
+"""`rpms show`: an episode as text; `rpms export`: runs as tables; `rpms convert`: run folders of earlier versions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rpms.foreign.files import is_there
 from rpms.foreign.json_text import whole_number
 from rpms.report.export import FORMS, TABLES, export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
+from rpms.store.old_episodes import convert_run
 from rpms.store.runs import PROTOCOL, RunFolder
 
 
@@ -32,6 +33,14 @@ def export_runs(
         complain(f"note: {note}")
     for name, lines in written.files.items():
         say(f"{written.folder / name}: {lines:,} lines")
+
+
+def convert(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders of an earlier version.", show_default=False)],
+) -> None:
+    """Write the episodes of run folders anew in the present form; what was converted already stays as it is."""
+    for folder in runs:
+        say(f"{folder}: {convert_run(folder):,} episodes converted")
 
 
 def show(

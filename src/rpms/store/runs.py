@@ -112,7 +112,9 @@ class RunFolder:
         if not self.begun:
             raise InputError(f"{self.folder}: there is no run here; `rpms run … --out {self.folder}` makes one")
         if any((self.folder / EPISODES).glob("*.json")):
-            raise InputError(f"{self.folder}: its episodes are in an earlier form: play them anew, in another folder")
+            raise InputError(
+                f"{self.folder}: its episodes are in an earlier form; `rpms convert {self.folder}` writes them anew"
+            )
         return read_protocol(self.folder / PROTOCOL)
 
     def file(self, task: str) -> Path:
