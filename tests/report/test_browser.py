@@ -306,7 +306,7 @@ def test_ten_thousand_tasks_are_listed_page_by_page(page, folder, tmp_path):
         f"t{n}": made.row(f"t{n}", f"type {n % 7}", "out of steps" if n % 3 else "won", 1.0, 9) for n in range(10_000)
     }
     index = TaskIndex(Comparison({"full": Results("full", rows)}), {task: f"goal of {task}" for task in rows})
-    (copy / "data" / "meta.js").write_text(script("meta", index.meta("Large")))
+    (copy / "data" / "meta.js").write_text(script("meta", index.meta("Large", len(rows))))
     for number, chunk in enumerate(index.chunks()):
         (copy / "data" / f"tasks-{number}.js").write_text(script(f"tasks-{number}", chunk))
     page.goto(url(copy, "tasks.html"))
