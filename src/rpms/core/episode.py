@@ -134,7 +134,7 @@ class Episode:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """What its steps add up to, by the names of `COUNTS`, and the failing commands that had just failed."""
+        """Sums over its steps, by the names of `COUNTS`, and the failing commands that had just failed."""
         pairs = zip(self.steps, self.steps[1:], strict=False)
         again = sum(one.infeasible and two.infeasible and one.command == two.command for one, two in pairs)
         return {"repeated_failures": again} | {name: sum(map(of, self.steps)) for name, of in COUNTS.items()}

@@ -14,7 +14,7 @@ from rpms.core.tokens import brief
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an action would fail or is forbidden, and what would help."""
+    """The reason that an action would fail or is forbidden, and what would help."""
 
     reason: str
     """The fact that stands against it: `drawer 3 is closed`; or the rule that forbids it."""

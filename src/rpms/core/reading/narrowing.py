@@ -161,7 +161,7 @@ class Narrowing:
         return Objected(reason, any(each.doubtful for each in judged))
 
     def _misplaced(self, roles: frozenset[str], kind: str) -> str:
-        """Why nothing here of a kind can be what a field means; nothing where something may."""
+        """The reason that nothing here of a kind can be what a field means; nothing where something may."""
         key = (roles, kind)
         if key not in self._gone:
             seen_as = {role for role, names in self.belief.names.items() if any(kind_of(n) == kind for n in names)}

@@ -19,7 +19,7 @@ from rpms.learn.rules.thresholds import LIMITS
 
 @dataclass(frozen=True, slots=True)
 class Circumstance:
-    """When an action does what was asked, over its slots."""
+    """Facts over its slots under which an action does what was asked."""
 
     literals: tuple[Literal, ...]
     good: int  # Attempts that came out well with it

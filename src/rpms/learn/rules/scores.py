@@ -198,7 +198,7 @@ def _scored(attempt: Attempt) -> bool:
 
 
 def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> Iterator[Deed]:
-    """When an action scores: what held then, or where that tells little, with which kinds of things.
+    """Circumstances in which an action scores: facts, or where those tell little, kinds of things.
 
     `blind`: what was not done again is taken to count once.
     """
