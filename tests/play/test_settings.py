@@ -244,7 +244,7 @@ class TestManuals:
         assert problem in str(caught.value)
 
     def test_one_that_is_not_there_is_said(self):
-        with pytest.raises(SettingError, match=r"nowhere.yaml: is no manual: choose paper or complete"):
+        with pytest.raises(SettingError, match=r"nowhere.yaml: is no manual and no file: choose paper or complete"):
             Settings.read({"manual": "nowhere.yaml"}).sources(ALFWORLD)
 
 

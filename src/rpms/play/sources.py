@@ -67,7 +67,7 @@ def choose_manual(choice: str | Path, over: str = COMPLETE_MANUAL) -> ManualChoi
         return ManualChoice(str(choice))
     file = Path(choice)
     if not file.is_file():
-        raise InputError(f"{choice}: is no manual: choose {' or '.join(MANUALS)}, or give a file with tiers 2 and 3")
+        raise InputError(f"{choice}: is no manual and no file: choose {' or '.join(MANUALS)}, or a file of tiers 2, 3")
     return ManualChoice(file.name, replace(manual_text(file), own=True), over)
 
 
