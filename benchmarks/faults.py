@@ -24,11 +24,12 @@ from itertools import permutations
 from pathlib import Path
 
 from rpms.core.acting.enforcement import preset, with_part
+from rpms.core.actions import ActionSchema
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.episode import Episode
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import ActionSchema, Prohibition, Purpose, Rule, RuleManual, Tier
+from rpms.core.rules import Prohibition, Purpose, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play

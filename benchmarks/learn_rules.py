@@ -36,11 +36,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rpms.core.actions import PARAMETER
 from rpms.core.belief import Belief, Situation
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.facts import Clause, Truth
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import PARAMETER, RuleManual
+from rpms.core.rules import RuleManual
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.rules.ledger import Ledger, vocabulary_of

@@ -27,11 +27,12 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 
 from rpms.core.acting.action_guard import review
+from rpms.core.actions import PARAMETER
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import PARAMETER, ActiveRules
+from rpms.core.rules import ActiveRules
 from rpms.models.policy import follow_plan
 from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.acting.enforcement import STRICT
+from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL, MEMORY_ONLY, Knowledge, compose
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
@@ -20,7 +21,6 @@ from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.recall import EpisodicMemory, Retrieval
-from rpms.core.rules import ActionSchema
 from rpms.core.selection import select
 from rpms.core.similarity import Similarity
 from rpms.core.verdict import NO_MASK, Candidate, Fate, Mask, Verdict

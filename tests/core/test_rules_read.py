@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rpms.core.rules import ActionSchema, RuleManual, overlapping
+from rpms.core.actions import ActionSchema, overlapping
+from rpms.core.rules import RuleManual
 
 TAKE = ActionSchema("take", ("take <thing>",))
 TAKE_FROM = ActionSchema("take_from", ("take <thing> from <place>",))

@@ -11,13 +11,14 @@ from itertools import pairwise
 import pytest
 
 from rpms.core.acting.enforcement import PAPER, STRICT, Enforcement
+from rpms.core.actions import ActionSchema
 from rpms.core.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
 from rpms.core.episode import Episode
 from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
 from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
 from rpms.core.planning.trust import FULL as FULL_TRUST
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import ActionSchema, RuleManual
+from rpms.core.rules import RuleManual
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel

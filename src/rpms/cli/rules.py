@@ -14,9 +14,10 @@ from rich.markup import escape
 
 from rpms.cli import playing, rules_learn
 from rpms.cli.screen import complain, make_console, say
+from rpms.core.actions import ActionSchema, overlapping
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
-from rpms.core.rules import ActionSchema, Lore, Purpose, Rule, RuleManual, Tier, overlapping
+from rpms.core.rules import Lore, Purpose, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt

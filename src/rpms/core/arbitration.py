@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from rpms.core.actions import Instance
 from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
 from rpms.core.facts import Atom, Clause, Facts, Truth, kind_of
 from rpms.core.goal import Goal, GoalSignature
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
-from rpms.core.rules import ActiveRules, Instance
+from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 

@@ -70,7 +70,7 @@ class Step(Happening):
     forbidden: tuple[tuple[str, str], ...] = ()
     """Each command of the model's that a rule certainly forbids, with that rule's id; refused or not."""
     replaced: str = ""
-    """Why the command is not the model's own, if it is not."""
+    """The reason that the command is not the model's own, if it is not."""
     readings: Readings | None = None
     """Readings of a goal in a person's words, at the first step and whenever another reading is taken."""
     notes: tuple[str, ...] = ()

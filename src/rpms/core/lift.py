@@ -9,10 +9,11 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
+from rpms.core.actions import Instance
 from rpms.core.facts import kind_of
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import SuccessSnippet
-from rpms.core.rules import ActiveRules, Instance
+from rpms.core.rules import ActiveRules
 
 _FINDING = "find_"
 """Prefix of the sub-goals reached by seeing a thing; no action names the thing if one ends the episode."""

@@ -1,4 +1,4 @@
-"""The three-tier rule manual of Section 3.2: rules as text, actions as checkable schemas."""
+"""The three-tier rule manual of Section 3.2: rules as text, actions as the schemas of `core.actions`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from enum import StrEnum
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from rpms.core.facts import Atom, Clause, Facts, Kinds, Literal, Truth
+from rpms.core.actions import ActionSchema, Instance, fixed_words, syntaxes
+from rpms.core.facts import Atom, Clause, Kinds, Literal, Truth
 
 
 class Tier(StrEnum):
@@ -93,18 +94,6 @@ ANYTHING = "_"
 
 
 @dataclass(frozen=True, slots=True)
-class Revelation:
-    """Facts that an action makes known, true or false: `in(_, place)`. What is no parameter stands for any name."""
-
-    atom: Atom
-    given: tuple[Clause, ...] = ()
-    """Only where these hold: a closed cabinet hides what is in it."""
-
-    def __str__(self) -> str:
-        return f"{self.atom} if {' and '.join(map(str, self.given))}" if self.given else str(self.atom)
-
-
-@dataclass(frozen=True, slots=True)
 class Stage:
     """A stage of a procedure, and the facts that end it."""
 
@@ -164,104 +153,6 @@ _GOALS_KEPT = 256
 Given = ParamSpec("Given")
 Derived = TypeVar("Derived")
 
-PARAMETER = re.compile(r"<([a-z_]+)>")
-"""A parameter in a syntax."""
-
-
-def _pattern(syntax: str) -> re.Pattern[str]:
-    pieces = PARAMETER.split(syntax)
-    return re.compile(
-        "".join(rf"(?P<{piece}>\S.*?)" if place % 2 else re.escape(piece) for place, piece in enumerate(pieces))
-    )
-
-
-def fixed_words(syntax: str) -> int:
-    """The number of words that a syntax fixes; of two that fit a command, the one with more is meant."""
-    return len(PARAMETER.sub(" ", syntax).split())
-
-
-@dataclass(frozen=True)
-class ActionSchema:
-    """An action of the environment tier: how to write it, what it needs, what it does."""
-
-    name: str
-    syntax: tuple[str, ...]
-    """Ways to write it; the first is the one a prompt shows."""
-    preconditions: tuple[Clause, ...] = ()
-    effects: tuple[Literal, ...] = ()
-    warnings: tuple[str, ...] = ()
-    id: str = ""
-    observes: tuple[Revelation, ...] = ()
-    """Facts it reveals."""
-    plan: tuple[Clause, ...] = ()
-    """Preconditions for plans only: the pot is carried before it is moved."""
-    steps: float = 1.0
-    """Its cost in steps, for processes that take time."""
-    others: tuple[str, ...] = ()
-    """Parameters of its facts that its command does not name: waiting heats the content of the pot on the stove."""
-    told: bool = True
-    """True if prompts list it: what no instruction names is checked and planned with, and not told."""
-    once: tuple[str, ...] = ()
-    """Parameters with whose names it counts once in an episode: not again once the score rose with it. What was done
-    without that is not done again in just the same way."""
-    doubt: str = ""
-    """The line that it goes against, where it is a doubt (`planning.trust`)."""
-    waives: tuple[Clause, ...] = ()
-    """Needs and bans that the doubt leaves out."""
-    patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
-        object.__setattr__(self, "patterns", tuple(map(_pattern, self.syntax)))
-
-    def __hash__(self) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
-        return hash((self.name, self.syntax, self.doubt))
-
-    @property
-    def parameters(self) -> frozenset[str]:
-        return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
-
-    @cached_property
-    def pieces(self) -> tuple[str, ...]:
-        """The way to write it, taken apart: words and parameters by turns."""
-        return tuple(PARAMETER.split(self.syntax[0]))
-
-    @cached_property
-    def variables(self) -> tuple[str, ...]:
-        """All that a plan has to find names for."""
-        return (*PARAMETER.findall(self.syntax[0]), *self.others)
-
-    def match(self, command: str) -> dict[str, str] | None:
-        """The names a command puts in place of the parameters; None if it is another action."""
-        for pattern in self.patterns:
-            match = pattern.fullmatch(command)
-            if match is not None:
-                return match.groupdict()
-        return None
-
-
-@dataclass(frozen=True, eq=False)
-class Instance:
-    """An action schema with names in place of its parameters."""
-
-    schema: ActionSchema
-    binding: Mapping[str, str]
-
-    @cached_property
-    def preconditions(self) -> tuple[Clause, ...]:
-        return tuple(clause.bind(self.binding) for clause in self.schema.preconditions)
-
-    @cached_property
-    def effects(self) -> tuple[Literal, ...]:
-        return tuple(literal.bind(self.binding) for literal in self.schema.effects)
-
-    def feasible(self, facts: Facts) -> Truth:
-        """Truth of all preconditions together."""
-        value = Truth.TRUE
-        for clause in self.preconditions:
-            value = value & clause.truth(facts)
-        return value
-
 
 @dataclass(frozen=True)
 class Lore:
@@ -281,24 +172,6 @@ class Lore:
     """Facts about kinds of things, by predicate; untried ones are unknown."""
     doubts: tuple[ActionSchema, ...] = ()
     """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
-
-
-def _syntaxes(actions: Iterable[ActionSchema]) -> list[tuple[str, re.Pattern[str], ActionSchema]]:
-    """Every way to write some actions."""
-    return [(*way, schema) for schema in actions for way in zip(schema.syntax, schema.patterns, strict=True)]
-
-
-def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
-    """Pairs of syntaxes of different actions: every command of the first fits the second too, and means the first."""
-    ways = _syntaxes(actions)
-    return [
-        (meant, other)
-        for meant, _, schema in ways
-        for other, pattern, another in ways
-        if schema is not another
-        and fixed_words(meant) > fixed_words(other)
-        and pattern.fullmatch(PARAMETER.sub("something", meant))
-    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,7 +268,7 @@ class ActiveRules:
     @cached_property
     def _ways(self) -> list[tuple[re.Pattern[str], ActionSchema]]:
         """Every way to write an action, the more specific first: `take <x> from <y>` before `take <x>`."""
-        ways = sorted(_syntaxes(self.environment), key=lambda way: -fixed_words(way[0]))
+        ways = sorted(syntaxes(self.environment), key=lambda way: -fixed_words(way[0]))
         return [(pattern, schema) for _, pattern, schema in ways]
 
     def say(self, atom: Atom, value: Truth) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from rpms.core.actions import ActionSchema
 from rpms.core.belief import Belief
 from rpms.core.facts import Facts, Truth
 from rpms.core.goal import Goal, Progress
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, OwnEntry, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Speak, make_block
-from rpms.core.rules import ActionSchema, ActiveRules, Rule, kept_with_rules
+from rpms.core.rules import ActiveRules, Rule, kept_with_rules
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 HEADINGS: Mapping[Part, str] = {

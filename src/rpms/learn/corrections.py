@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from rpms.core.actions import ActionSchema, Instance
 from rpms.core.belief import Belief, Situation
 from rpms.core.episode import Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.memory import Entry, FailureLesson, merge
 from rpms.core.prompt import Part, Prompt, make_block
-from rpms.core.rules import ActionSchema, ActiveRules, Instance
+from rpms.core.rules import ActiveRules
 from rpms.foreign.shown import one_line, unseen
 from rpms.models.base import Decoding, Model, Request
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from rpms.core.actions import Instance
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import decide
@@ -27,7 +28,7 @@ from rpms.core.memory import (
     merge,
 )
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import ActiveRules, Instance, RuleManual
+from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.usage import Usage
 from rpms.learn.corrections import corrective_rule, in_words, schema_effects, template_of
 from rpms.play.sources import knowledge_of

@@ -9,9 +9,10 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rpms.core.actions import PARAMETER, ActionSchema
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Clause
-from rpms.core.rules import PARAMETER, ActionSchema, Purpose, RuleManual
+from rpms.core.rules import Purpose, RuleManual
 from rpms.foreign.shown import excerpt
 from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
 from rpms.learn.rules.write import place_sentence

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from rpms.core.acting.surprise import Noticed, Surprise, SurpriseKind, compare, goal_goes_on
+from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.goal import EXPLORING, Progress
 from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
-from rpms.core.rules import ActionSchema, ActiveRules, Purpose, Revelation, RuleManual
+from rpms.core.rules import ActiveRules, Purpose, RuleManual
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import World
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rpms.core.acting.surprise import processes_of
+from rpms.core.actions import Instance
 from rpms.core.belief import Belief, Situation
 from rpms.core.episode import Ending
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import bindings_met
-from rpms.core.rules import Instance, RuleManual
+from rpms.core.rules import RuleManual
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.evidence import Witness

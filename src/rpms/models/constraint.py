@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rpms.core.rules import PARAMETER
+from rpms.core.actions import PARAMETER
 from rpms.models.parsing import LONGEST_ACTION, parse_answer
 
 THOUGHT = "Thought:"

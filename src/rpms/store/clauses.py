@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import ClassVar, TypeVar
 
+from rpms.core.actions import PARAMETER, ActionSchema
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
-from rpms.core.rules import PARAMETER, ActionSchema, Predicate
+from rpms.core.rules import Predicate
 from rpms.foreign.shown import excerpt
 from rpms.store.yaml_files import SectionReader, YamlFile
 

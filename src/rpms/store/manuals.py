@@ -7,25 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+from rpms.core.actions import PARAMETER, ActionSchema, Revelation
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Clause, Kinds, parse_literal
 from rpms.core.names import is_near
-from rpms.core.rules import (
-    ANYTHING,
-    PARAMETER,
-    ActionSchema,
-    Locality,
-    Lore,
-    Predicate,
-    Prohibition,
-    Purpose,
-    Revelation,
-    Rule,
-    RuleManual,
-    Stage,
-    Tier,
-)
+from rpms.core.rules import ANYTHING, Locality, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.store.clauses import (

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import islice, product
 
 from rpms.core.acting.step_context import StepContext
+from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
@@ -30,7 +31,7 @@ from rpms.core.planning.trust import (
     need_line,
     needs_of,
 )
-from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation, kept_with_rules
+from rpms.core.rules import ANYTHING, ActiveRules, kept_with_rules
 
 _BOUND = 200
 """Ways to bind the parameters that a process does not name; more are not tried."""

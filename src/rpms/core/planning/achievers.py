@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from rpms.core.actions import ActionSchema
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.goal import Goal
-from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Stage
+from rpms.core.rules import ANYTHING, ActiveRules, Stage
 
 Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
 """Actions with the effect that brings a fact about, by the fact's predicate and sign."""

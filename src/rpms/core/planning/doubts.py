@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
+from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.goal import Progress
@@ -28,7 +29,7 @@ from rpms.core.planning.trust import (
     need_line,
     needs_of,
 )
-from rpms.core.rules import ActionSchema, ActiveRules, Purpose, Revelation, kept_with_rules
+from rpms.core.rules import ActiveRules, Purpose, kept_with_rules
 
 
 def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[str] = frozenset()) -> ActiveRules:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 from operator import itemgetter
 
+from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
 from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import (
@@ -20,7 +21,7 @@ from rpms.core.planning.achievers import (
     command_of,
     known_names,
 )
-from rpms.core.rules import ANYTHING, ActionSchema
+from rpms.core.rules import ANYTHING
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""

@@ -14,6 +14,7 @@ from itertools import product
 from math import inf
 from typing import NamedTuple
 
+from rpms.core.actions import Instance
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
@@ -22,7 +23,7 @@ from rpms.core.planning.prices import GOAL, Link, Option, Priced
 from rpms.core.planning.progress import GoalStanding, Tracker, point
 from rpms.core.planning.stuck import Impasse
 from rpms.core.planning.whereabouts import Whereabouts
-from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, kept_with_rules
+from rpms.core.rules import ANYTHING, ActiveRules, Purpose, kept_with_rules
 
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""

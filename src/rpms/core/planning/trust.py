@@ -13,9 +13,10 @@ from itertools import permutations
 from math import inf
 from typing import NamedTuple
 
+from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
-from rpms.core.rules import ActionSchema, ActiveRules, Instance, Revelation, kept_with_rules
+from rpms.core.rules import ActiveRules, kept_with_rules
 
 FULL = 4.0
 """The trust of a line that the manual states."""

@@ -44,7 +44,7 @@ class Readings:
     ranked: tuple[RequestReading, ...]
     taken: int = 0
     why: str = ""
-    """Why this one is acted on and not the one before; nothing at the start."""
+    """The reason that this one is acted on and not the one before; nothing at the start."""
     examples: tuple[tuple[float, RememberedRequest], ...] = field(default=(), compare=False, repr=False)
 
     @property

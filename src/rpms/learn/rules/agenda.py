@@ -9,11 +9,12 @@ from itertools import combinations, product
 from random import Random
 from typing import NamedTuple
 
+from rpms.core.actions import PARAMETER, ActionSchema, Instance
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner, reasoner_of
-from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
+from rpms.core.rules import Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in

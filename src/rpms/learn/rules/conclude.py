@@ -6,19 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.rules import (
-    ActionSchema,
-    Lore,
-    Predicate,
-    Prohibition,
-    Purpose,
-    Revelation,
-    Rule,
-    RuleManual,
-    Stage,
-    Tier,
-)
+from rpms.core.rules import Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
 from rpms.learn.rules.attempts import NAME, Book, Sights
 from rpms.learn.rules.goals import NOT, GoalModel, Makeable, goal_model
 from rpms.learn.rules.ledger import Ledger

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from rpms.core.actions import Instance
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import command_of
 from rpms.core.planning.reason import Plan
-from rpms.core.rules import ANYTHING, Instance
+from rpms.core.rules import ANYTHING
 from rpms.learn.rules.agenda import Agenda, Ventures
 from rpms.learn.rules.goals import State
 from rpms.learn.rules.ledger import Diary

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
 
+from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.rules import ANYTHING, ActionSchema, Revelation
+from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import NAME, Attempt, Book, SeenStep, Vocabulary
 from rpms.learn.rules.conditions import Circumstance, condition, conditions, view
 from rpms.learn.rules.model import ActionModel, Induced

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 
+from rpms.core.actions import Instance
 from rpms.core.errors import FileError, InputError, WorldError
 from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import command_of
-from rpms.core.rules import Instance
 from rpms.learn.rules.agenda import Agenda, Exploring, Prospect, Question
 from rpms.learn.rules.goals import State
 from rpms.learn.rules.ledger import Diary, Ledger

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rpms.core.actions import ActionSchema
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.rules import ActionSchema, Predicate, Purpose, RuleManual
+from rpms.core.rules import Predicate, Purpose, RuleManual
 from rpms.learn.rules.conclude import Learned, manual_from, processes_of
 from rpms.learn.rules.goals import GoalModel, literal_in
 from rpms.learn.rules.model import ActionModel, Induced, KindTable

@@ -1,0 +1,139 @@
+"""Actions of the manual's environment tier as checkable schemas: how they are written, what they need, what they do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Revelation:
+    """Facts that an action makes known, true or false: `in(_, place)`. What is no parameter stands for any name."""
+
+    atom: Atom
+    given: tuple[Clause, ...] = ()
+    """Only where these hold: a closed cabinet hides what is in it."""
+
+    def __str__(self) -> str:
+        return f"{self.atom} if {' and '.join(map(str, self.given))}" if self.given else str(self.atom)
+
+
+PARAMETER = re.compile(r"<([a-z_]+)>")
+"""A parameter in a syntax."""
+
+
+def _pattern(syntax: str) -> re.Pattern[str]:
+    pieces = PARAMETER.split(syntax)
+    return re.compile(
+        "".join(rf"(?P<{piece}>\S.*?)" if place % 2 else re.escape(piece) for place, piece in enumerate(pieces))
+    )
+
+
+def fixed_words(syntax: str) -> int:
+    """The number of words that a syntax fixes; of two that fit a command, the one with more is meant."""
+    return len(PARAMETER.sub(" ", syntax).split())
+
+
+@dataclass(frozen=True)
+class ActionSchema:
+    """An action of the environment tier: how to write it, what it needs, what it does."""
+
+    name: str
+    syntax: tuple[str, ...]
+    """Ways to write it; the first is the one a prompt shows."""
+    preconditions: tuple[Clause, ...] = ()
+    effects: tuple[Literal, ...] = ()
+    warnings: tuple[str, ...] = ()
+    id: str = ""
+    observes: tuple[Revelation, ...] = ()
+    """Facts it reveals."""
+    plan: tuple[Clause, ...] = ()
+    """Preconditions for plans only: the pot is carried before it is moved."""
+    steps: float = 1.0
+    """Its cost in steps, for processes that take time."""
+    others: tuple[str, ...] = ()
+    """Parameters of its facts that its command does not name: waiting heats the content of the pot on the stove."""
+    told: bool = True
+    """True if prompts list it: what no instruction names is checked and planned with, and not told."""
+    once: tuple[str, ...] = ()
+    """Parameters with whose names it counts once in an episode: not again once the score rose with it. What was done
+    without that is not done again in just the same way."""
+    doubt: str = ""
+    """The line that it goes against, where it is a doubt (`planning.trust`)."""
+    waives: tuple[Clause, ...] = ()
+    """Needs and bans that the doubt leaves out."""
+    patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
+        object.__setattr__(self, "patterns", tuple(map(_pattern, self.syntax)))
+
+    def __hash__(self) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
+        return hash((self.name, self.syntax, self.doubt))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
+
+    @cached_property
+    def pieces(self) -> tuple[str, ...]:
+        """The way to write it, taken apart: words and parameters by turns."""
+        return tuple(PARAMETER.split(self.syntax[0]))
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """All that a plan has to find names for."""
+        return (*PARAMETER.findall(self.syntax[0]), *self.others)
+
+    def match(self, command: str) -> dict[str, str] | None:
+        """The names a command puts in place of the parameters; None if it is another action."""
+        for pattern in self.patterns:
+            match = pattern.fullmatch(command)
+            if match is not None:
+                return match.groupdict()
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """An action schema with names in place of its parameters."""
+
+    schema: ActionSchema
+    binding: Mapping[str, str]
+
+    @cached_property
+    def preconditions(self) -> tuple[Clause, ...]:
+        return tuple(clause.bind(self.binding) for clause in self.schema.preconditions)
+
+    @cached_property
+    def effects(self) -> tuple[Literal, ...]:
+        return tuple(literal.bind(self.binding) for literal in self.schema.effects)
+
+    def feasible(self, facts: Facts) -> Truth:
+        """Truth of all preconditions together."""
+        value = Truth.TRUE
+        for clause in self.preconditions:
+            value = value & clause.truth(facts)
+        return value
+
+
+def syntaxes(actions: Iterable[ActionSchema]) -> list[tuple[str, re.Pattern[str], ActionSchema]]:
+    """Every way to write some actions."""
+    return [(*way, schema) for schema in actions for way in zip(schema.syntax, schema.patterns, strict=True)]
+
+
+def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
+    """Pairs of syntaxes of different actions: every command of the first fits the second too, and means the first."""
+    ways = syntaxes(actions)
+    return [
+        (meant, other)
+        for meant, _, schema in ways
+        for other, pattern, another in ways
+        if schema is not another
+        and fixed_words(meant) > fixed_words(other)
+        and pattern.fullmatch(PARAMETER.sub("something", meant))
+    ]
