@@ -157,10 +157,13 @@ class TextWorldGame:
             return "That's not a verb I recognise."
         if thing not in known or not self.near(known[thing]):
             return "You can't see any such thing."
+        state = self.state_of(known[thing])
         if key and verb in ("unlock", "lock"):
             held = key in (name.casefold() for name in self.held_by("in", "I"))
-            return "That doesn't seem to fit the lock." if held else f"You need to take the {key} first."
-        state = self.state_of(known[thing])
+            fitting = {("lock", "closed"), ("unlock", "locked")}
+            told = "That doesn't seem to fit the lock." if (verb, state) in fitting else f"It's {verb}ed at the moment."
+            told = f"First you would have to close the {thing}." if (verb, state) == ("lock", "open") else told
+            return told if held else f"You need to take the {key} first."
         if verb == "open" and state == "locked":
             keys = [fact.arguments[0] for fact in self.facts_of("match") if fact.arguments[1].name == known[thing]]
             needed = f"You have to unlock the {self.name(known[thing])} with the {{}} first."

@@ -52,7 +52,7 @@ The example ends here. Now your game:"""
 
 _REFUSED = re.compile(
     r"You can't|You have to|You need to|You haven't|You aren't|You don't|Can't see|That's (?:already|not)|That doesn't"
-    r"|The .+ is welded shut|I only understood|I didn't understand"
+    r"|It's (?:un)?locked at the moment|First you would|The .+ is welded shut|I only understood|I didn't understand"
 )
 _CERTAIN = ("at", "closed", "locked", "holding", "in", "floor")
 

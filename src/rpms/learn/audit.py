@@ -17,8 +17,7 @@ from rpms.learn.effects import NOTHING_KNOWN, Effect, Exposure, Trial, benjamini
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.runs import RunFolder
 
-ALPHA = 0.05
-"""The level at which an effect is credible, after the correction."""
+ALPHA = 0.05  # The level at which an effect is credible, after the correction
 CORRECTION = "Benjamini-Hochberg"
 _DUE = frozenset(str(fate) for fate in Fate if fate.due)
 
@@ -27,10 +26,8 @@ class AuditedOutcome(StrEnum):
     """Outcomes that showing an entry can change."""
 
     SUCCESS = "success"
-    STEPS = "steps"
-    """From its turn to the end; to the step budget where the episode was not won."""
-    INFEASIBLE = "infeasible"
-    """Actions from its turn on that the world could not do."""
+    STEPS = "steps"  # From its turn to the end; to the step budget where the episode was not won
+    INFEASIBLE = "infeasible"  # Actions from its turn on that the world could not do
 
     @property
     def better(self) -> int:
@@ -143,14 +140,12 @@ def _numbers(finding: AuditFinding) -> dict[str, float | None]:
 class Audit:
     """Audit of the entries that were recalled in some runs."""
 
-    entries: tuple[Account, ...]
-    """The harmful first, then by how far they are from having no effect."""
+    entries: tuple[Account, ...]  # The harmful first, then by how far they are from having no effect
     kinds: tuple[Account, ...]
     episodes: int
     world: str
     masks: tuple[float, ...]
-    left_out: tuple[Path, ...] = field(default=())
-    """Runs that hid nothing."""
+    left_out: tuple[Path, ...] = field(default=())  # Runs that hid nothing
 
     def of(self, worth: Worth) -> tuple[Account, ...]:
         return tuple(account for account in self.entries if account.worth is worth)

@@ -149,8 +149,7 @@ def gerund(action: str) -> str:
 
 SHORTEST, LONGEST = 10, 200
 """Characters of a lesson: a line of a prompt."""
-_AFTER = 6
-"""Steps after the failure that the model is told: what worked instead is among the first."""
+_AFTER = 6  # Steps after the failure that the model is told: what worked instead is among the first
 _DECODING = Decoding(max_tokens=96)
 _FORM = re.compile(r"\bmust\b.* before [a-z]+ing\b")
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")

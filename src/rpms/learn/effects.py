@@ -15,12 +15,9 @@ from statistics import NormalDist, median
 from typing import NamedTuple
 
 NORMAL = NormalDist()
-_WIDEST = 2.0
-"""Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a test."""
-_ENUMERATED = 12
-"""Draws up to which all their outcomes are gone through one by one: 4,096 of them."""
-_NEAR = 1e-9
-"""Precision of the saddlepoint."""
+_WIDEST = 2.0  # Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a test
+_ENUMERATED = 12  # Draws up to which all their outcomes are gone through one by one: 4,096 of them
+_NEAR = 1e-9  # Precision of the saddlepoint
 
 
 class Term(NamedTuple):
@@ -120,31 +117,25 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-LEVEL = 0.95
-"""Of intervals; what is left of 1 is the level of tests."""
+LEVEL = 0.95  # Of intervals; what is left of 1 is the level of tests
 LEAST = 10
 """Episodes in which an entry's turn must have come before it is tested, and an interval told: with fewer, nothing could
 be found, and each test makes the correction harder for the others."""
 _DIFFERING = 6
 """Episodes that must have gone otherwise than most: chance alone shows an entry in all of fewer one time in 32."""
-_FOLDS = 5
-"""Parts that episodes are cut into: what others did in one is estimated from the rest."""
-_SWEEPS = 4
-"""Draws are independent, and so a few sweeps settle what all entries did together."""
+_FOLDS = 5  # Parts that episodes are cut into: what others did in one is estimated from the rest
+_SWEEPS = 4  # Draws are independent, and so a few sweeps settle what all entries did together
 _STANDS_OUT = 2.0
 """Standard errors by which an entry's effect must differ from none before others' outcomes are freed of it."""
-_AVERAGE = 4.0
-"""Average episodes that are added to those about the same, so that a few of them do not stand for all."""
-_SAME = 1e-9
-"""A standard error below which all episodes went alike, but for rounding."""
+_AVERAGE = 4.0  # Average episodes that are added to those about the same, so that a few of them do not stand for all
+_SAME = 1e-9  # A standard error below which all episodes went alike, but for rounding
 
 
 class Exposure(NamedTuple):
     """One entry whose turn came in one episode."""
 
     entry: str
-    since: int
-    """The step at which its turn came, from 1."""
+    since: int  # The step at which its turn came, from 1
     shown: bool
 
 
@@ -152,8 +143,7 @@ class Exposure(NamedTuple):
 class Trial:
     """One episode as evidence."""
 
-    chance: float
-    """Of each entry to be shown."""
+    chance: float  # Of each entry to be shown
     exposures: tuple[Exposure, ...]
     outcome: Callable[[int], float]
     """Outcome of the episode from a step on: a number, the part before that step left out."""
@@ -168,13 +158,10 @@ class Effect:
     shown: int
     hidden: int
     estimate: float
-    low: float
-    """Of the interval, as `high`; infinite where there are few episodes, or all went alike."""
+    low: float  # Of the interval, as `high`; infinite where there are few episodes, or all went alike
     high: float
-    p: float
-    """1 where nothing could be found, and so nothing was tested."""
-    differing: int = 0
-    """Episodes in which the outcome was not what it was in most."""
+    p: float  # 1 where nothing could be found, and so nothing was tested
+    differing: int = 0  # Episodes in which the outcome was not what it was in most
 
     @property
     def detectable(self) -> float:
@@ -234,12 +221,10 @@ class _Own:
 
     trials: list[int] = field(default_factory=list)
     surprises: list[float] = field(default_factory=list)
-    before: list[float] = field(default_factory=list)
-    """Value before its turn, less the average of that."""
+    before: list[float] = field(default_factory=list)  # Value before its turn, less the average of that
     alike: list[list[list[int]]] = field(default_factory=list)
     """Places in these lists, of trials that were about the same: by how special that is."""
-    differing: int = 0
-    """Trials in which what came after its turn was not what it was in most."""
+    differing: int = 0  # Trials in which what came after its turn was not what it was in most
 
     def freed(self, rest: Sequence[float], did: Sequence[float]) -> list[float]:
         """Residual of each outcome, its own part put back, without what came before or of trials alike."""

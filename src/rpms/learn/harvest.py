@@ -54,15 +54,12 @@ class Harvest:
     (Table 4) has what rules object to in memories to work on."""
     longest_command: int = 120
     """Characters. What a model wrote beyond it is no command, and has no place in later prompts."""
-    longest_request: int = 400
-    """Characters of a request that are remembered; people's have fifty."""
-    longest_message: int = 160
-    """Characters of a world's answer that a lesson keeps."""
+    longest_request: int = 400  # Characters of a request that are remembered; people's have fifty
+    longest_message: int = 160  # Characters of a world's answer that a lesson keeps
 
 
 PAPER = Harvest()
-CLEAN = Harvest(through=(), refused=False)
-"""Each sub-goal apart, and only what worked: for memories that act."""
+CLEAN = Harvest(through=(), refused=False)  # Each sub-goal apart, and only what worked: for memories that act
 HARVESTS = {"as_paper": PAPER, "clean": CLEAN}
 Own = Callable[[Episode], Iterable[Entry]]
 """A harvest of one's own: entries of an episode, of any kind, beside which the paper's are harvested as well."""
@@ -271,8 +268,7 @@ def _one_line(text: str, most: int) -> str:
     return " ".join(text.split())[:most]
 
 
-_ASKED = Atom("asked", ())
-"""The fact of a world that asks back, such as which of several things was meant."""
+_ASKED = Atom("asked", ())  # The fact of a world that asks back, such as which of several things was meant
 
 
 def _has_asked(belief: Belief | None, step: Step) -> bool:
@@ -285,8 +281,7 @@ def _failure_type(step: Step, instance: Instance) -> str:
     return {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}.get(feasible, "unexplained")
 
 
-MOST_LOST = 40
-"""Episodes without a win that lessons are taken from: they repeat each other."""
+MOST_LOST = 40  # Episodes without a win that lessons are taken from: they repeat each other
 
 
 def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> Iterator[tuple[str, Episode]]:

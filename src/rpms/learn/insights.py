@@ -26,17 +26,12 @@ from rpms.store.experience import (
 )
 from rpms.store.runs import RunFolder
 
-TOGETHER = 8
-"""Successes that are read at once."""
-MOST_CHANGES = 4
-"""Of one answer, so that no single one rewrites the list."""
-MOST_TRAJECTORIES = 1_000
-"""Of which a prompt recalls two."""
-_BEGIN = 2
-"""Votes of a new insight: one objection does not remove it."""
+TOGETHER = 8  # Successes that are read at once
+MOST_CHANGES = 4  # Of one answer, so that no single one rewrites the list
+MOST_TRAJECTORIES = 1_000  # Of which a prompt recalls two
+_BEGIN = 2  # Votes of a new insight: one objection does not remove it
 _CHANGE = re.compile(r"(?:[-*] ?)?(ADD|EDIT|AGREE|REMOVE)(?: (\d{1,2}))?(?:: ?(.*))?", re.IGNORECASE)
-_CHARACTERS = 3
-"""Of a token, at least."""
+_CHARACTERS = 3  # Of a token, at least
 _PAIR = (
     "You keep a numbered list of insights: general advice that helps with many tasks of a text world. Below are a "
     "failed and a successful attempt at the same task. Find what made the difference, then change the list."

@@ -44,14 +44,10 @@ class Stats:
 
     entries: int
     kinds: Counter[Kind]
-    goals: Counter[str]
-    """Entries by goal type; schemas belong to none."""
-    rules: Counter[str]
-    """Corrective rules by how many lessons state them."""
-    observations: int
-    """Pieces of evidence, all entries together."""
-    episodes: int
-    """Episodes that taught something."""
+    goals: Counter[str]  # Entries by goal type; schemas belong to none
+    rules: Counter[str]  # Corrective rules by how many lessons state them
+    observations: int  # Pieces of evidence, all entries together
+    episodes: int  # Episodes that taught something
 
 
 def stats(memory: EpisodicMemory) -> Stats:
@@ -105,8 +101,7 @@ class MemoryDifference:
 
     added: tuple[Entry, ...]
     removed: tuple[Entry, ...]
-    changed: tuple[tuple[Entry, Entry], ...]
-    """The same advice with other evidence, wording or weight: before and after."""
+    changed: tuple[tuple[Entry, Entry], ...]  # The same advice with other evidence, wording or weight: before and after
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)
@@ -147,8 +142,7 @@ def row(entry: Entry) -> tuple[str, ...]:
     return entry.id, str(entry.kind), goal, state, said(entry), str(worked), str(failed), sure, where
 
 
-ALIKE = 95.0
-"""Per cent of their letters in common from which two entries of one goal say the same."""
+ALIKE = 95.0  # Per cent of their letters in common from which two entries of one goal say the same
 LEAST_EPISODES = 20
 """Episodes of its type of task in which an entry must have been passed over before it counts as never recalled."""
 

@@ -23,10 +23,8 @@ from rpms.store.manuals import MANUAL, ManualText, manual_text, read_manual
 from rpms.store.yaml_files import plain, read_yaml, yaml_text
 
 _GONE = object()
-_SHORTEST_ID = 4
-"""Signs of an id that have to be given: fewer fit several lines."""
-_WHOLE = ("syntax", "steps")
-"""Keys of claims that stand for a whole entry: an action, a procedure."""
+_SHORTEST_ID = 4  # Signs of an id that have to be given: fewer fit several lines
+_WHOLE = ("syntax", "steps")  # Keys of claims that stand for a whole entry: an action, a procedure
 
 
 class Reviewed(NamedTuple):
@@ -185,6 +183,14 @@ def _keep_sentences(tree: MutableMapping[str, Any], claim: Claim) -> None:
                     rules.pop(id_)
 
 
+def with_edits(out: Path, kind: Any, before: tuple[str, str] | None, tree: Any) -> tuple[Any, list[Claim]]:
+    """A learned tree with what people changed in the manual at `out` since it was written, and these changes."""
+    if before is None or before[0] == before[1]:
+        return tree, []
+    written, edited = (plain(read_yaml(str(out), text, kind).tree) for text in before)
+    return merged(written, edited, plain(tree))
+
+
 def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) -> tuple[Any, list[Claim]]:
     """The new manual's tree with the edits of the old one. `written`: the old one as learning wrote it."""
     if edited == written:
@@ -232,8 +238,7 @@ class Relation(StrEnum):
     """Relation of the second manual to the first."""
 
     EQUAL = "equal"
-    STRICTER = "stricter"
-    """It needs, forbids or wants more."""
+    STRICTER = "stricter"  # It needs, forbids or wants more
     LOOSER = "looser"
     DIFFERENT = "different"
     ONLY_FIRST = "only in A"
@@ -245,8 +250,7 @@ class Line:
     """A line of both manuals (`=`), of the first alone (`-`) or of the second alone (`+`)."""
 
     sign: str
-    part: str
-    """Part of an action or a goal: needs, plan, effects, reveals, forbidden, wants, stages."""
+    part: str  # Part of an action or a goal: needs, plan, effects, reveals, forbidden, wants, stages
     text: str
 
 
@@ -255,8 +259,7 @@ class Entry:
     """An action, a goal or a procedure of one manual or both."""
 
     sort: str
-    name: str
-    """A command as it is written, or the type of a goal."""
+    name: str  # A command as it is written, or the type of a goal
     relation: Relation
     lines: tuple[Line, ...] = ()
 

@@ -42,27 +42,23 @@ _EARLY, _SHOWN = "early", "shown"
 class RecordedStep:
     """A recorded step, with what was believed before and after it."""
 
-    where: str
-    """The task and the number of the step."""
+    where: str  # The task and the number of the step
     command: str
     refused: bool
     won: bool
     before: Situation
     after: Situation
-    led: bool = False
-    """True if its episode was won."""
+    led: bool = False  # True if its episode was won
 
 
 class Edit(NamedTuple):
     """A change of one list of a manual."""
 
-    of: str
-    """The action, process (`process NAME`), goal or rule."""
+    of: str  # The action, process (`process NAME`), goal or rule
     part: LinePart
     add: Line | None = None
     remove: str = ""
-    last: bool = False
-    """True if a goal's new fact comes after the others."""
+    last: bool = False  # True if a goal's new fact comes after the others
 
     def __str__(self) -> str:
         where = " last" if self.last else ""
@@ -75,13 +71,10 @@ class Proposal:
     """A line that was contradicted, where, and the edit that would have foretold it."""
 
     line: str
-    said: str
-    """The first surprise, in words."""
+    said: str  # The first surprise, in words
     where: list[str] = field(default_factory=list)
-    edits: dict[Edit, None] = field(default_factory=dict)
-    """Edits that could have foretold one of its surprises."""
-    edit: Edit | None = None
-    """The one that passed, or another after which nothing contradicts the line any more."""
+    edits: dict[Edit, None] = field(default_factory=dict)  # Edits that could have foretold one of its surprises
+    edit: Edit | None = None  # The one that passed, or another after which nothing contradicts the line any more
 
 
 def moments_of(world: World, run: RunFolder) -> Iterator[RecordedStep]:

@@ -57,10 +57,8 @@ class Harvester:
 
     world: World
     manual: ManualChoice = field(default_factory=ManualChoice)
-    words: OpenModel | None = None
-    """Opens the model that words lessons; none: they are put together from what was seen."""
-    how: str | Part = AS_PAPER
-    """By which of `rpms.learn.harvest.HARVESTS`, or by a harvest of one's own."""
+    words: OpenModel | None = None  # Opens the model that words lessons; none: they are put together from what was seen
+    how: str | Part = AS_PAPER  # By which of `rpms.learn.harvest.HARVESTS`, or by a harvest of one's own
 
     @cached_property
     def _manual(self) -> RuleManual:
@@ -90,20 +88,15 @@ class LearningPlan:
     what other methods carry from trial to trial, rounds carry in their memory.
     """
     rounds: int = 3
-    first: Condition = RULES_ONLY
-    """The condition of the first round: Rules-only, with what else is switched."""
+    first: Condition = RULES_ONLY  # The condition of the first round: Rules-only, with what else is switched
     later: Condition = FULL
     """The condition of the rounds after it. A model too weak to win where nothing is enforced teaches only failures."""
-    start: EpisodicMemory | None = None
-    """A memory to go on from; an empty one by default."""
-    before: int = 0
-    """Rounds that this memory comes from: those of this plan are counted on, and all play with it."""
-    aside: tuple[Quarantined, ...] = ()
-    """Entries set aside of this memory, which stay out of what is learned."""
+    start: EpisodicMemory | None = None  # A memory to go on from; an empty one by default
+    before: int = 0  # Rounds that this memory comes from: those of this plan are counted on, and all play with it
+    aside: tuple[Quarantined, ...] = ()  # Entries set aside of this memory, which stay out of what is learned
     audit: bool = False
     """True if what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
-    words: OpenModel | None = None
-    """Opens the model that words lessons; none: they are put together from what was seen."""
+    words: OpenModel | None = None  # Opens the model that words lessons; none: they are put together from what was seen
     harvest: str | Part = AS_PAPER
 
     @property
@@ -133,17 +126,12 @@ class Round:
 
     number: int
     summary: RunSummary
-    file: Path
-    """The snapshot: everything learned up to here."""
+    file: Path  # The snapshot: everything learned up to here
     counts: Counter[Kind]
-    hash: str
-    """Of the snapshot's bytes, as its freeze records it."""
-    repeated: int
-    """Episodes that taught exactly what they taught in an earlier round."""
-    aside: int = 0
-    """Entries that were set aside so far."""
-    audited: str = ""
-    """Finding of the audit, in a line; empty where none was made."""
+    hash: str  # Of the snapshot's bytes, as its freeze records it
+    repeated: int  # Episodes that taught exactly what they taught in an earlier round
+    aside: int = 0  # Entries that were set aside so far
+    audited: str = ""  # Finding of the audit, in a line; empty where none was made
 
     @property
     def entries(self) -> int:

@@ -15,7 +15,7 @@ from rpms.core.rules import Predicate
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolSchema, Tried
 from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
-from rpms.learn.manual_review import merged
+from rpms.learn.manual_review import with_edits
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.model import Induced
 from rpms.learn.rules.needs import Needs
@@ -31,8 +31,7 @@ class ToolsLearned:
     evidence: Evidence
     calls: int
     failed: int
-    silent: tuple[str, ...] = ()
-    """Tools that never failed, or never succeeded: nothing is known of what they need."""
+    silent: tuple[str, ...] = ()  # Tools that never failed, or never succeeded: nothing is known of what they need
     edits: tuple[Claim, ...] = ()
 
     @property
@@ -97,7 +96,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     """Learn what tools need, and write the manual with what is certain, and the evidence beside it."""
     if out.absolute() == manual.absolute():
         raise InputError(f"{out}: is the manual that is learned from; choose another --out")
-    before = _trees_before(out)
+    before = manual_before(out)
     source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
     declared = read_tool_manual((str(manual), manual_text(manual).text))
     predicates = {name: fact.predicate for name, fact in declared.facts.items()}
@@ -112,7 +111,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
             _put(tree, claim, tools[claim.at[-1]])
     head = [f"{manual.name} with what `rpms rules learn` found in {calls} calls; evidence: {evidence_file(out).name}."]
     written = manual_yaml(tree, head)
-    final, edits = merged(*before, tree) if before else (tree, [])
+    final, edits = with_edits(out, TOOL_MANUAL, before, tree)
     text = manual_yaml(final, head)
     try:
         read_tool_manual((str(out), text))
@@ -142,15 +141,6 @@ def _read(tried: Iterable[Tried], predicates: Mapping[str, Predicate]) -> tuple[
         tools[name].add(each)
         calls, failed = calls + 1, failed + each.failed
     return tools, calls, failed
-
-
-def _trees_before(out: Path) -> tuple[Any, Any] | None:
-    """The manual that is there as learning wrote it and as it is now; None where there is none."""
-    texts = manual_before(out)
-    if texts is None:
-        return None
-    one, other = (plain(read_yaml(str(out), text, TOOL_MANUAL).tree) for text in texts)
-    return one, other
 
 
 def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:

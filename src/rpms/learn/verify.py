@@ -10,13 +10,12 @@ from pathlib import Path
 from rpms.core.acting.surprise import processes_of
 from rpms.core.actions import Instance
 from rpms.core.belief import Belief, Situation
-from rpms.core.episode import Ending
+from rpms.core.episode import Ending, Happening
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import bindings_met
 from rpms.core.rules import RuleManual
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.store.episodes import EpisodeRecord
 from rpms.store.evidence import Witness
 from rpms.store.runs import RunFolder
 from rpms.store.traces import SUFFIX, Spoken, Trace, read_traces
@@ -41,7 +40,8 @@ def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
                 continue
             record = run.episode(task)
             if record.steps:
-                yield _trace(place.name, record)
+                steps, opening = spoken(record.steps, record.row.ending), record.steps[0].observation
+                yield Trace(f"{place.name}/{record.task}", record.task, record.row.type, opening, steps)
 
 
 def _check_world(place: Path, found: str, world: World) -> None:
@@ -49,13 +49,12 @@ def _check_world(place: Path, found: str, world: World) -> None:
         raise InputError(f"{place}: was played in {found or 'no world'}, not in {world.name}; nothing was learned")
 
 
-def _trace(run: str, record: EpisodeRecord) -> Trace:
-    steps, ending = record.steps, record.row.ending
-    spoken = tuple(
+def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:
+    """Steps as a trace has them; the last one tells how the episode ended."""
+    return tuple(
         Spoken(step.command, step.result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
         for step in steps
     )
-    return Trace(f"{run}/{record.task}", record.task, record.row.type, steps[0].observation, spoken)
 
 
 @dataclass

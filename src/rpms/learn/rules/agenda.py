@@ -14,7 +14,7 @@ from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner, reasoner_of
-from rpms.core.rules import Purpose, RuleManual, Stage
+from rpms.core.rules import Predicate, Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
@@ -185,9 +185,9 @@ class Agenda:
                 named = [self.ledger.names.roles[each] for each in self.ledger.names.roles if kind_of(each) == word]
                 roles[variables[0]] = set().union(*named)
         found: dict[Atom, None] = {}
-        for schema in self._manual.actions:
+        for schema in (*self._manual.actions, *self._manual.lore.processes):
             for effect in schema.effects:
-                declared = self.ledger.vocabulary.predicates[effect.atom.predicate]
+                declared = self.ledger.vocabulary.predicates.get(effect.atom.predicate, Predicate(""))
                 for args in _assignments(declared.args, roles, self.ledger.names.order) if declared.args else ():
                     found[atom_of(Literal(Atom(declared.name, args), effect.negated))] = None
         deeds = self._manual.active("").deeds

@@ -21,8 +21,7 @@ from rpms.learn.rules.templates import Names
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Witness
 
-NAME = re.compile(r"[a-z][a-z_]*")
-"""Pattern of the name of an action, a parameter or a process."""
+NAME = re.compile(r"[a-z][a-z_]*")  # Pattern of the name of an action, a parameter or a process
 
 
 class Glimpse(NamedTuple):
@@ -107,8 +106,13 @@ class Book:
     """Beliefs before and after the first attempts: a fixed name may be found to be one only later."""
     _known: set[Atom] = field(default_factory=set)
 
-    def record(self, step: SeenStep, names: tuple[str, ...], known: Names, dice: Random) -> Attempt:
-        """Take over an attempt with the facts before and after it. A refused one brings in no new facts."""
+    def record(
+        self, step: SeenStep, names: tuple[str, ...], known: Names, dice: Random, later: tuple[str, ...] = ()
+    ) -> Attempt:
+        """An attempt with the facts before and after it. A refused one brings in no new facts.
+
+        `later`: the names by which its things go after it, where these are others.
+        """
         before, after, witness, refused = step
         if not refused:
             self.widen(names, known)
@@ -117,8 +121,8 @@ class Book:
             self.beliefs.append((before, after))
         if not refused:
             self.settle_probes(step, names, tuple(known.kinds), dice)
-        then = (0, 0) if refused else self.measure(after, names)
-        now, seen = self.measure(before, names), self.known(after, names)
+        then = (0, 0) if refused else self.measure(after, later or names)
+        now, seen = self.measure(before, names), self.known(after, later or names)
         shown = Glimpse() if refused else self._glimpse(step, names)
         kinds = tuple(map(kind_of, names))
         return Attempt(witness, names, kinds, refused, *now, *then, known_before, seen, glimpse=shown)
@@ -153,7 +157,7 @@ class Book:
         every: list[str] = [*map(str, range(arity)), *constants]
         known_roles = {role for roles in names.roles.values() for role in roles}
         for predicate in self.vocabulary.predicates.values():
-            near = self.plain and predicate.exclusive not in ("", "always")
+            near = predicate.exclusive not in ("", "always")
             for args in self._arguments(predicate, every, arity, names):
                 # of places, too, it may be said that they are near: the room that one has come to
                 if near or all(

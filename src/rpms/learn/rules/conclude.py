@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.rules import Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
+from rpms.core.rules import ANYTHING, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
 from rpms.learn.rules.attempts import NAME, Book, Sights
 from rpms.learn.rules.goals import NOT, GoalModel, Makeable, goal_model
 from rpms.learn.rules.ledger import Ledger
@@ -22,8 +22,7 @@ from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label
 
 _WORD = re.compile(r"[a-z]+")
-_CALL = re.compile(r"([a-z][a-z_]*)\(")
-"""Beginning of a tool's call, which has a name already."""
+_CALL = re.compile(r"([a-z][a-z_]*)\(")  # Beginning of a tool's call, which has a name already
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,7 @@ class Learned:
         return next((action for action in self.actions if action.template == template), None)
 
 
-Doubts = dict[str, set[Literal]]
-"""By template, literals over slots that are not needed."""
+Doubts = dict[str, set[Literal]]  # By template, literals over slots that are not needed
 
 
 @dataclass
@@ -69,11 +67,14 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     actions: dict[str, ActionModel] = {}
     for book in _actions(ledger.books.values()):
         model = _action(book, ledger.names, actions, excluded)
-        if model is not None:
-            actions[model.name] = model
+        if model is None:
+            continue
+        if book.template in ledger.linked and ledger.linked[book.template].moves:
+            # what one sees elsewhere depends on where it leads: its process says that
+            shown = [fact for fact in model.observes if {*fact.clause.literals[0].atom.args} != {ANYTHING}]
+            model = replace(model, observes=tuple(shown))
+        actions[model.name] = model
     models = tuple(actions.values())
-    made = _makeable(models, ledger.vocabulary.predicates)
-    goals = [goal_model(book, made) for book in ledger.goals.values()]
     by_template = {model.template: model for model in models}
     links = [
         process
@@ -84,6 +85,8 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     links += [
         process for model in models for process in processes_by_role(ledger.books[model.template], model, ledger.names)
     ]
+    made = _makeable(models, links, ledger.vocabulary.predicates)
+    goals = [goal_model(book, made) for book in ledger.goals.values()]
     books = [*(ledger.books[model.template] for model in models), ledger.orders]
     deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_, ledger.names, ledger.ties)]
     scores = [*deed_processes(deeds, by_template, ledger.names), *looks(deeds, links)]
@@ -208,12 +211,12 @@ def _named(table: KindTable, name: str, excluded: Excluded) -> KindTable:
     return replace(table, name=name, refused=refused)
 
 
-def _makeable(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]) -> Makeable:
+def _makeable(models: Iterable[ActionModel], links: Iterable[Process], predicates: Mapping[str, Predicate]) -> Makeable:
     """Predicates that actions make. The agent's place, for plans, is what actions make that change nothing else."""
     facts: set[str] = set()
     positional: set[str] = set()
-    for model in models:
-        literals = [fact.clause.literals[0] for fact in model.effects]
+    effects = [[fact.clause.literals[0] for fact in model.effects] for model in models]
+    for literals in (*effects, *(link.schema.effects for link in links)):
         made = {each.atom.predicate for each in literals if not each.negated}
         facts |= made | {NOT + each.atom.predicate for each in literals if each.negated}
         moving = all(not each.negated and predicates[each.atom.predicate].exclusive for each in literals)

@@ -26,11 +26,9 @@ from rpms.store.traces import Spoken
 FIELDS: Mapping[str, tuple[str, ...]] = {"object": ("x", "y"), "destination": ("p", "q")}
 """The fields of a goal that name things, and the variables that stand for these."""
 _SWAP = {"x": "y", "y": "x"}
-NOT = "not "
-"""Prefix of an atom's predicate that stands for a negation, in states: that a door is not closed."""
+NOT = "not "  # Prefix of an atom's predicate that stands for a negation, in states: that a door is not closed
 
-State = frozenset[Atom]
-"""Facts that hold of some things, which are called by their variables."""
+State = frozenset[Atom]  # Facts that hold of some things, which are called by their variables
 
 
 @dataclass(frozen=True, slots=True)

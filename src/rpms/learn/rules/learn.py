@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
-from rpms.learn.manual_review import merged
+from rpms.learn.manual_review import with_edits
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Doubts, Excluded, Learned, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
@@ -22,7 +22,7 @@ from rpms.play.sources import universal_tier
 from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, evidence_file, manual_before, write_learned
 from rpms.store.manuals import MANUAL, ManualText, read_manual
 from rpms.store.traces import Trace, keeping, traces_file
-from rpms.store.yaml_files import manual_yaml, plain, read_yaml
+from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting, Task, World
 
 
@@ -100,7 +100,7 @@ def learn_rules(
         *played,
     ]
     written = manual_yaml(tree, head)
-    final, edits = _with_edits(out, before, tree)
+    final, edits = with_edits(out, MANUAL, before, tree)
     text = manual_yaml(final, head) if edits else written
     _check(out, text, bool(edits))
     if edits:
@@ -195,15 +195,6 @@ def _undetermined(ledger: Ledger) -> int:
         for each in book.attempts
     )
     return sum(min(count, ended[same, True]) for (same, refused), count in list(ended.items()) if not refused)
-
-
-def _with_edits(
-    out: Path, before: tuple[str, str] | None, tree: dict[str, object]
-) -> tuple[dict[str, object], list[Claim]]:
-    if before is None or before[0] == before[1]:
-        return tree, []
-    written, edited = (plain(read_yaml(str(out), text, MANUAL).tree) for text in before)
-    return merged(written, edited, plain(tree))
 
 
 def _check(out: Path, text: str, edited: bool) -> None:

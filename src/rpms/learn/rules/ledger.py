@@ -14,6 +14,7 @@ from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book, SeenStep, Sights, Vocabulary
 from rpms.learn.rules.goals import NOT, GoalBook
+from rpms.learn.rules.needs import bits
 from rpms.learn.rules.processes import Linked
 from rpms.learn.rules.scores import Tie
 from rpms.learn.rules.templates import SLOT, Names, draw
@@ -48,8 +49,7 @@ class InHand:
             )
 
 
-_ASKED = Atom("asked", ())
-"""The fact of a world that asks back: its question is neither a success nor a refusal."""
+_ASKED = Atom("asked", ())  # The fact of a world that asks back: its question is neither a success nor a refusal
 
 
 def vocabulary_of(world: World) -> Vocabulary:
@@ -186,9 +186,12 @@ class Diary:
             return
         in_hand = ledger.in_hand.add(reading.template, reading.names, before.holding, self.episode)
         ledger.names.in_hand |= dict.fromkeys(in_hand)
-        made, unmade = attempt.false & attempt.true_after, attempt.true & attempt.false_after
-        ledger.changing |= {fact.predicate for place, fact in enumerate(book.facts) if made >> place & 1}
-        ledger.changing |= {NOT + fact.predicate for place, fact in enumerate(book.facts) if unmade >> place & 1}
+        for each in (book, linked.near):
+            last = each.attempts[-1] if each.attempts else None
+            if last is not None and last.witness == attempt.witness:
+                made, unmade = last.false & last.true_after, last.true & last.false_after
+                ledger.changing |= {each.facts[bit].predicate for bit in bits(made)}
+                ledger.changing |= {NOT + each.facts[bit].predicate for bit in bits(unmade)}
         self._sight(book, attempt, after)
 
     def _recorded(self, book: Book, said: Spoken, names: tuple[str, ...], step: SeenStep) -> Attempt:

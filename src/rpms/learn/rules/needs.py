@@ -249,8 +249,21 @@ class Needs:
                 label, note = Label.TAKEN_OUT, "it was false in a success kept aside, or a task was won only without it"
             elif self.safe >> bit & 1:
                 label, rows, note, clause = self._labelled(bit, literal)
+            elif self._usual(bit, against):
+                label, note = Label.POSSIBLE, f"false in {len(against)} of {len(self.wins)} successes"
             yield induced(clause, confirmed, against, rows, label=label, unknown=unknown, note=note)
         yield from self.either
+
+    def _usual(self, bit: int, against: Sequence[Witness]) -> bool:
+        """True if a fact was false in successes so rarely that they may be misread, and explains many refusals.
+
+        Plans see to it; the guard does not block by it.
+        """
+        rare = max(1.0, LIMITS.exceptions * len(self.wins))
+        if self._by_name(bit) or len({each.episode for each in against}) > rare or len(self.wins) < LIMITS.telling:
+            return False
+        left = [row for row in self.losses if not row[2] & self.safe and (row[1] | row[2]) >> bit & 1]
+        return sum(row[2] >> bit & 1 for row in left) >= max(LIMITS.either, LIMITS.mostly * len(left))
 
     def _labelled(self, bit: int, literal: Literal) -> tuple[Label, list[Witness], str, Clause]:
         alone = Clause((literal,))
@@ -337,8 +350,11 @@ class Needs:
 
     @cached_property
     def faultless(self) -> list[Attempt]:
-        """Refusals for which no fact accounts: all that explains other refusals is known to be true."""
-        needed = self.explaining
+        """Refusals for which no fact accounts: all that explains other refusals is known to be true.
+
+        Names that say no kind are blamed only where all that may be needed is known to be true.
+        """
+        needed = self.required if self.names_for_kinds else self.explaining
         rows = [row for row in self.losses if row[1] & needed == needed]
         index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
         pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]

@@ -15,8 +15,7 @@ from rpms.learn.rules.needs import bits, union
 from rpms.learn.rules.thresholds import LIMITS
 
 _Row = tuple[Attempt, int, int, int, int]
-_Rows = Sequence[_Row]
-"""Successes with what was true and false before and after, as bits of literals."""
+_Rows = Sequence[_Row]  # Successes with what was true and false before and after, as bits of literals
 
 
 @dataclass(eq=False)

@@ -55,6 +55,22 @@ def _discovered(book: Book, before: Belief, after: Belief, names: Sequence[str])
     return found
 
 
+def _unseen_name(before: Belief, after: Belief, here: str, there: str) -> str:
+    """The name by which a belief knew a place before it was entered, if it did; else the place's own.
+
+    What led from here to that name leads to the place now.
+    """
+    if not isinstance(before, FactBelief) or not isinstance(after, FactBelief):
+        return there
+    for atom, holds in before.known.items():
+        if holds and here in atom.args and len(atom.args) > 1 and after.truth(atom) is Truth.FALSE:
+            for name in atom.args:
+                args = tuple(there if arg == name else arg for arg in atom.args)
+                if name != here and after.truth(Atom(atom.predicate, args)) is Truth.TRUE:
+                    return name
+    return there
+
+
 class Process(NamedTuple):
     """Use of a command, as a manual writes it, and its evidence."""
 
@@ -113,18 +129,23 @@ class Linked:
         moved = not attempt.refused and there is not None and there not in (here, *attempt.names)
         self.moves |= moved
 
-        def record(book: Book, names: tuple[str, ...], *, refused: bool) -> None:
+        def record(book: Book, place: tuple[str, ...], *, refused: bool, later: tuple[str, ...] = ()) -> None:
+            names, then = (*attempt.names, *place), (*attempt.names, *(later or place))
             if book.slots or not refused:
-                found = book.record(step._replace(refused=refused), names, known, dice)
-                seen = found.known_after if refused else found.known_after | _discovered(book, before, after, names)
+                found = book.record(step._replace(refused=refused), names, known, dice, then)
+                seen = found.known_after if refused else found.known_after | _discovered(book, before, after, then)
                 book.add(found._replace(known_after=seen), known)
 
-        record(self.near, (*attempt.names, here), refused=attempt.refused)
+        record(self.near, (here,), refused=attempt.refused)
         if self.moves:
-            others = [name for name in before.names.get(role, ()) if name not in (here, there, *attempt.names)]
+            new = moved and there not in before.names.get(role, ())
+            called = _unseen_name(before, after, here, there) if new and there else there
+            others = [name for name in before.names.get(role, ()) if name not in (here, called, *attempt.names)]
             some = dice.sample(others, min(LIMITS.other_places, len(others)))
-            for name in (*((there,) if moved and there is not None else ()), *some):
-                record(self.far, (*attempt.names, here, name), refused=not (moved and name == there))
+            if moved and there and called:
+                record(self.far, (here, called), refused=False, later=(here, there))
+            for name in some:
+                record(self.far, (here, name), refused=True)
         elif not attempt.refused:
             self.given.append((attempt, tuple(self._came_about(before, after, attempt))))
         if not attempt.refused:

@@ -8,17 +8,17 @@ from itertools import count
 
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import Mind
-from rpms.core.episode import Ending, Step
 from rpms.core.errors import FileError, WorldError
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.rules.conclude import Doubts, Learned, manual_from
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.verify import spoken
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
-from rpms.store.traces import Spoken, Trace
+from rpms.store.traces import Trace
 from rpms.worlds.base import Task
 
 PLAYED = "played "
@@ -40,7 +40,7 @@ class Rehearsal:
     """By goal type, the games that were won, in their order."""
     _mended: dict[str, int] = field(default_factory=dict)
     """By goal type, the games that were played before the manual was last mended."""
-    _lost: dict[str, bool] = field(default_factory=dict)  # By type of task, True if it is explored next
+    _lost: dict[str, bool] = field(default_factory=dict)  # By goal type, True if it is explored next
     _quiet: int = 0  # Games in a row that were won without surprises
     _surprised: bool = False  # True if anything surprised since the manual was last mended
 
@@ -69,7 +69,7 @@ class Rehearsal:
         """Tasks, one of each type in a round, until nothing surprises or none can be played."""
         types: dict[str, list[Task]] = {}
         for task in self.explorer.shuffled():
-            types.setdefault(task.type, []).append(task)
+            types.setdefault(self.explorer.type_of(task), []).append(task)
         for number in count():
             before, enough = self.explorer.episodes, max(LIMITS.quiet_games, LIMITS.several * len(types))
             if self.explorer.steps >= self.explorer.how.steps or self._quiet >= enough:
@@ -88,7 +88,7 @@ class Rehearsal:
     def _next(self, task: Task, mind: Mind) -> Trace | None:
         """An episode played with the manual, or, where it has lost its type, one in which guesses are tried."""
         explorer = self.explorer
-        if self._lost.get(task.type):
+        if self._lost.get(explorer.type_of(task)):
             trace = explorer.episode(task, mending=True)
             return trace if trace.steps else None
         try:
@@ -106,15 +106,9 @@ class Rehearsal:
             game.close()
         if not episode.steps:
             return None
-        number = explorer.episodes + 1
-        last = episode.steps[-1]
-
-        def spoken(step: Step) -> Spoken:
-            ended = episode.ending if step is last else None
-            return Spoken(step.command, step.result, step.score, ended is Ending.WON, ended is Ending.LOST)
-
-        opening, steps = episode.steps[0].observation, tuple(spoken(step) for step in episode.steps if step.command)
-        return Trace(f"{PLAYED}{number}:{task.id}", task.id, task.type, opening, steps)
+        said = tuple(step for step in spoken(episode.steps, episode.ending) if step.command)
+        name = f"{PLAYED}{explorer.episodes + 1}:{task.id}"
+        return Trace(name, task.id, task.type, episode.steps[0].observation, said)
 
     def _take_in(self, trace: Trace) -> None:
         """Learn from an episode, and note whether its type has to be explored: it was played and lost, or never won."""
@@ -123,7 +117,8 @@ class Rehearsal:
         explorer.ledger.read(trace)
         if explorer.steps >= explorer.how.steps and not trace.won:
             return  # the steps ran out
-        results = self.results.setdefault(explorer.world.goal(trace.opening).type, [])
+        type_ = explorer.note_type(trace)
+        results = self.results.setdefault(type_, [])
         if played:
             results.append(trace.won)
         elif trace.won and explorer.agenda.learned is not None:
@@ -131,7 +126,7 @@ class Rehearsal:
                 action = explorer.agenda.learned.action(explorer.ledger.names.read(step.command).template)
                 if action is not None and (doubts := {*action.explaining} - {*action.likely}):
                     self.doubted.setdefault(action.template, set()).update(doubts)
-        self._lost[trace.kind] = not trace.won and (played or not any(results))
+        self._lost[type_] = not trace.won and (played or not any(results))
         refused = any(explorer.world.infeasible(step.answer) for step in trace.steps)
         self._quiet = self._quiet + 1 if played and trace.won and not refused else 0
         self._surprised |= not self._quiet

@@ -30,8 +30,7 @@ class Tie(NamedTuple):
     name: str
 
 
-Ties = Mapping[str, Collection[Tie]]
-"""By name, or the kind of a name with a number."""
+Ties = Mapping[str, Collection[Tie]]  # By name, or the kind of a name with a number
 
 
 class ScoreRow(NamedTuple):

@@ -262,6 +262,8 @@ class Explorer:
     episodes: int = 0
     steps: int = 0
     failed: int = 0  # Episodes in which the world failed
+    _types: dict[str, str] = field(default_factory=dict)  # By task and by its type, the types of goals that were seen
+    _seen: dict[str, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.agenda = Agenda(self.ledger, self.how)
@@ -277,6 +279,7 @@ class Explorer:
             if self.steps >= self.until:
                 return known[number - 1 :]
             self.episodes, self.steps = number, self.steps + len(trace.steps)
+            self.note_type(trace)
             if number % LIMITS.aside == 0:
                 self.aside.append(trace)
                 Ledger(self.world, self.ledger.vocabulary, self.ledger.names).read(trace)  # its names are known
@@ -289,12 +292,30 @@ class Explorer:
         """Play until there were so many steps. Every second task is of a type whose goal is not settled."""
         order = self.shuffled()
         while self.steps < self.until:
-            some = [task for task in order if not self.agenda.settled(task.type)] if self.episodes % 2 else []
+            some = [task for task in order if self._is_open(task)] if self.episodes % 2 else []
             task = (some or order)[self.episodes % len(some or order)]
             trace = self.episode(task)
             self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
+            self.note_type(trace)
             yield trace
             self.agenda.draw_conclusions()
+
+    def type_of(self, task: Task) -> str:
+        """Type of a task's goal, as its opening said; the type that the world gives it where it was never opened."""
+        return self._types.get(task.id, task.type)
+
+    def _is_open(self, task: Task) -> bool:
+        """True if a task's goal type is not settled; before it is opened, if any that its like had is not."""
+        types = {self._types[task.id]} if task.id in self._types else self._seen.get(task.type, {task.type})
+        return not all(map(self.agenda.settled, types))
+
+    def note_type(self, trace: Trace) -> str:
+        """Note the type of an episode's goal, and return it."""
+        found = self.world.goal(trace.opening).type
+        if trace.opening:
+            self._types[trace.task] = found
+            self._seen.setdefault(trace.kind, set()).add(found)
+        return found
 
     def shuffled(self) -> list[Task]:
         """Tasks in a random order."""

@@ -11,55 +11,42 @@ class Thresholds:
 
     # Chance and exceptions.
     by_chance: float = 0.01  # Likelihood below which a coincidence is ruled out
-    exceptions: float = 0.02
-    """Share of contradicting steps that an effect or a process survives: readers misread a text now and then. They
-    are counted and listed. Preconditions, by which the guard blocks, survive none."""
-    mostly: float = 0.9
-    """Share of the successes in which what an action does, or makes known, has to show; also what every fact of a
-    condition has to keep, and what a further condition has to reach: what is left after the first is mostly luck."""
+    exceptions: float = 0.02  # Share of misread steps that effects and processes survive; preconditions survive none
+    mostly: float = 0.9  # Share of successes in which effects show and conditions hold: below it, mostly luck is left
     several: int = 3  # Times that something has to be seen before it is concluded: two may be a coincidence
     witnesses: int = 5  # Steps that are kept with a claim, of each sort: a reader looks at no more
 
     # Names and commands.
     longest_name: int = 8  # Words of a name: longer matches are sentences
-    fixed_names: int = 16
-    """Names without a number up to which all count as fixed ones; with more, only the most widespread do."""
+    fixed_names: int = 16  # Names without a number up to which all are fixed; of more, only the most widespread
     widespread: float = 0.4  # Share of the episodes in which such a name has to be known to be widespread
     most_widespread: int = 32  # Widespread names at most: each adds facts to every action
     settled_names: int = 8  # Episodes before which nothing is said of how widespread a name is
     few_names: int = 8  # Names of a role up to which each gets facts of its own: ways to cut, directions
-    many_names: int = 8
-    """Fixed names in an action's facts from which on some fact about one of them always happens to hold."""
+    many_names: int = 8  # Fixed names in an action's facts from which on some fact about one always happens to hold
 
     # What is recorded of each attempt.
-    probes: int = 2
-    """Kinds that are asked about at a step to see whether anything is known of such: more only cost time."""
+    probes: int = 2  # Kinds asked about at a step, to see if anything is known of such: more only cost time
     remembered: int = 200  # Attempts of an action whose beliefs are kept, so that facts found later can be looked up
     glimpsed: int = 60  # Successes of an action that are asked what they showed of things it does not name
     imagined_at_step: int = 2  # Actions that are looked at after a step without being tried
     most_imagined: int = 1_000  # Of one action: enough to tell which facts go together
-    linked_attempts: int = 300
-    """Attempts of an action that are looked at together with the agent's place: enough to learn a map's rule."""
+    linked_attempts: int = 300  # Attempts looked at together with the agent's place: enough to learn a map
     other_places: int = 8  # Places that an action did not lead to, looked at for each one that it did
 
     # Preconditions.
-    decisive: int = 2
-    """Refusals with one fact alone false that make it necessary. One would do in a world without hidden causes."""
+    decisive: int = 2  # Refusals with one fact alone false that make it necessary: two, as causes may be hidden
     alike: int = 12  # Attempts in which two facts agreed and never disagreed, after which they count as one
     alternatives: int = 3  # Facts of which one must have been needed, up to which that is written
     seldom_known: float = 0.25  # Share of the successes in which a fact has to be known: a few say nothing of the rest
     either: int = 4  # Refusals that a precondition of two facts, of which one must hold, has to explain
     either_of_known: float = 0.5  # Its share of the unexplained refusals in which both facts are known
-    either_of_all: float = 0.1
-    """Its share of all unexplained refusals: with a hidden cause, some pair always fits a few."""
-    few_successes: int = 25
-    """Successes below which all that may be needed is taken for needed when planning experiments."""
+    either_of_all: float = 0.1  # Its share of all unexplained refusals: with a hidden cause, some pair fits a few
+    few_successes: int = 25  # Successes below which plans for experiments see to all that may be needed
     fewest_successes: int = 2  # Successes that make a command an action
     refused_kinds: int = 3  # Refusals with nothing else missing after which kinds are taken not to work
-    unlucky_kind: float = 0.05
-    """Likelihood below which a kind that works with some was not merely tried with the wrong others."""
-    seldom_in_hand: float = 0.3
-    """Share of other situations in which a fact may hold that is named as a circumstance of a rare success."""
+    unlucky_kind: float = 0.05  # Likelihood below which a kind was not just tried with the wrong others
+    seldom_in_hand: float = 0.3  # Share of other situations in which a rare success's circumstance may hold
     most_circumstances: int = 2  # Circumstances that are kept: there are many such facts, and some always hold
 
     # Effects.
@@ -80,31 +67,26 @@ class Thresholds:
     # Goals.
     goal_things: int = 3  # Things of one field that are looked at in a state: those that were handled last
     goal_states: int = 40  # Different last states of wins that are compared: the most frequent
-    goal_exceptions: float = 0.25
-    """Share of wins that a goal may leave unexplained: some games are won before the belief can see it."""
+    goal_exceptions: float = 0.25  # Share of wins a goal may leave unexplained: some come unseen by the belief
     largest_guess: int = 3  # Facts of a guess at what a goal wants, as long as none was won
     enough_wins: int = 12  # Wins of a goal type after which its episodes serve other questions
 
     # Scores.
     score_rises: int = 3  # Rises of the score before the end that make it a score of parts, and rises that a deed needs
     score_told: float = 0.5  # Share of the rises that facts have to account for; below it, kinds are asked
-    score_harmless: float = 0.1
-    """Share of what did not score that may have ended the task for things still to be tried blindly."""
+    score_harmless: float = 0.1  # Share of what did not score that may have ended the task, for blind trials
     scores_again: float = 1 / 3  # Share of repetitions that may have scored for something to count once
     ruin: float = 20.0  # Steps that it is worth not to end the task for good
-    looking_for_more: float = 3.0
-    """Steps that looking for more things to score with costs in a plan, before any are tried blindly."""
+    looking_for_more: float = 3.0  # Cost of looking for more things to score with, before any are tried blindly
     score_shares: tuple[tuple[str, float], ...] = (("mostly", 0.8), ("often", 0.45), ("sometimes", 0.15))
     """By table, the share of the things that have to have scored in a place to stand in it."""
     doubt: float = 1.0  # Things by which a row of a score table is moved towards the average: one alone proves little
 
     # Exploration.
-    given_up: int = 3
-    """Episodes after which a world that failed in all of them is given up: a world that starts at all fails less."""
+    given_up: int = 3  # Episodes after which a world that failed in all of them is given up
     aside: int = 10  # One episode in so many is kept aside for verification
     played: float = 0.1  # Share of the steps, the last ones, in which the learned manual plays
-    stuck_after: int = 4
-    """Failures of one command in a row that end a game in which the manual plays: nothing else will come of it."""
+    stuck_after: int = 4  # Failures of one command in a row that end a game played with the manual
     quiet_games: int = 12  # Games won in a row without surprises, and `several` of each type, that end such play
     deadly: float = 1 / 3  # Share of an action's successes that ended the task for good, from which on it is put off
     deadly_often: int = 5  # And the number of them

@@ -17,8 +17,7 @@ from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Claim, Label
 
 _OF_NAMES = "a table of names, unknown for any other name"
-_PLACES_SAID = 6
-"""Places that the sentence about where something is names."""
+_PLACES_SAID = 6  # Places that the sentence about where something is names
 
 
 def manual_tree(learned: Learned) -> dict[str, Any]:
