@@ -1,0 +1,175 @@
+"""Rooms that have another name before they are entered: walking and searching are learned all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rpms.core.belief import Belief, FactBelief
+from rpms.core.goal import Goal
+from rpms.core.wording import Wording
+from rpms.learn.rules.agenda import Exploring
+from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.worlds.base import Game, Outcome, Setting, Task, World
+
+_PREDICATES = """\
+world: cellars
+predicates:
+  at: {args: [room], yes: you are in the <room>, no: you are not in the <room>, exclusive: always}
+  seen: {args: [room], yes: the <room> was seen, no: the <room> was not seen yet}
+  leads: {args: [room, way, other], yes: "<way> of the <room> is the <other>", no: "<way> of <room> is not <other>"}
+  here: {args: [thing], yes: the <thing> is here, no: the <thing> is not here, exclusive: with}
+  with: {args: [room, thing], yes: the <thing> is in the <room>, no: the <thing> is not in the <room>}
+  holding: {args: [thing], yes: you hold the <thing>, no: you do not hold the <thing>}
+  open: {args: [box], yes: the <box> is open, no: the <box> is closed}
+"""
+WAYS = ("up", "down")
+ROOMS = ("attic", "bath", "cellar", "den", "entry", "foyer", "garage", "hall")
+THINGS = (
+    "cap",
+    "coin",
+    "comb",
+    "cup",
+    "fan",
+    "fork",
+    "jar",
+    "key",
+    "lamp",
+    "mat",
+    "nail",
+    "pen",
+    "pin",
+    "pot",
+    "rug",
+    "saw",
+)
+BOXES = ("bin", "case", "chest", "crate", "safe", "trunk")
+
+
+@dataclass
+class CellarsGame:
+    """Four rooms above each other, a thing in each, and a box somewhere. Tasks want a thing in hand or a box open."""
+
+    seed: int
+
+    def reset(self) -> Outcome:
+        dice = Random(self.seed)
+        self.rooms, self.things = dice.sample(ROOMS, 4), dice.sample(THINGS, 4)
+        self.box, self.where, self.at, self.held = dice.choice(BOXES), dice.randrange(4), dice.randrange(4), ""
+        self.open, self.wanted = False, f"open {self.box}" if self.seed % 3 == 0 else f"take {dice.choice(self.things)}"
+        return Outcome(f"{self.wanted}|{self.look()}")
+
+    def look(self) -> str:
+        ways = [way for way, step in zip(WAYS, (1, -1), strict=True) if 0 <= self.at + step < 4]
+        here = [each for each in self.things[self.at : self.at + 1] if each != self.held]
+        boxes = [f"{self.box}={int(self.open)}"] if self.at == self.where else []
+        return f"{self.rooms[self.at]};{','.join(ways)};{','.join(here)};{','.join(boxes)}"
+
+    def step(self, command: str) -> Outcome:
+        if command not in self.admissible():
+            return Outcome("refused")
+        verb, _, what = command.partition(" ")
+        self.at += {"up": 1, "down": -1}.get(what, 0)
+        self.held = what if verb == "take" else self.held
+        self.open |= verb == "open"
+        won = command == self.wanted
+        return Outcome(f"{verb} {what}|{self.look()}", float(won), won=won, done=won)
+
+    def admissible(self) -> tuple[str, ...]:
+        ways = [f"go {way}" for way, step in zip(WAYS, (1, -1), strict=True) if 0 <= self.at + step < 4]
+        opens = [f"open {self.box}"] if self.at == self.where and not self.open else []
+        takes = [f"take {self.things[self.at]}"] if self.things[self.at] != self.held else []
+        return (*ways, *opens, *takes)
+
+    def close(self) -> None:
+        pass
+
+
+class Cellars(World):
+    """The World of such games. Every task is of one type; what its goal is, the opening says."""
+
+    name = "cellars"
+    splits = ("train", "test")
+    wording = Wording("", "")
+    step_budget = 25
+
+    def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:
+        numbers = range(40) if split == "train" else range(100, 112)
+        return tuple(Task(f"{split}-{number}", split, "any", {"seed": str(number)}) for number in numbers)
+
+    def open(self, task: Task, _setting: Setting) -> Game:
+        return CellarsGame(int(task.source["seed"]))
+
+    def goal(self, opening: str) -> Goal:
+        verb, _, what = opening.partition("|")[0].partition(" ")
+        return Goal(verb, what)
+
+    def start(self, _goal: Goal) -> Belief:
+        return FactBelief()
+
+    def update(self, belief: FactBelief, action: str | None, observation: str) -> Belief:
+        if observation == "refused":
+            return belief
+        room, ways, things, boxes = observation.partition("|")[2].split(";")
+        before, way = belief.location, (action or "").removeprefix("go ")
+        belief = belief.learn("not at(_)", f"at({room})", f"seen({room})", "not here(_)", f"not with({room}, _)")
+        belief = belief.learn(room=[room], other=[room], way=WAYS)
+        if before and before != room and way in WAYS:
+            back = WAYS[way == "up"]
+            belief = belief.learn(f"not leads({before}, {way}, _)", f"leads({before}, {way}, {room})")
+            belief = belief.learn(f"not leads({room}, {back}, _)", f"leads({room}, {back}, {before})")
+        for each in WAYS:
+            known = [atom for atom, holds in belief.known.items() if holds and atom.args[:2] == (room, each)]
+            beyond = f"{each} of {room}"
+            if each not in ways.split(","):
+                belief = belief.learn(f"not leads({room}, {each}, _)")
+            elif not known:
+                belief = belief.learn(f"leads({room}, {each}, {beyond})", f"not seen({beyond})", other=[beyond])
+                belief = belief.learn(room=[beyond])
+        for thing in filter(None, things.split(",")):
+            belief = belief.learn(f"with({room}, {thing})", f"here({thing})", f"not holding({thing})", thing=[thing])
+        for box, _, state in (each.partition("=") for each in filter(None, boxes.split(","))):
+            belief = belief.learn(f"with({room}, {box})", f"here({box})", box=[box])
+            belief = belief.learn(f"open({box})" if state == "1" else f"not open({box})")
+        if (action or "").startswith("take "):
+            belief = belief.learn("not holding(_)", f"holding({way.removeprefix('take ')})")
+        return belief
+
+    def infeasible(self, observation: str) -> bool:
+        return observation == "refused"
+
+    def manual(self) -> Any:
+        return (("cellars", _PREDICATES),)
+
+
+@cache
+def learned() -> RulesLearned:
+    world = Cellars()
+    with TemporaryDirectory() as folder:
+        plan = RulesPlan(world, tuple(world.tasks("train", Setting())), Setting(), "train", Exploring(steps=800))
+        return learn_rules(plan, Path(folder, "manual.yaml"))
+
+
+def test_a_room_is_the_one_that_its_made_up_name_stood_for() -> None:
+    walks = [each.schema for each in learned().learned.processes if each.schema.syntax == ("go <way>",)]
+    arrive = next(each for each in walks if any(effect.atom.predicate == "at" for effect in each.effects))
+    assert any(literal.atom.predicate == "leads" for need in arrive.preconditions for literal in need.literals)
+    assert not any(str(need).startswith("seen(") for need in arrive.preconditions), "rooms not seen yet are reached too"
+    assert any(each.observes and each.observes[0].atom.predicate == "with" for each in walks)
+
+
+def test_boxes_are_near_as_things_are() -> None:
+    action = learned().learned.action("open <>")
+    assert action is not None
+    assert "here(box)" in {str(action.bind(fact.clause)) for fact in action.needs if fact.label.value == "necessary"}
+
+
+def test_goals_are_told_apart_by_their_openings_and_won() -> None:
+    goals = {goal.type: sorted(map(str, goal.state)) for goal in learned().learned.goals}
+    assert goals == {"open": ["open(x)"], "take": ["holding(x)"]}
+    assert not [line for line in learned().played if line.startswith("NOT WON")]
