@@ -144,10 +144,7 @@ def merge_files(
 
 
 @app.command("diff")
-def diff(
-    before: options.MemoryFile,
-    after: options.MemoryFile,
-) -> None:
+def diff(before: options.MemoryFile, after: options.MemoryFile) -> None:
     """List what differs between two memories. The exit code is 0 if they are equal, 1 if they differ."""
     for file in (before, after):
         _warn_if_changed(file)
@@ -167,8 +164,7 @@ def diff(
 
 @app.command("export")
 def export(
-    file: options.MemoryFile,
-    out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")],
+    file: options.MemoryFile, out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")]
 ) -> None:
     """Write a memory as Markdown to read, or as CSV for a spreadsheet."""
     form = _FORMS.get(out.suffix)
