@@ -17,7 +17,7 @@ from rpms.core.reading.requests import Reader, SlotQuestion, Source, Weights, we
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.foreign.json_text import NotJson, loads
-from rpms.models.base import Decoding, Model, Request, can_read, can_weigh
+from rpms.models.base import Decoding, Model, Request, able
 from rpms.worlds.base import World
 
 ANSWER_TOKENS = 64
@@ -68,7 +68,7 @@ class Reads:
         """Reader by name, else the model if it is a language model, else the words alone."""
         if self.control:
             return Source(self.control)
-        return Source.MODEL if self.model is not None and can_read(self.model) else Source.WORDS
+        return Source.MODEL if self.model is not None and able(self.model, "reads") else Source.WORDS
 
     def reader(self, world: World, mind: Mind) -> Reader:
         """A reader with what a mind knows: its rules and its memory count where they are on. Made once for a memory."""
@@ -178,7 +178,7 @@ class _Asking:
     def _weigh(self, question: SlotQuestion) -> Weights:
         assert self._model is not None  # without one, a reader asks nothing
         decoding = Decoding(max_tokens=ANSWER_TOKENS)
-        if can_weigh(self._model):
+        if able(self._model, "weighs"):
             asked = Request(
                 question.prompt, decoding, self._episode, choices=question.choices, weigh=True, begun=question.begun
             )
