@@ -28,6 +28,8 @@ JSON = (
 CONTROLS = (Source.WORDS, Source.NEAREST, Source.RANDOM)
 """Readers without a model, by name."""
 
+NO_GOAL = "no goal of the manual fits"
+"""Beginning of the note on a request that means nothing here."""
 Ask = Callable[[str, Sequence[str]], str]
 """Asked where a request cannot be read: given the request and the goals there are, returns the goal in other words."""
 
@@ -118,7 +120,7 @@ def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: st
 def _asked_of_somebody(world: World, goal: Goal, mind: Mind, reads: Reads, asking: _Asking) -> Understood:
     """The goal as a person puts it otherwise; else unknown, with a note."""
     types = [form.type for form in forms_of(mind.schemas)]
-    note = f"no goal of the manual fits `{goal.text}`; it has {', '.join(types)}"
+    note = f"{NO_GOAL} `{goal.text}`; it has {', '.join(types)}"
     if reads.ask is not None:
         told = reads.ask(goal.text, types)
         meant = goal_in_words(world, told, types, goal.text)
