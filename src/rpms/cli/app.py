@@ -37,7 +37,7 @@ class Known(NamedTuple):
                 case ast.FunctionDef(name=self.name):
                     return (ast.get_docstring(node) or "").partition("\n")[0]
                 case ast.Assign(targets=[ast.Name(id=self.name)], value=ast.Call(keywords=words)):
-                    return next(ast.literal_eval(each.value) for each in words if each.arg == "help")
+                    return str(next(ast.literal_eval(each.value) for each in words if each.arg == "help"))
         raise LookupError(self)
 
 
