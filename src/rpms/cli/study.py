@@ -128,7 +128,7 @@ def run_file(
         parts = (
             f"the first prompt, {TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the step budget"
         )
-        say(f"a guess takes {parts}{f', once for each of {epochs} epochs' if epochs > 1 else ''}; nothing was run")
+        say(f"a guess takes {takes}{f', once for each of {epochs} epochs' if epochs > 1 else ''}; nothing was run")
         if any(len(case.names) > 1 for case in study.cases):
             say("of methods with several trials, only the first is counted")
         return
