@@ -35,7 +35,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Rules, memory and method": (
         *("condition", "preset", "memory", "overlap", "manual", "tiers", "arbitration", "state_filter"),
         *("theta", "k", "schemas", "memory_tokens", "warnings", "examined", "weights", "mask"),
-        *("agent", "trials", "insights", "retriever", "consistency"),
+        *("agent", "trials", "insights", "retriever", "consistency", "prompt"),
     ),
     "The prompt, and what is done about actions": ("prompts", "layout", "form", "belief", "enforce", "repair"),
     "Learning": ("rounds", "later", "go_on", "audit", "harvest", "lessons"),
