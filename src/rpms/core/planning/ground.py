@@ -10,7 +10,7 @@ from typing import Any
 
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
-from rpms.core.facts import Truth, kind_of
+from rpms.core.facts import kind_of
 from rpms.core.planning.achievers import (
     Achiever,
     Achievers,
@@ -20,6 +20,7 @@ from rpms.core.planning.achievers import (
     Need,
     answers_of,
     command_of,
+    fact_of,
     known_names,
 )
 from rpms.core.rules import ANYTHING
@@ -139,8 +140,9 @@ class Ground:
                 for way in self._manual.makers(predicate)
                 for name in self._names.get(way.fact.args[0], ())
                 if all(
-                    effect.bind({way.fact.args[0]: name}).truth(self._facts) is Truth.TRUE
-                    for effect in way.schema.effects
+                    self._facts.value(predicate, tuple([name if arg == way.fact.args[0] else arg for arg in args]))
+                    is (not negated)
+                    for predicate, args, negated, _ in map(fact_of, way.schema.effects)
                 )
             ]
         return self._here[predicate]
