@@ -300,6 +300,10 @@ Judged = tuple[bool | None, float, Fact | None]
 """A judged need: False if impossible, the price of assuming it, and the fact left to achieve."""
 
 
+Expanded = tuple[Goal | None, object, dict[Fact, tuple[Sequence[Any], tuple[tuple[Any, Any], ...]]]]
+"""Edges that lead to a fact, for a goal and an order of places, each with the answers it rests on."""
+
+
 class KnownNames:
     """Names that a situation knows, and all that follows from them and from the manual.
 
@@ -309,10 +313,10 @@ class KnownNames:
     def __init__(
         self, lasting: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]], before: KnownNames | None
     ) -> None:
-        names = before.names if before is not None else {}
+        names: Mapping[str, Sequence[str]] = before.names if before is not None else {}
         same = {role: names[role] for role, every in known.items() if names.get(role) == every}
         self.known = known
-        self.names = {**lasting, **known, **same}  # one object as long as they are the same
+        self.names: Mapping[str, Sequence[str]] = {**lasting, **known, **same}  # one object as long as they are the same
         self.roles: dict[str, set[str]] = {}
         for role, every in self.names.items():
             for name in every:
@@ -329,8 +333,7 @@ class KnownNames:
         )
         """Facts and things derived for progress."""
         goal, order, expanded = kept.expanded if kept else (None, None, {})
-        self.expanded: tuple[Goal | None, object, dict[Fact, Any]] = (goal, order, dict(expanded))
-        """Edges that lead to a fact, for a goal and an order of places, each with the answers it rests on."""
+        self.expanded: Expanded = (goal, order, dict(expanded))
 
     def grown_to(self, roles: Mapping[str, set[str]]) -> bool:
         """True if all names have the roles they had, and of the new ones none was asked about."""

@@ -70,7 +70,6 @@ class Edge:
 
 
 HOLDS: Judged = (True, 0.0, None)
-NOTHING: tuple[Any, Any] = (None, ())
 
 
 class Ground:
@@ -129,7 +128,8 @@ class Ground:
 
     def _called(self, role: str) -> Sequence[str]:
         """The names in a role."""
-        names = self._read[role] = self._names.get(role, ())
+        names = self._names.get(role, ())
+        self._read[role] = names
         return names
 
     def _places(self, predicate: str) -> Sequence[str]:
@@ -259,11 +259,10 @@ class Ground:
     def _possible(self, need: Need, parameter: str, binding: dict[str, str]) -> set[str]:
         """The names for a parameter with which a need is not out of the question."""
         key = (id(need), *[binding.get(arg, arg) if arg != parameter else None for arg in need.literals[0].args])
-        passing, read = self._passing.get(key, NOTHING)
-        if passing is None:
+        passing, read = self._passing.get(key, (set[str](), None))
+        if read is None:
             outer, self._read = self._read, {}
             bound = dict(binding)
-            passing = set()
             for name in self._called(parameter):
                 bound[parameter] = name
                 if self._judge(need, bound)[0] is not False:
@@ -340,11 +339,12 @@ class Ground:
 
     def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         key = (predicate, args)
-        value = self._known.get(key, NOTHING)
-        if value is NOTHING:
+        try:
+            value = self._known[key]
+        except KeyError:
             value = self._known[key] = self._find_value(predicate, args)
         self._read[key] = value
-        return value  # type: ignore[return-value]
+        return value
 
     def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         table, kinds = self._lore.facts.get(predicate), self._lore.kinds.get(predicate)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.planning.achievers import Achievers, Fact
-from rpms.core.planning.ground import NOTHING, Edge, Order, is_unseen
+from rpms.core.planning.ground import Edge, Order, is_unseen
 from rpms.core.planning.progress import Purposeful
 
 GOAL = Fact("goal", ())
@@ -89,13 +89,14 @@ class Priced(Purposeful):
 
     def _edges_to(self, fact: Fact) -> Sequence[Edge]:
         """The edges to a fact that does not hold; those of an earlier step where they rest on nothing that changed."""
-        edges, read = self._expanded.get(fact, NOTHING)
-        for key, answer in read:
-            if (self._names.get(key, ()) if type(key) is str else self._value(*key)) is not answer:
-                break
-        else:
-            if edges is not None:
-                found: Sequence[Edge] = edges
+        if fact in self._expanded:
+            found, read = self._expanded[fact]
+            known, names = self._known, self._names
+            for key, answer in read:
+                now = known[key] if key in known else names.get(key, ()) if type(key) is str else self._value(*key)
+                if now is not answer:
+                    break
+            else:
                 return found
         self._read = {}
         found = list(self._ways(fact))
@@ -114,7 +115,7 @@ class Priced(Purposeful):
                 if not edge.needs:
                     heappush(heap, (edge.cost, next(number), edge.fact))
                     continue
-                so_far = [edge.cost, len(edge.needs), edge]
+                so_far: list[Any] = [edge.cost, len(edge.needs), edge]
                 for need in edge.needs:
                     waiting.setdefault(need, []).append(so_far)
         costs, totals = self._costs, self._totals
