@@ -200,7 +200,10 @@ def write_faster_classes(jar: Path, folder: Path) -> bool:
 
 def _edit(it: ClassFile, edit: Mapping[str, Any], names: Mapping[str, str]) -> None:
     """Make one edit of the table, with names in place of those in braces."""
-    match {key: value.format_map(names) if isinstance(value, str) else value for key, value in edit.items()}:
+    named: dict[str, Any] = {
+        key: value.format_map(names) if isinstance(value, str) else value for key, value in edit.items()
+    }
+    match named:
         case {"implement": interface}:
             it.implement(interface)
         case {"add_field": name, "type": kind}:

@@ -91,7 +91,8 @@ def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
     if stem == "chemistry-mix-paint-tertiary-color":
         colours = fields["target"].removesuffix(" paint").split("-")
         said["intermediate"] = next((f"{colour} paint" for colour in colours if colour not in _PRIMARY), "")
-    return said | TABLE["also"].get(stem, {})
+    said.update(TABLE["also"].get(stem, {}))
+    return said
 
 
 _START: Final = re.compile(r"Your task is to ")

@@ -61,13 +61,13 @@ def kind_named(name: str) -> TaskKind:
     raise InputError(f"ScienceWorld has no task {name!r}: {nearest(name, KINDS)}")
 
 
-def task_at(name: str, variation: int) -> Task:
+def task_at(name: str, number: int) -> Task:
     """Return one variation of a task, by number."""
     kind = kind_named(name)
-    if not 0 <= variation < kind.total:
-        raise InputError(f"{name} has no variation {variation}: they go from 0 to {kind.total - 1}")
-    source = {"task": name, "variation": str(variation)}
-    return Task(id=f"{name}/{variation}", split=kind.split_of(variation), type=name, source=source)
+    if not 0 <= number < kind.total:
+        raise InputError(f"{name} has no variation {number}: they go from 0 to {kind.total - 1}")
+    source = {"task": name, "variation": str(number)}
+    return Task(id=f"{name}/{number}", split=kind.split_of(number), type=name, source=source)
 
 
 def list_tasks(

@@ -149,6 +149,7 @@ def _permissions(belief: TelecomBelief, app: str, granted: list[str]) -> Telecom
     return belief.learn(Literal(Atom("granted", (app, "_")), negated=True), *facts)
 
 
+_LISTED = re.compile(r"^   - (\w+)$", re.MULTILINE)
 _READERS: Mapping[str, _Reader] = {
     "@sim": lambda belief, match: _sim(belief, match[1]),
     "@no_sim": lambda belief, _: _sim(belief, "missing"),
@@ -162,7 +163,6 @@ _READERS: Mapping[str, _Reader] = {
     ),
     "@paid": lambda belief, match: belief.noting(match[1], {"status": "Paid"}).learn("not requested"),
 }
-_LISTED = re.compile(r"^   - (\w+)$", re.MULTILINE)
 
 
 def _reader(told: str) -> _Reader:

@@ -85,14 +85,14 @@ def game_named(name: str) -> str:
     return name
 
 
-def task_at(name: str, seed: int) -> Task:
+def task_at(name: str, number: int) -> Task:
     """Return the task that a game and a seed make."""
     game = game_named(name)
     for fold, seeds in FOLDS.items():
-        if seed in seeds:
-            return Task(id=f"{game}/{seed}", split=fold, type=game, source={"game": game, "seed": str(seed)})
+        if number in seeds:
+            return Task(id=f"{game}/{number}", split=fold, type=game, source={"game": game, "seed": str(number)})
     folds = ", ".join(f"{seeds.start} to {seeds.stop - 1} ({fold})" for fold, seeds in FOLDS.items())
-    raise InputError(f"{name} has no seed {seed}: they are {folds}")
+    raise InputError(f"{name} has no seed {number}: they are {folds}")
 
 
 def list_tasks(fold: str, games: Iterable[str]) -> list[Task]:
