@@ -315,8 +315,8 @@ class KnownNames:
     ) -> None:
         names: Mapping[str, Sequence[str]] = before.names if before is not None else {}
         same = {role: names[role] for role, every in known.items() if names.get(role) == every}
-        self.known = known
-        self.names: Mapping[str, Sequence[str]] = {**lasting, **known, **same}  # one object as long as they are the same
+        self.known = known  # of what is the same, the same object
+        self.names: Mapping[str, Sequence[str]] = {**lasting, **known, **same}
         self.roles: dict[str, set[str]] = {}
         for role, every in self.names.items():
             for name in every:
