@@ -1,5 +1,6 @@
 """One table of what learned manuals are worth, over seeds and worlds: `learn_rules.py --seeds 0-9 --jobs 16 …`.
 
+With `--steps`, each world is learned with those steps; games of TextWorldExpress share them.
 Every job learns one manual in a process of its own and plays games that were not explored. Rows are kept in
 `OUT/table.jsonl` as they come, and a second run goes on from there.
 """
@@ -46,17 +47,18 @@ class Job(NamedTuple):
 def jobs_of(args: argparse.Namespace) -> Iterator[Job]:
     """Every manual of the table, the slowest first."""
     worlds, few = args.worlds.split(","), args.seeds[:FEW_SEEDS]
+    asked = [int(steps) for steps in args.steps.split(",")] if args.steps else []
     if "science" in worlds:
-        yield from (Job("scienceworld", "", SCIENCE_STEPS, seed) for seed in few)
+        yield from (Job("scienceworld", "", steps, seed) for steps in asked or [SCIENCE_STEPS] for seed in few)
     if "express" in worlds:
         games = sorted({task.type for task in find_world("textworld-express").tasks("train", Setting())})
-        share = EXPRESS_STEPS // len(games)
+        shares = [steps // len(games) for steps in asked or [EXPRESS_STEPS]]
         games = args.only.split(",") if args.only else games
-        yield from (Job("textworld-express", game, share, seed) for game in games for seed in few)
+        yield from (Job("textworld-express", game, share, seed) for share in shares for game in games for seed in few)
     if "alfworld" in worlds and args.data:
-        yield from (Job("alfworld", "", steps, seed) for steps in ALFWORLD_STEPS for seed in args.seeds)
+        yield from (Job("alfworld", "", steps, seed) for steps in asked or ALFWORLD_STEPS for seed in args.seeds)
     if "textworld" in worlds and args.textworld:
-        yield from (Job(str(args.textworld), "", TEXTWORLD_STEPS, seed) for seed in few)
+        yield from (Job(str(args.textworld), "", steps, seed) for steps in asked or [TEXTWORLD_STEPS] for seed in few)
 
 
 def unpacked(data: Path, out: Path) -> Path:

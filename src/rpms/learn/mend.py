@@ -14,7 +14,7 @@ from rpms.core.acting.surprise import Noticed, Surprise, SurpriseKind, compare, 
 from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Literal, Truth
-from rpms.core.goal import EXPLORING, Progress
+from rpms.core.goal import NOTHING_DONE
 from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
@@ -24,7 +24,6 @@ from rpms.store.yaml_files import read_yaml, with_list
 from rpms.worlds.base import World
 
 _PROCESS = "process "
-_UNKNOWN = Progress(EXPLORING, "", 0, 1)
 _FIELDS = {
     LinePart.NEEDS: "preconditions",
     LinePart.DOES: "effects",
@@ -112,7 +111,7 @@ def find_surprises(manual: RuleManual, moment: RecordedStep) -> Noticed:
     for of, seen in shown:
         text = f"`{moment.command}` showed what no line says: {seen}"
         noticed = noticed.with_(_SHOWN, ManualLine(of, LinePart.SHOWS, COMPLETE), text, noticed.trust)
-    holds = goal_holds(rules, moment.after, _UNKNOWN)
+    holds = goal_holds(rules, moment.after, NOTHING_DONE)
     if moment.won and not holds and rules.purpose is not None and not rules.purpose.each:
         return noticed.with_(_EARLY, "", "won before all that the goal wants held", noticed.trust)
     return goal_goes_on(noticed, rules, moment.after) if holds and not moment.won else noticed

@@ -7,12 +7,12 @@ from functools import cached_property
 
 from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
 from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Repair
-from rpms.core.acting.step_context import turn_state
 from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.experience.lessons import ended_alike
+from rpms.core.experience.step_context import turn_state
 from rpms.core.goal import Goal
 from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Part, Turn
