@@ -125,10 +125,9 @@ def run_file(
         how = "as measured in the first episodes" if waits else "a guess until the first episodes are played"
         hours = f"{answers * wait / workers / 3600:.1f} hours with --workers {workers}, at {wait:.2g} s an answer"
         say(f"about {answers:,} answers: {hours}, {how}")
-        parts = (
-            f"the first prompt, {TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the step budget"
-        )
-        say(f"a guess takes {takes}{f', once for each of {epochs} epochs' if epochs > 1 else ''}; nothing was run")
+        step = f"{TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the step budget"
+        times = f", once for each of {epochs} epochs" if epochs > 1 else ""
+        say(f"a guess takes the first prompt, {step}{times}; nothing was run")
         if any(len(case.names) > 1 for case in study.cases):
             say("of methods with several trials, only the first is counted")
         return
