@@ -105,7 +105,7 @@ def test_an_episode_is_shown_from_beginning_to_end(rpms: Rpms, played):
 def test_belief_and_prompts_are_shown_on_demand(rpms: Rpms, played):
     assert "Holding:" not in rpms("show", played).out
     assert "  Holding: nothing" in rpms("show", played, "--belief").out
-    prompts = rpms("show", played, "--prompt").out
+    prompts = rpms("show", played, "--show-prompts").out
     assert "--- system" in prompts.lower() or "--- instruction" in prompts.lower()
 
 

@@ -28,9 +28,16 @@ class TestPlay:
         assert name in rpms("play", "alfworld", "--task", name[:-1]).out
 
     def test_rules_and_prompts_are_shown_when_asked_for(self, rpms: Rpms):
-        said = rpms("play", "alfworld", "--rules", "--prompt", "--layout", "paper", "--preset", "strict")
+        said = rpms("play", "alfworld", "--rules", "--show-prompts", "--layout", "paper", "--preset", "strict")
         for words in ("[U-SEARCH-001]", "rules.domain, ", "[Possible Actions", "won ("):
             assert words in said.out
+
+    def test_the_old_name_of_that_option_is_refused_with_the_new_one(self, rpms: Rpms):
+        assert "--show-prompts" in rpms("play", "alfworld", "--prompt").line
+
+    def test_a_request_that_no_goal_fits_is_said_to_be_one(self, rpms: Rpms):
+        said = rpms("play", "alfworld", "--split", "builtin", "--steps", "1", "--goal", "sing a song to me")
+        assert "no goal of the manual fits `sing a song to me`" in said.out
 
     def test_the_baseline_has_no_rules(self, rpms: Rpms):
         assert "active rules: none" in rpms("play", "alfworld", "--condition", "baseline").out

@@ -69,6 +69,11 @@ class TestRules:
         assert "kinds (2), used by plans and the guard\n  warms:\n    yes: egg with oven, pan\n" in shown
         assert "    yes: tea with pot\n    no: egg with bed\n  soft:\n    yes: egg, tofu\n" in shown
 
+    @pytest.mark.parametrize("world", ["alfworld", "scienceworld", "textworld-express", "tau2-telecom"])
+    def test_a_manual_as_one_file_says_the_same(self, rpms: Rpms, tmp_path: Path, world: str):
+        (tmp_path / "mine.yaml").write_text(rpms("rules", "show", world, "--yaml").out, encoding="utf-8")
+        assert rpms("rules", "diff", world, tmp_path / "mine.yaml").code == 0
+
     def test_an_unknown_goal_lists_the_types(self, rpms: Rpms):
         assert "goal types: look_at_obj_in_light" in rpms("rules", "show", "alfworld", "--goal", "nope").line
 

@@ -52,7 +52,7 @@ def test_a_mistake_in_an_option_loads_the_options_alone_and_nothing_that_plays(c
     assert len(own) <= 20
     assert not (HEAVY | {"rich.console", "torch", "transformers", "ray", "scipy", "matplotlib", "numpy"}) & names
     assert len(names) <= 500
-    assert not {f"rpms.cli.{each.module}" for each in COMMANDS.values()} & names - {"rpms.cli.playing"}
+    assert not {f"rpms.{each.module}" for each in COMMANDS.values()} & names - {"rpms.cli.playing"}
 
 
 def test_an_options_help_names_what_only_the_settings_know():

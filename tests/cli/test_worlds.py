@@ -19,6 +19,7 @@ class TestWorlds:
 
     def test_mistakes(self, rpms: Rpms):
         assert "unknown world 'nope'" in rpms("worlds", "check", "nope").line
+        assert "./nope: there is no such folder" in rpms("worlds", "check", "./nope").line
         assert "no engine 'nope'" in rpms("worlds", "check", "alfworld", "--engine", "nope").line
         assert "no property is called 'nope'" in rpms("worlds", "check", "alfworld", "--only", "nope").line
 

@@ -7,16 +7,17 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.belief import FactBelief, Situation, StateSignature
+from rpms.core.belief import Done, FactBelief, Situation, StateSignature
 from rpms.core.consistency import same_occupancy
 from rpms.core.experience.adapt import AdaptContext, adapted, recalled_steps
 from rpms.core.experience.follow import Following
 from rpms.core.experience.lessons import ended_alike, failed_alike
 from rpms.core.facts import kind_of
-from rpms.core.goal import Goal, GoalSignature
+from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.lift import Role, lift, read, renamed
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet
 from rpms.core.planning.whereabouts import Whereabouts
+from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules
 from rpms.core.similarity import Similarity
 from rpms.core.verdict import Candidate, Fate, Mask, Verdict
@@ -45,7 +46,14 @@ def candidate(entry) -> Candidate:
 
 
 def room(belief=ROOM, *known: SuccessSnippet, goal: Goal = COOL_APPLE, done=(), sub_goal="take_object") -> AdaptContext:
-    return AdaptContext(Situation(belief, goal), SYNTAX, Whereabouts(known, SYNTAX), done, sub_goal)
+    past = tuple(Done(command, gained=False) for command in done)
+    progress = Progress(sub_goal, "", 0, 1)
+    return AdaptContext(Situation(belief, goal, past=past), SYNTAX, progress, whereabouts=Whereabouts(known, SYNTAX))
+
+
+def refusing(here: AdaptContext, *commands: str) -> AdaptContext:
+    """The same where commands were refused in this very state."""
+    return replace(here, history=[Turn("", command, state=here.state, failed=True) for command in commands])
 
 
 def bound(entry: SuccessSnippet, here: AdaptContext) -> Candidate:
@@ -152,7 +160,7 @@ environment:
         goal = Goal("brew", "metal pot")
         entry = replace(snippet("go to kitchen", "pick up metal pot in kitchen"), goal_signature=goal.signature)
         belief = FactBelief().learn("in(metal pot, cellar)", "at(hall)", object=["metal pot"], place=["cellar", "hall"])
-        here = AdaptContext(Situation(belief, goal), world, Whereabouts((), world))
+        here = AdaptContext(Situation(belief, goal), world)
         assert bound(entry, here).entry.actions == ("go to cellar", "pick up metal pot in cellar")
 
 
@@ -201,12 +209,12 @@ class TestRunOut:
 
     def test_what_was_refused_in_this_very_state_is_not_proposed_again(self):
         belief = replace(ROOM, location="fridge 1", containers={"fridge 1": True}, last_seen={"apple 1": "fridge 1"})
-        here = replace(room(belief, TAKE), refused=["take apple 1 from fridge 1"])
+        here = refusing(room(belief, TAKE), "take apple 1 from fridge 1")
         assert "take apple 1 from fridge 1" not in dict(recalled_steps([candidate(TAKE)], here))
 
     def test_a_step_on_the_way_that_is_refused_is_left_out(self):
         belief = replace(ROOM, last_seen={"apple 1": "fridge 1"})
-        here = replace(room(belief, TAKE), refused=["go to fridge 1"])
+        here = refusing(room(belief, TAKE), "go to fridge 1")
         assert dict(recalled_steps([candidate(TAKE)], here)).keys() == {"open fridge 1"}
 
     def test_where_one_of_a_kind_refused_what_was_enough_before_one_goes_there_first(self):
@@ -214,7 +222,7 @@ class TestRunOut:
         walked = [snippet("go to sink 1", "take apple 1 from sink 1", id_=f"w{each}") for each in range(3)]
         here = room(ROOM, *nearby, *walked)
         assert "open fridge 1" in dict(here.search("apple"))
-        refused = replace(here, failed=["open fridge 9"])
+        refused = replace(here, history=[Turn("", "open fridge 9", failed=True)])
         assert "go to fridge 1" in dict(refused.search("apple"))
 
     def test_places_of_a_kind_that_experience_does_not_know_are_searched_last(self):

@@ -10,16 +10,18 @@ from hypothesis import strategies as st
 
 from rpms.core.acting.enforcement import STRICT
 from rpms.core.actions import ActionSchema
-from rpms.core.belief import Situation, StateSignature
+from rpms.core.belief import Done, Situation, StateSignature
 from rpms.core.condition import FULL, MEMORY_ONLY, Knowledge, compose
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.experience.adapt import AdaptContext, adapted, recalled_steps
 from rpms.core.experience.atlas import Atlas, Where, strides_of
 from rpms.core.experience.follow import Following
+from rpms.core.experience.step_context import turn_state
 from rpms.core.facts import parse_literal
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
 from rpms.core.planning.whereabouts import Whereabouts
+from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.selection import select
 from rpms.core.similarity import Similarity
@@ -39,11 +41,11 @@ THINGS = {"cupboard": "kitchen", "mug": "cupboard", "red box": "hall", "spoon": 
 
 
 def room_of(house: House, goal: Goal, sub_goal: str, stage: int = 0, mask: Mask = NO_MASK) -> AdaptContext:
-    situation = Situation(house.belief, goal, stage)
-    refused = [command for command in house.tried if command not in house.done]
-    return AdaptContext(
-        situation, SYNTAX, Whereabouts((), SYNTAX), tuple(house.done), sub_goal, house.tried, refused, mask
-    )
+    past = tuple(Done(command, gained=False) for command in house.done)
+    situation, progress = Situation(house.belief, goal, stage, past), Progress(sub_goal, "", 0, 1)
+    state = turn_state(house.belief, progress)
+    turns = [Turn("", command, state=state, failed=command not in house.done) for command in house.tried]
+    return AdaptContext(situation, SYNTAX, progress, turns, Whereabouts((), SYNTAX), mask)
 
 
 def followed(

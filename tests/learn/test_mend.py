@@ -67,10 +67,31 @@ def test_an_edit_that_contradicts_what_was_foretold_rightly_does_not_pass():
 def test_edits_change_the_file_where_it_holds_the_line_and_nothing_else():
     proposals, _ = propose(manual := WRONG["heat, needs: remove lamp(object)"], moments(played(manual, HEAT)))
     (edit,) = [one.edit for one in proposals if one.edit is not None and one.edit.remove]
-    tree = {"environment": {"heat": {"preconditions": ["at(place)", "lamp(object)"]}}}
-    assert write_edit(tree, edit)
-    assert tree == {"environment": {"heat": {"preconditions": ["at(place)"]}}}
-    assert not write_edit({"environment": {}}, edit)
+    text = MANUAL.replace("NEEDS", "[at(place),   lamp(object)]  # both?")
+    assert write_edit(text, edit) == MANUAL.replace("NEEDS", "[at(place)]  # both?")
+    block = MANUAL.replace("NEEDS", "\n      - at(place)  # first\n      - lamp(object)\n      - holding(object)")
+    assert write_edit(block, edit) == MANUAL.replace("NEEDS", "\n      - at(place)  # first\n      - holding(object)")
+    more = edit._replace(remove="", add=parse_clause("in(object, place)"))
+    assert write_edit(MANUAL.replace("    preconditions: NEEDS\n", ""), more) == MANUAL.replace(
+        "    preconditions: NEEDS\n    syntax: heat <object>   with <place>",
+        '    syntax: heat <object>   with <place>\n    preconditions: ["in(object, place)"]',
+    )
+    assert write_edit("environment: {heat: {syntax: heat}}\n", more) == (
+        'environment: {heat: {syntax: heat, preconditions: ["in(object, place)"]}}\n'
+    )
+    assert write_edit(MANUAL.replace("heat:", "heats:"), edit) is None
+
+
+MANUAL = """\
+environment:   # by hand
+  go: {syntax: go to <place>,
+       effects: [ at(place) ]}
+
+  heat:
+    preconditions: NEEDS
+    syntax: heat <object>   with <place>
+  # the end
+"""
 
 
 def test_a_folder_without_a_run_is_refused_in_words(rpms: Rpms, tmp_path):

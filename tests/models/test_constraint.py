@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.foreign.json_text import question_key
-from rpms.models.base import Decoding, can_constrain
+from rpms.models.base import Decoding, able
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, grammar, held, regex, schema, shapes_of, usable
 from rpms.models.parsing import action_is_complete, parse_answer
@@ -202,10 +202,10 @@ def test_what_one_question_meets_changes_nothing_for_the_next(server):
 
 def test_which_models_can(server, monkeypatch, tmp_path):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "planted-key-constrains")
-    assert can_constrain(connect(server))
-    assert can_constrain(open_model("menu-first"))
+    assert able(connect(server), "constrains")
+    assert able(open_model("menu-first"), "constrains")
     pytest.importorskip("anthropic", reason="the extra `anthropic` is not installed")
-    assert not can_constrain(open_model("anthropic/claude-x"))
+    assert not able(open_model("anthropic/claude-x"), "constrains")
     assert all(not PROVIDERS[name].forms for name in ("anthropic", "planner", "scripted"))
 
 
@@ -229,12 +229,12 @@ def test_a_record_replays_what_was_held_and_what_was_free(tmp_path):
     inner = FunctionModel(answer)
     inner.constrains = True
     recorded = RecordedModel(inner, FolderOfAnswers(tmp_path))
-    assert can_constrain(recorded)
+    assert able(recorded, "constrains")
     assert recorded.answer(request()).text == "Action: dance"
-    assert not can_constrain(ReplayModel("replay/x", FolderOfAnswers(tmp_path)))
+    assert not able(ReplayModel("replay/x", FolderOfAnswers(tmp_path)), "constrains")
     assert recorded.answer(asking()).text == "Action: look"
     replay = ReplayModel("replay/x", FolderOfAnswers(tmp_path))
-    assert can_constrain(replay)
+    assert able(replay, "constrains")
     assert replay.answer(asking()).text == "Action: look"
     assert replay.answer(request()).text == "Action: dance"
     assert len(asked) == 2

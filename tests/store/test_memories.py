@@ -127,15 +127,15 @@ SCHEMA = '{"id": "a", "type": "schema", "action_template": "x", "action_type": "
         (f"{SCHEMA}\n{SCHEMA}", 2, "already used at line 1"),
         (SCHEMA.replace('"schema"', '"scheme"'), 1, "unknown entry type 'scheme'; known: success, failure, schema"),
         (SCHEMA.replace('"schema"', '["schema"]'), 1, "unknown entry type"),
-        (SCHEMA.replace('"action_type": "x"', '"action_typ": "x"'), 1, "action_type"),
+        (SCHEMA.replace('"action_type": "x"', '"action_typ": "x"'), 1, "action_typ: is not a known field"),
         (SCHEMA.replace('"action_type": "x"', '"action_type": "x", "colour": 1'), 1, "colour: is not a known field"),
-        (SCHEMA.replace('"action_type": "x"', '"action_type": 3'), 1, "valid string"),
+        (SCHEMA.replace('"action_type": "x"', '"action_type": 3'), 1, "should be a text"),
         (
             SCHEMA.replace('"action_type": "x"', '"action_type": "x", "success_count": 2, "origins": [["e", 1]]'),
             1,
             "counts 2",
         ),
-        (SCHEMA[:-1] + ', "success_count": "2"}', 1, "valid integer"),
+        (SCHEMA[:-1] + ', "success_count": "2"}', 1, "should be a whole number"),
         (
             '{"type": "memory", "world": "alfworld", "version": 1}\n' + SCHEMA,
             1,

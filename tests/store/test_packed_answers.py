@@ -129,10 +129,20 @@ def test_a_question_that_was_never_asked_says_so(folder, tmp_path):
         model.answer(request("look"))
 
 
-def test_the_shipped_record_plays_the_quickstart(tmp_path):
+def test_the_shipped_records_play_the_quickstart(tmp_path):
     """If a prompt changes by one byte, this fails: record again, or take the change back."""
-    assert list(shipped_records()) == ["qwen2.5-coder-1.5b"]
-    study = read_study(STUDY)
+    assert list(shipped_records()) == ["qwen2.5-coder-1.5b", "requests-qwen2.5-coder-1.5b"]
+    told = won_of_two(STUDY, tmp_path / "told")
+    assert len(told) == 8
+    assert told["full + strict"] == 2
+    assert told["full"] == told["baseline"] == 0
+    read = won_of_two(STUDY.with_name("quickstart_requests.yaml"), tmp_path / "read")
+    assert read["rules-only"] == read["full"] == 2
+
+
+def won_of_two(file, folder):
+    """Games won of the first two, by condition, with the memory that the whole study learns."""
+    study = read_study(file)
     world = find_world(study.world)
     setting = make_setting(world, None, "native", None)
     name = study.models[0]
@@ -147,16 +157,13 @@ def test_the_shipped_record_plays_the_quickstart(tmp_path):
     learning = study.learning
     assert learning is not None
     played = plan_round(study, learning, 1, "planner", means)
-    (round_one,) = learn(
-        LearningPlan(played, 1, first=learning.condition(1), harvest=learning.settings.harvesting),
-        tmp_path / "memory.jsonl",
-    )
+    plan = LearningPlan(played, 1, first=learning.condition(1), harvest=learning.settings.harvesting)
+    (round_one,) = learn(plan, folder / "memory.jsonl")
     memory = read_frozen(round_one.file, world.name)
     choice = replace(study.choice, settings=replace(study.choice.settings, limit=2))
-    won = {}
-    for case in study.cases:
-        cell = plan_cell(replace(study, choice=choice), case, name, means, memory)
-        won[case.name] = run_trials(cell, tmp_path / case.name, 1).best.won
-    assert len(won) == 8
-    assert won["full + strict"] == 2
-    assert won["full"] == won["baseline"] == 0
+    return {
+        case.name: run_trials(
+            plan_cell(replace(study, choice=choice), case, name, means, memory), folder / case.name, 1
+        ).best.won
+        for case in study.cases
+    }

@@ -31,10 +31,7 @@ def main() -> None:
         before = [(sign, signal.signal(sign, _end_at_once)) for sign in (signal.SIGINT, signal.SIGTERM)]
         from rpms.cli import screen  # noqa: PLC0415
 
-        if sys.argv[1:3] == [
-            "guard",
-            "mcp",
-        ]:  # its clients wait: typer takes as long as all the rest
+        if sys.argv[1:3] == ["guard", "mcp"]:  # its clients wait: typer takes as long as all the rest
             from rpms.cli import guard_mcp  # noqa: PLC0415
 
             command = partial(guard_mcp.run, sys.argv[3:])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from inspect import cleandoc
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from rpms import __version__
+import rpms
 from rpms.cli.screen import complain, say
 
 ENTRY_POINTS = "rpms.commands"
@@ -20,97 +23,55 @@ _PLAY, _LOOK, _KNOW, _MORE = "Play and learn", "Look at results", "Rules, memory
 
 
 class Known(NamedTuple):
-    """A command of this package: where it is, and what `rpms --help` says of it without loading it."""
+    """A command of this package: its panel in `rpms --help`, its module, and the function or group that it is there."""
 
-    module: str
     panel: str
-    summary: str
-    function: str = ""
-    """The function that it is; none for a group of commands."""
-    group: str = "app"
-    """Name of the group in the module."""
+    module: str
+    name: str = "app"
+
+    @property
+    def summary(self) -> str:
+        """First line of its help, read from the source: to import them all takes seconds."""
+        for node in _source(self.module).body:
+            match node:
+                case ast.FunctionDef(name=self.name):
+                    return (ast.get_docstring(node) or "").partition("\n")[0]
+                case ast.Assign(targets=[ast.Name(id=self.name)], value=ast.Call(keywords=words)):
+                    return str(next(ast.literal_eval(each.value) for each in words if each.arg == "help"))
+        raise LookupError(self)
 
 
+@cache
+def _source(module: str) -> ast.Module:
+    return ast.parse(Path(rpms.__file__).parent.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8"))
+
+
+_WORLD = "worlds.alfworld.cli"
 COMMANDS = {
-    "play": Known(
-        "playing",
-        _PLAY,
-        "Play one task and watch every step: observation, belief, rules, memories with verdicts, action.",
-        "play_one",
-    ),
-    "run": Known(
-        "playing",
-        _PLAY,
-        "Play the tasks of a split and keep every episode; the same command continues where it stopped.",
-        "run_split",
-    ),
-    "learn": Known(
-        "playing",
-        _PLAY,
-        "Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.",
-        "learn_split",
-    ),
-    "study": Known("study", _PLAY, "Run, list and check studies: one YAML file for each table of the paper."),
-    "insights": Known(
-        "learn",
-        _PLAY,
-        "Let a model draw insights from recorded runs; `--agent expel` plays with these and with the won episodes.",
-        "gather_insights",
-    ),
-    "report": Known(
-        "report",
-        _LOOK,
-        "Write static pages about runs, a study or a guard's log; they open from disk, without a server.",
-        "report",
-    ),
-    "view": Known("report", _LOOK, "Open a report in a browser, or serve it at a port.", "view"),
-    "show": Known(
-        "export",
-        _LOOK,
-        "Print an episode from beginning to end: observations, thoughts, actions, and how it ended.",
-        "show",
-    ),
-    "table": Known("report", _LOOK, "Print one of the paper's tables from runs or a study.", "table"),
-    "leaderboard": Known(
-        "report",
-        _LOOK,
-        "Rank models and agents by success, for each set of tasks they played under the same settings.",
-        "leaderboard",
-    ),
-    "export": Known(
-        "export",
-        _LOOK,
-        "Write the episodes, steps and recalled memories of runs as tables; a run may still be going on.",
-        "export_runs",
-    ),
-    "convert": Known(
-        "export",
-        _LOOK,
-        "Write the episodes of run folders anew in the present form; what was converted already stays as it is.",
-        "convert",
-    ),
-    "worlds": Known("worlds", _KNOW, "List the worlds, check one, or write a new one to start from."),
-    "prompts": Known("worlds", _KNOW, "The texts of a world's prompts.", group="prompts"),
-    "models": Known("models", _KNOW, "List the models that can be used, or check that one answers."),
-    "rules": Known("rules", _KNOW, "Show, check, learn, test and compare rule manuals."),
-    "memory": Known("memory", _KNOW, "Show, count, merge, compare and clean memories."),
-    "docs": Known(
-        "docs",
-        _LOOK,
-        "List the sections of the documentation that have all the words; without words, the pages by task.",
-        "search_docs",
-    ),
-    "guard": Known("guard", _MORE, "Check the tool calls of agents against a manual."),
-    "envs": Known("envs", _MORE, "Use the worlds from other programs: Gymnasium ids, an OpenEnv server."),
-    "games": Known("alfworld", _KNOW, "Make ALFWorld games, so that you need not download any."),
-    "verify": Known(
-        "alfworld",
-        _KNOW,
-        "Replay games recorded with ALFWorld's own engine on the native one; exit code 1 if anything differs.",
-        "verify",
-    ),
+    "play": Known(_PLAY, "cli.playing", "play_one"),
+    "run": Known(_PLAY, "cli.playing", "run_split"),
+    "learn": Known(_PLAY, "cli.playing", "learn_split"),
+    "study": Known(_PLAY, "cli.study"),
+    "insights": Known(_PLAY, "cli.learn", "gather_insights"),
+    "report": Known(_LOOK, "cli.report", "report"),
+    "view": Known(_LOOK, "cli.report", "view"),
+    "show": Known(_LOOK, "cli.export", "show"),
+    "table": Known(_LOOK, "cli.report", "table"),
+    "leaderboard": Known(_LOOK, "cli.report", "leaderboard"),
+    "export": Known(_LOOK, "cli.export", "export_runs"),
+    "convert": Known(_LOOK, "cli.export", "convert"),
+    "worlds": Known(_KNOW, "cli.worlds"),
+    "prompts": Known(_KNOW, "cli.worlds", "prompts"),
+    "models": Known(_KNOW, "cli.models"),
+    "rules": Known(_KNOW, "cli.rules"),
+    "memory": Known(_KNOW, "cli.memory"),
+    "docs": Known(_LOOK, "cli.docs", "search_docs"),
+    "guard": Known(_MORE, "cli.guard"),
+    "envs": Known(_MORE, "cli.envs"),
+    "games": Known(_KNOW, _WORLD, "games"),
+    "verify": Known(_KNOW, _WORLD, "verify"),
 }
-_OWN_WORLD = "rpms.worlds.alfworld.cli:register"
+_OWN_WORLD = f"rpms.{_WORLD}:register"
 """The entry point behind this package's own world's commands."""
 
 
@@ -135,18 +96,19 @@ def make_app(word: str | None = None) -> typer.Typer:
         for problem in problems:
             complain(f"note: {problem}")
 
-    of_world = word is None or (word in COMMANDS and COMMANDS[word].module == "alfworld")
+    of_world = word is None or (word in COMMANDS and COMMANDS[word].module == _WORLD)
     for name, known in COMMANDS.items():
-        if known.module == "alfworld" and of_world:
+        if known.module == _WORLD and of_world:
             continue  # the world's own function adds it
         if word not in (None, name):
-            app.command(name, help=known.summary, rich_help_panel=known.panel)(_not_loaded)
+            summary = "" if word in COMMANDS else known.summary
+            app.command(name, help=summary, rich_help_panel=known.panel)(_not_loaded)
             continue
-        module = import_module(f"rpms.cli.{known.module}")
-        if known.function:
-            app.command(name, rich_help_panel=known.panel)(getattr(module, known.function))
+        found = getattr(import_module(f"rpms.{known.module}"), known.name)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name, rich_help_panel=known.panel)
         else:
-            app.add_typer(getattr(module, known.group), name=name, rich_help_panel=known.panel)
+            app.command(name, rich_help_panel=known.panel)(found)
     if of_world or word not in COMMANDS:
         problems += add_others(app, () if of_world else (_OWN_WORLD,))
     join_lines(app)
@@ -159,7 +121,7 @@ def _not_loaded() -> None:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        say(f"rpms {__version__}")
+        say(f"rpms {rpms.__version__}")
         raise typer.Exit
 
 

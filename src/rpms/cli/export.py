@@ -51,13 +51,13 @@ def show(
     belief: Annotated[
         bool, typer.Option("--belief", help="Also print the belief and the memories of each step.")
     ] = False,
-    prompt: Annotated[bool, typer.Option("--prompt", help="Also print each prompt in full.")] = False,
+    prompts: Annotated[bool, typer.Option("--show-prompts", help="Also print each prompt in full.")] = False,
 ) -> None:
     """Print an episode from beginning to end: observations, thoughts, actions, and how it ended."""
     file = _of_run(episode, task) if is_there(episode / PROTOCOL) else episode
     if file is episode and task is not None:
         raise InputError(f"--task needs a run's folder, and {episode} is not one")
-    for line in transcript(read_episode(file), belief=belief, prompts=prompt):
+    for line in transcript(read_episode(file), belief=belief, prompts=prompts):
         say(line)
 
 

@@ -35,7 +35,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Rules, memory and method": (
         *("condition", "preset", "memory", "overlap", "manual", "tiers", "arbitration", "state_filter"),
         *("theta", "k", "schemas", "memory_tokens", "warnings", "examined", "weights", "mask"),
-        *("agent", "trials", "insights", "retriever", "consistency"),
+        *("agent", "trials", "insights", "retriever", "consistency", "prompt"),
     ),
     "The prompt, and what is done about actions": ("prompts", "layout", "form", "belief", "enforce", "repair"),
     "Learning": ("rounds", "later", "go_on", "audit", "harvest", "lessons"),
@@ -43,7 +43,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("out", "pool", "workers", "processes", "ray", "epochs", "max_cost", "max_requests", "max_time"),
         *("only", "stuck_after", "retry_errors", "dry_run", "report"),
     ),
-    "What is shown": ("prompt", "rules", "verbose"),
+    "What is shown": ("show_prompts", "rules", "verbose"),
 }
 """Options by their names in Python, in the order of the help; what is in none stands under `Options`."""
 _PLACES = {name: place for place, name in enumerate(name for names in GROUPS.values() for name in names)}

@@ -95,13 +95,9 @@ def show_stats(
     counted = stats(memory)
     console = _console()
     world = memory.world or "an unnamed world"
-    console.print(
-        f"{file}: {counted.entries} entries of {world}, {counted.observations} observations in "
-        f"{counted.episodes} episodes",
-        markup=False,
-    )
-    console.print(_freeze_of(file), markup=False)
-    console.print(f"hash of the entries {memory_hash(memory)}", markup=False)
+    seen = f"{counted.observations} observations in {counted.episodes} episodes"
+    say(f"{file}: {counted.entries} entries of {world}, {seen}")
+    say(f"{_freeze_of(file)}\nhash of the entries {memory_hash(memory)}")
     most = None if entries else _MOST_ROWS
     table = Table(box=None, pad_edge=False, expand=True)
     table.add_column("entries", justify="right", no_wrap=True)
@@ -144,10 +140,7 @@ def merge_files(
 
 
 @app.command("diff")
-def diff(
-    before: options.MemoryFile,
-    after: options.MemoryFile,
-) -> None:
+def diff(before: options.MemoryFile, after: options.MemoryFile) -> None:
     """List what differs between two memories. The exit code is 0 if they are equal, 1 if they differ."""
     for file in (before, after):
         _warn_if_changed(file)
@@ -167,8 +160,7 @@ def diff(
 
 @app.command("export")
 def export(
-    file: options.MemoryFile,
-    out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")],
+    file: options.MemoryFile, out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")]
 ) -> None:
     """Write a memory as Markdown to read, or as CSV for a spreadsheet."""
     form = _FORMS.get(out.suffix)
@@ -246,12 +238,9 @@ def _check_world(found: Audit, memory: EpisodicMemory, file: Path | None) -> Non
 def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
     console = make_console(soft_wrap=True, width=max(make_console().width, _WIDTH))
     masks = ", ".join(f"{mask:.0%}" for mask in found.masks)
-    console.print(f"{found.summary}", markup=False)
-    console.print(
-        f"hidden by chance: {masks}; 95% intervals; entries whose turn came in {LEAST} episodes or more are tested by "
-        f"randomisation, corrected by {CORRECTION} at {ALPHA:g}",
-        markup=False,
-    )
+    tested = f"tested by randomisation, corrected by {CORRECTION} at {ALPHA:g}"
+    say(found.summary)
+    say(f"hidden by chance: {masks}; 95% intervals; entries whose turn came in {LEAST} episodes or more are {tested}")
     unknown = found.of(Worth.UNKNOWN)
     shown = [account for account in found.entries if account.worth is not Worth.UNKNOWN] + list(unknown[:most])
     for table in (_table("kind", found.kinds), _table("entry", shown)):

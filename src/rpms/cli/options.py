@@ -50,9 +50,7 @@ def memory_named(text: str) -> Path:
 
 
 _MEMORY_FILE = typer.Argument(
-    parser=memory_named,
-    help="A memory (JSON Lines); `embedded`: the one that comes with ALFWorld.",
-    show_default=False,
+    parser=memory_named, help="A memory (JSON Lines); `embedded`: the one that comes with ALFWorld.", show_default=False
 )
 MemoryFile = Annotated[Path, _MEMORY_FILE]
 MemoryFiles = Annotated[list[Path], _MEMORY_FILE]

@@ -32,7 +32,7 @@ from rpms.models.providers import Backend, parse_model_name
 from rpms.play.episode import Play, play
 from rpms.play.methods import NOTHING, Earlier
 from rpms.play.plan import lend, plan_run
-from rpms.play.reading import Reads
+from rpms.play.reading import NO_GOAL, Reads
 from rpms.play.seat import Seat
 from rpms.play.settings import Settings
 from rpms.store.answers import FolderOfAnswers
@@ -52,7 +52,7 @@ def play_one(
     base_url: str | None,
     option: list[str] | None,
     goal: str | None,
-    prompt: bool,
+    show_prompts: bool,
     rules: bool,
     verbose: bool,
     settings: Settings,
@@ -93,7 +93,7 @@ def play_one(
                 brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
             with closing(found.open(chosen, setting)) as game:
                 episode = seat.begin(chosen, game, brought)
-                result = _attempt(console, episode, person, prompt=prompt, rules=rules, verbose=verbose)
+                result = _attempt(console, episode, person, prompts=show_prompts, rules=rules, verbose=verbose)
             _show_end(console, result)
             if result.won:
                 break
@@ -107,7 +107,7 @@ def play_one(
 
 
 def _attempt(
-    console: Console, episode: Play, person: HumanModel | None, *, prompt: bool, rules: bool, verbose: bool
+    console: Console, episode: Play, person: HumanModel | None, *, prompts: bool, rules: bool, verbose: bool
 ) -> Episode:
     """Play to the end, and show every step."""
     goal, mind = episode.goal, episode.mind
@@ -126,7 +126,7 @@ def _attempt(
         if person is not None:
             _show_command(console, step)
             return
-        show_step(console, step, prompt=prompt, told=advice, verbose=verbose)
+        show_step(console, step, prompts=prompts, told=advice, verbose=verbose)
         advice = step.advice if advising else ""
 
     return play(episode, show)
@@ -191,14 +191,14 @@ class ScreenPart:
     """Most lines of the screen that one of its lines takes."""
 
 
-def show_step(console: Console, step: Step, *, prompt: bool, told: str, verbose: bool) -> None:
+def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose: bool) -> None:
     """Print a step; on a terminal so that it fits, unless all is to be shown."""
     seen = f"{step.observation} ({told})" if told else step.observation
     observed = ScreenPart(list(said(seen).split("\n", allow_blank=True)), 0, 3)
     before = [_rule(console, step.number), observed, *_known(step.decision, verbose=verbose)]
     before.append(ScreenPart([Text(line, style="cyan") for line in _readings(step)]))
     after = list(_done(step))
-    if prompt:
+    if prompts:
         _print(console, before, None)
         for block in step.decision.prompt.blocks:
             title = f"{block.part}, {block.tokens} tokens"
@@ -209,7 +209,8 @@ def show_step(console: Console, step: Step, *, prompt: bool, told: str, verbose:
 
 
 def _readings(step: Step) -> Iterator[str]:
-    """Reading of a request, and the reason for another one."""
+    """Reading of a request, and the reason for another one; or that none fits."""
+    yield from (note for note in step.notes if note.startswith(NO_GOAL))
     if step.readings is None:
         return
     if step.readings.why:

@@ -166,7 +166,7 @@ def play_one(
     goal: Annotated[
         str | None, typer.Option(help="What is wanted, in your own words, in place of the task's goal.", metavar="TEXT")
     ] = None,
-    prompt: Annotated[bool, typer.Option("--prompt", help="Show each prompt in full.")] = False,
+    show_prompts: Annotated[bool, typer.Option("--show-prompts", help="Show each prompt in full.")] = False,
     rules: Annotated[bool, typer.Option("--rules", help="Show the active rules at the start.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show rejected memories too, and nothing shortened.")

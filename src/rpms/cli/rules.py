@@ -22,14 +22,13 @@ from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt
 from rpms.learn.manual_review import Entry, Relation, Reviewed, compare, decide, lines_of
-from rpms.learn.mend import moments_of, propose, write_edit
+from rpms.learn.mend import Edit, moments_of, propose, write_edit
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.evidence import counts_of
 from rpms.store.files import write_whole
-from rpms.store.manuals import MANUAL, ManualText, find_mistakes, manual_text, read_manual
+from rpms.store.manuals import ManualText, find_mistakes, manual_text, merged_text, read_manual
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces, traces_file
-from rpms.store.yaml_files import read_yaml, yaml_text
 from rpms.worlds.registry import find_world, world_named, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
@@ -47,10 +46,14 @@ def show(
         typer.Option(help="Only what applies to this goal: its type, a task's name, or the goal in the world's words."),
     ] = None,
     manual: Annotated[str, typer.Option(help="paper, complete, or your own file.")] = "complete",
+    as_yaml: Annotated[bool, typer.Option("--yaml", help="Print it as one file to edit, for --manual.")] = False,
 ) -> None:
     """Print a manual, or what applies to one goal, and how many tokens it takes in a prompt."""
     found = find_world(world)
     whole = manual_of(found, choose_manual(manual))
+    if as_yaml:
+        say(merged_text(choose_manual(manual).texts(found)[1:]).rstrip("\n"))
+        return
     parsed = _goal(whole, found.goal(f"Your task is to: {goal}") if goal else None, goal)
     active = whole.active(parsed.type, parsed.object) if parsed else None
     console = make_console(soft_wrap=True)
@@ -285,7 +288,8 @@ def _row(row: Reviewed) -> str:
     return f"{claim.id}  {state:<9}  {claim.place}  ({counts_of(claim)})"
 
 
-_STEPS_SHOWN = 3
+_PLACES_SHOWN = 3
+"""Steps that are named of those that contradict a line."""
 
 
 @app.command("mend")
@@ -306,19 +310,24 @@ def mend(
     moments = [moment for folder in folders for moment in moments_of(world, folder)]
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(world, choice), moments)
-    edits = list(dict.fromkeys(each.edit for each in proposals if each.edit is not None))
-    for each in proposals:
-        say(f"{each.line}: contradicted {len(each.where)} times, such as at {'; '.join(each.where[:_STEPS_SHOWN])}")
-        say(f"  {each.said}")
-        say(f"  edit: {each.edit}" if each.edit else "  no single edit passes the replay")
-    say(f"{len(moments)} steps, {len(proposals)} lines contradicted, {len(edits)} edits pass")
-    if write and edits:
-        yaml = read_yaml(str(manual), manual_text(manual).text, MANUAL)
-        done = [edit for edit in edits if write_edit(yaml.tree, edit)]
-        text = yaml_text(yaml.tree)
+    edits = list(dict.fromkeys(each.edit for each in proposals))  # with None for lines that none passes for
+    for edit in edits:
+        for each in (one for one in proposals if one.edit == edit):
+            say(
+                f"{each.line}: contradicted {len(each.where)} times, such as at {'; '.join(each.where[:_PLACES_SHOWN])}"
+            )
+            say(f"  {each.said}")
+        say(f"  edit: {edit}" if edit else "  no single edit passes the replay")
+    passed = [edit for edit in edits if edit is not None]
+    say(f"{len(moments)} steps, {len(proposals)} lines contradicted, {len(passed)} edits pass")
+    if write and passed:
+        text, lacking = manual_text(manual).text, list[Edit]()
+        for edit in passed:
+            changed = write_edit(text, edit)
+            text = text if changed is None else changed
+            lacking += [edit] if changed is None else []
         manual_of(world, replace(choice, own=ManualText(str(manual), text, own=True)))  # or it has a mistake
         write_whole(manual, text)
-        say(f"{len(done)} edits written to {manual}")
-        for edit in edits:
-            if edit not in done:
-                say(f"  not written, since the file does not hold it: {edit}")
+        say(f"{len(passed) - len(lacking)} edits written to {manual}")
+        for edit in lacking:
+            say(f"  not written, since the file does not hold it: {edit}")

@@ -33,10 +33,7 @@ _MOST_SAID = 20
 
 
 def learn(
-    world: Annotated[
-        str,
-        typer.Argument(help="A world's name or folder; with a guard's logs, the guard's manual."),
-    ],
+    world: Annotated[str, typer.Argument(help="A world's name or folder; with a guard's logs, the guard's manual.")],
     out: Annotated[
         Path, typer.Option(help="The manual to write, such as manual.yaml; its evidence is kept beside it.")
     ],
@@ -84,14 +81,7 @@ def learn(
     tasks = tuple(found.tasks(chosen, setting)) if wanted else ()
     if not tasks and not runs:
         raise InputError("nothing to learn from: use --steps above 0, or --from with recorded runs")
-    plan = RulesPlan(
-        found,
-        tasks,
-        setting,
-        chosen if tasks else "",
-        Exploring(steps=wanted, seed=seed),
-        runs,
-    )
+    plan = RulesPlan(found, tasks, setting, chosen if tasks else "", Exploring(steps=wanted, seed=seed), runs)
     console = make_console(soft_wrap=True)
     try:
         with console.status("exploring") as status:

@@ -133,15 +133,7 @@ def trial_lines(trials: Trials) -> list[str]:
     return [*lines, f"best of all trials: {won}{asked}", f"as a run of its own: {trials.best_folder}"]
 
 
-_NO_PART_OF_A_NAME = (
-    "condition",
-    "preset",
-    "split",
-    "memory",
-    "task",
-    "steps",
-    "trials",
-)
+_NO_PART_OF_A_NAME = ("condition", "preset", "split", "memory", "task", "steps", "trials")
 """Settings that stand in a folder's name otherwise, or not at all: a run of other tasks there is refused."""
 
 

@@ -123,20 +123,13 @@ def run_file(
         waits = [each.seconds for each in estimates if each.seconds is not None]
         wait = sum(waits) / len(waits) if waits else SECONDS
         how = "as measured in the first episodes" if waits else "a guess until the first episodes are played"
-        console.print(
-            f"about {answers:,} answers: {answers * wait / workers / 3600:.1f} hours with --workers {workers}, at "
-            f"{wait:.2g} s an answer, {how}",
-            markup=False,
-            soft_wrap=True,
-        )
-        console.print(
-            f"a guess takes the first prompt, {TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the "
-            f"step budget{f', once for each of {epochs} epochs' if epochs > 1 else ''}; nothing was run",
-            markup=False,
-            soft_wrap=True,
-        )
+        hours = f"{answers * wait / workers / 3600:.1f} hours with --workers {workers}, at {wait:.2g} s an answer"
+        say(f"about {answers:,} answers: {hours}, {how}")
+        step = f"{TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the step budget"
+        times = f", once for each of {epochs} epochs" if epochs > 1 else ""
+        say(f"a guess takes the first prompt, {step}{times}; nothing was run")
         if any(len(case.names) > 1 for case in study.cases):
-            console.print("of methods with several trials, only the first is counted", markup=False)
+            say("of methods with several trials, only the first is counted")
         return
     for name in asked:
         resources.check(_named(study, resources, name), begun=layout.begun(name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import islice, product
 
 from rpms.conformance.walk import NONSENSE, Skipped, Subject, require, truth_of, view
@@ -34,7 +33,7 @@ def goals(subject: Subject) -> str:
 
 def belief(subject: Subject) -> str:
     """The belief follows from the texts alone, whatever they are, and does not change afterwards."""
-    world, strange = subject.world, [held for _, held, _ in subject.strange_beliefs]
+    world, strange = subject.world, [held for _, held in subject.strange_beliefs]
     for held in strange:
         view(held)
     for walk, moment in subject.moments():
@@ -52,13 +51,12 @@ def belief(subject: Subject) -> str:
 
 def signature(subject: Subject) -> str:
     """A state signature is what its text form says."""
-    beliefs = [moment.belief for _, moment in subject.moments()]
-    beliefs += [belief for _, belief, _ in subject.strange_beliefs]
-    for belief in beliefs:
+    states = subject.states()
+    for _, belief in states:
         signature = belief.signature()
         read = StateSignature.parse(str(signature))
         require(read == signature, f"{signature.fields} is written {str(signature)!r} and read as {read.fields}")
-    return f"{len(beliefs)} signatures"
+    return f"{len(states)} signatures"
 
 
 def facts(subject: Subject) -> str:
@@ -77,7 +75,8 @@ def facts(subject: Subject) -> str:
     known |= {name for name in subject.manual.predicates.keys() - known if _is_told(subject, name)}
     needed = subject.needs()
     asked_for = {name for schema in subject.manual.actions for name in needed if schema.name in needed[name]}
-    require(not asked_for or bool(asked_for & known), f"nothing that actions need is ever known: {_list(asked_for)}")
+    unmet = f"nothing that actions need is ever known: {', '.join(sorted(asked_for))}"
+    require(not asked_for or bool(asked_for & known), unmet)
     silent = sorted(subject.manual.predicates.keys() - known)
     said = [f"{name} (needed by {', '.join(needed[name])})" if name in needed else name for name in silent]
     note = f"; never known on these walks: {', '.join(said)}" if silent else ""
@@ -94,19 +93,12 @@ def _is_told(subject: Subject, predicate: str) -> bool:
     return False
 
 
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))
-
-
 def drift(subject: Subject) -> str:
     """The belief never contradicts the game."""
     if type(subject.world).contradictions is World.contradictions:
         raise Skipped("the world has no method `contradictions`, so nothing compares its belief with the game")
-    count = 0
-    for walk, moment in subject.moments():
-        count += 1
-        require(
-            not moment.contradictions,
-            f"{walk.task.id}, after {moment.action!r}: {'; '.join(moment.contradictions[:2])}",
-        )
-    return f"{count} moments without a contradiction"
+    moments = list(subject.moments())
+    for walk, moment in moments:
+        wrong = f"{walk.task.id}, after {moment.action!r}: {'; '.join(moment.contradictions[:2])}"
+        require(not moment.contradictions, wrong)
+    return f"{len(moments)} moments without a contradiction"

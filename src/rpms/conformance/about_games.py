@@ -40,15 +40,12 @@ def games(subject: Subject) -> str:
         for number, (then, now) in enumerate(zip(walk.moments, played, strict=True)):
             require(then.outcome == now, f"{walk.task.id}, step {number}: {then.outcome} the first time, then {now}")
         count += len(commands)
-        game = subject.world.open(walk.task, subject.setting)
-        try:
+        with subject.opened(walk.task) as game:
             opening = game.reset()
             game.step(NONSENSE[2])
             require(game.reset() == opening, f"{walk.task.id}: a second reset gives another opening")
             require(list(game.admissible()) == sorted(game.admissible()), f"{walk.task.id}: admissible() is not sorted")
-        finally:
-            game.close()
-            game.close()
+            game.close()  # twice does no harm
     return f"{len(subject.walks)} games, {count} steps, played twice"
 
 
@@ -56,8 +53,7 @@ def refusals(subject: Subject) -> str:
     """Infeasible commands are refused, recognised as refused, and change nothing."""
     world, count = subject.world, 0
     for task in subject.tasks:
-        game = world.open(task, subject.setting)
-        try:
+        with subject.opened(task) as game:
             game.reset()
             possible = game.admissible()
             for text in NONSENSE[1:]:
@@ -66,8 +62,6 @@ def refusals(subject: Subject) -> str:
                 require(recognised, f"{task.id}: {text[:40]!r} is answered {said[:80]!r}, no refusal for infeasible()")
                 count += 1
             require(game.admissible() == possible, f"{task.id}: refused commands changed what is possible")
-        finally:
-            game.close()
     listed = worked = 0
     for walk in subject.walks:
         asked = False
@@ -91,11 +85,8 @@ def _asks(before: Moment, after: Moment) -> bool:
 
 def _lists_by_chance(subject: Subject, walk: Walk, number: int) -> bool:
     """True if the game, asked twice at a moment of a walk, lists different commands."""
-    game = subject.world.open(walk.task, subject.setting)
-    try:
+    with subject.opened(walk.task) as game:
         game.reset()
         for earlier in walk.moments[1 : number + 1]:
             game.step(earlier.action or "")
         return list(game.admissible()) != list(game.admissible())
-    finally:
-        game.close()

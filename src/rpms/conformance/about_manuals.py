@@ -76,8 +76,7 @@ def effects(subject: Subject) -> str:
 
 def progress(subject: Subject) -> str:
     """There is always a sub-goal."""
-    states = [(walk.goal, moment.belief) for walk, moment in subject.moments()]
-    states += [(goal, belief) for goal, belief, _ in subject.strange_beliefs]
+    states = subject.states()
     for goal, belief in states:
         found = reasoner_of(subject.rules(goal)).standing(Situation(belief, goal)).progress
         require(bool(found.sub_goal) and 0 <= found.done <= found.total, f"{found} is no progress")
@@ -86,9 +85,7 @@ def progress(subject: Subject) -> str:
 
 def plans(subject: Subject) -> str:
     """Plans are the same each time, and feasible as far as is known."""
-    states = [(walk.goal, moment.belief) for walk, moment in subject.moments()]
-    states += [(goal, belief) for goal, belief, _ in subject.strange_beliefs]
-    options = 0
+    states, options = subject.states(), 0
     for goal, belief in states:
         rules, situation = subject.rules(goal), Situation(belief, goal)
         plan = plan_for(rules, situation)

@@ -80,13 +80,10 @@ def planner(subject: Subject) -> str:
         return f"Thought: {thought}\nAction: {action}"
 
     for task in (walk.task for walk in subject.walks):
-        game = world.open(task, subject.setting)
-        try:
+        with subject.opened(task) as game:
             play = Play(world, game, task, mind, FunctionModel(answer), Decoding(), world.step_budget)
             while play.ending is None:
                 play.step()
-        finally:
-            game.close()
         require(play.ending is not Ending.WORLD_ERROR, f"{task.id}: {play.error}")
         ended[str(play.ending)] = ended.get(str(play.ending), 0) + 1
         if play.ending is not Ending.WON and not lost and last:

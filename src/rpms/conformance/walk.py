@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
@@ -19,7 +20,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.models.policy import follow_plan
 from rpms.play.sources import knowledge_of
-from rpms.worlds.base import Outcome, Setting, Task, World, by_verb
+from rpms.worlds.base import Game, Outcome, Setting, Task, World, by_verb
 
 
 class Failed(Exception):
@@ -171,11 +172,12 @@ class Subject:
 
     def play(self, task: Task, commands: Sequence[str]) -> tuple[Outcome, ...]:
         """Open a game, give it some commands and close it."""
-        game = self.world.open(task, self.setting)
-        try:
+        with self.opened(task) as game:
             return (game.reset(), *(game.step(command) for command in commands))
-        finally:
-            game.close()
+
+    def opened(self, task: Task) -> closing[Game]:
+        """A live game of a task, closed at the end of a `with`."""
+        return closing(self.world.open(task, self.setting))
 
     def answers(self, walk: Walk, number: int, *commands: str) -> list[Outcome]:
         """The game's answers to some commands at a moment of a walk: lists of commands can be wrong."""
@@ -184,8 +186,8 @@ class Subject:
 
     def _walk(self, task: Task, *, guided: bool) -> Walk:
         self._part = "games"
-        world, game = self.world, self.world.open(task, self.setting)
-        try:
+        world = self.world
+        with self.opened(task) as game:
             outcome, action = game.reset(), None
             self._part = "goals"
             goal = world.goal(outcome.observation)
@@ -209,8 +211,6 @@ class Subject:
                 action = planned or self._choose(goal, moments[-1])
                 self._part = "games"
                 outcome = game.step(action)
-        finally:
-            game.close()
 
     def _planned(self, goal: Goal, prior: Belief, moment: Moment) -> str:
         """The planner's choice; nothing if it has none, which its own property judges."""
@@ -261,15 +261,19 @@ class Subject:
             (walk, walk.moments[place]) for walk in self.walks for place in sorted({0, len(walk.moments) // 2, -1})
         )
 
+    def states(self) -> list[tuple[Goal, Belief]]:
+        """Every belief with its goal, those after nonsense included."""
+        return [*((walk.goal, moment.belief) for walk, moment in self.moments()), *self.strange_beliefs]
+
     @cached_property
-    def strange_beliefs(self) -> tuple[tuple[Goal, Belief, str], ...]:
-        """Beliefs after texts that no game prints, each with the text."""
+    def strange_beliefs(self) -> tuple[tuple[Goal, Belief], ...]:
+        """Beliefs after texts that no game prints."""
         found = []
         for number, (walk, moment) in enumerate(self.some_moments()):
             for text in self.strange_texts[number % 3 :: 3]:
                 action = self._rng.choice((None, text, moment.action))
                 try:
-                    found.append((walk.goal, self.world.update(moment.belief, action, text), text))
+                    found.append((walk.goal, self.world.update(moment.belief, action, text)))
                 except Exception as error:
                     raise Broken("belief", error) from error
         return tuple(found)

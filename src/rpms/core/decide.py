@@ -9,11 +9,11 @@ from functools import partial
 from rpms.core.acting.advice import Advice, Adviser, left_out
 from rpms.core.acting.enforcement import PAPER, Enforcement
 from rpms.core.acting.menu import Menu
-from rpms.core.acting.step_context import StepContext
 from rpms.core.acting.surprise import Noticed, notice
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Done, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
+from rpms.core.experience.adapt import AdaptContext
 from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind, told_kinds
@@ -57,13 +57,13 @@ class Mind:
     carried: tuple[str, ...] = ()
     """Text a method carries over from earlier attempts."""
 
-    def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> StepContext:
+    def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> AdaptContext:
         """The step at hand, with its progress by the goal's facts. This is the one place that measures progress."""
         schemas = self.schemas.active(goal.type, goal.object, goal.destination)
         past = tuple(Done(turn.action, turn.gained) for turn in history if turn.action and not turn.failed)
         progress, stage = reasoner_of(schemas).standing(Situation(belief, goal, past=past))
         situation = Situation(belief, goal, stage, past)
-        return StepContext(situation, schemas, progress, history, self.experience.whereabouts, self.mask)
+        return AdaptContext(situation, schemas, progress, history, self.experience.whereabouts, self.mask)
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def decide(
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
     recalled = {kind: known.recall(kind, now.situation) for kind in told_kinds()}  # 4
     filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in recalled}  # 5
-    adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now.adapting)}  # past the paper
+    adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now)}  # past the paper
     judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in recalled}  # 6
     selection = select(judged, recalled, known.retrieval, mind.mask, now.progress)  # the best, as there is room
     noticed = notice(trust, now, Situation(prior, goal))  # past the paper; there, it is recorded and nothing more

@@ -103,3 +103,7 @@ class Progress:
     @property
     def percent(self) -> int:
         return 100 * self.done // self.total if self.total else 0
+
+
+NOTHING_DONE = Progress(EXPLORING, "", 0, 1)
+"""Progress where nothing is known of how to reach the goal."""

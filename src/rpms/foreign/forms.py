@@ -22,8 +22,10 @@ Count = Annotated[int, Field(ge=0, le=LONGEST_NUMBER, strict=True)]
 """A number of things."""
 
 
-def first_mistake(error: ValidationError) -> str:
-    """The first breach of a form, and its place, in one line."""
+def first_mistake(error: ValueError) -> str:
+    """The first breach of a form, and its place, in one line; what else is wrong as it says."""
+    if not isinstance(error, ValidationError):
+        return str(error)
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(map(str, first["loc"])) or "the whole"
     return excerpt(f"{place}: {first['msg'].removeprefix('Value error, ')}")

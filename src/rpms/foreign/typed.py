@@ -108,24 +108,38 @@ def _dataclass_reader(kind: Any) -> Reader:
     hints = get_type_hints(kind)
     readers = {field.name.rstrip("_"): reader_of(hints[field.name]) for field in fields(kind) if field.init}
     words = {name for name in readers if iskeyword(name)}
-    needed = [
-        f.name.rstrip("_") for f in fields(kind) if f.init and f.default is MISSING and f.default_factory is MISSING
-    ]
 
-    def read(value: Any) -> Any:
+    def make(given: dict[str, Any]) -> Any:
+        return kind(**{f"{name}_" if name in words else name: item for name, item in given.items()} if words else given)
+
+    return object_reader(readers, needed_by(kind), make)
+
+
+def needed_by(kind: Any) -> tuple[str, ...]:
+    """Fields of a dataclass without a default, by their names in files."""
+    wanted = (each for each in fields(kind) if each.init and each.default is each.default_factory is MISSING)
+    return tuple(each.name.rstrip("_") for each in wanted)
+
+
+def object_reader(
+    readers: Mapping[str, Reader], needed: Sequence[str], make: Callable[[dict[str, Any]], _Value]
+) -> Callable[[Any], _Value]:
+    """The reader of an object whose fields have readers of their own, and of what is made of them."""
+
+    def read(value: Any) -> _Value:
         given = {}
         for name, item in _as(dict, value).items():
             if name not in readers:
                 raise _at(name, NotJson("is not a known field"))
             try:
-                given[f"{name}_" if name in words else name] = readers[name](item)
-            except NotJson as error:
-                raise _at(name, error) from None
-        missing = next((name for name in needed if name not in value), None)
+                given[name] = readers[name](item)
+            except ValueError as error:
+                raise _at(name, error if isinstance(error, NotJson) else NotJson(excerpt(error))) from None
+        missing = next((name for name in needed if name not in given), None)
         if missing is not None:
             raise NotJson(f"{missing}: is missing")
         try:
-            return kind(**given)
+            return make(given)
         except ValueError as error:
             raise NotJson(excerpt(error)) from None
 

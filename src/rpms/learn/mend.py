@@ -14,15 +14,16 @@ from rpms.core.acting.surprise import Noticed, Surprise, SurpriseKind, compare, 
 from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Literal, Truth
-from rpms.core.goal import EXPLORING, Progress
+from rpms.core.goal import NOTHING_DONE
 from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
+from rpms.store.manuals import MANUAL
 from rpms.store.runs import RunFolder
+from rpms.store.yaml_files import read_yaml, with_list
 from rpms.worlds.base import World
 
 _PROCESS = "process "
-_UNKNOWN = Progress(EXPLORING, "", 0, 1)
 _FIELDS = {
     LinePart.NEEDS: "preconditions",
     LinePart.DOES: "effects",
@@ -103,7 +104,7 @@ def find_surprises(manual: RuleManual, moment: RecordedStep) -> Noticed:
     for of, seen in shown:
         text = f"`{moment.command}` showed what no line says: {seen}"
         noticed = noticed.with_(_SHOWN, ManualLine(of, LinePart.SHOWS, COMPLETE), text, noticed.trust)
-    holds = goal_holds(rules, moment.after, _UNKNOWN)
+    holds = goal_holds(rules, moment.after, NOTHING_DONE)
     if moment.won and not holds and rules.purpose is not None and not rules.purpose.each:
         return noticed.with_(_EARLY, "", "won before all that the goal wants held", noticed.trust)
     return goal_goes_on(noticed, rules, moment.after) if holds and not moment.won else noticed
@@ -260,24 +261,26 @@ def _changed(schema: ActionSchema, edit: Edit, key: str) -> ActionSchema:
     return replace(schema, **lines)
 
 
-def write_edit(tree: Any, edit: Edit) -> bool:
-    """Change a manual's tree as it is in its file; False where the file does not hold what the edit is about."""
-    process = edit.of.startswith(_PROCESS)
+def write_edit(text: str, edit: Edit) -> str | None:
+    """A manual's text with an edit, and nothing else changed; None where it does not hold what the edit is about."""
+    process, name = edit.of.startswith(_PROCESS), edit.of.removeprefix(_PROCESS)
     section = _SECTIONS.get(edit.part, "processes" if process else "environment")
-    entries = tree.get(section) or {}
+    path, entries = [section], read_yaml("manual", text, MANUAL).tree.get(section) or {}
     if edit.part is LinePart.FORBIDS:
-        entries = {name: rule for group in entries.values() if isinstance(group, dict) for name, rule in group.items()}
-    entry = entries.get(edit.of.removeprefix(_PROCESS))
+        groups = [group for group, rules in entries.items() if isinstance(rules, dict) and name in rules]
+        path, entries = [section, *groups], entries[groups[0]] if groups else {}
+    entry = entries.get(name)
     if not isinstance(entry, dict):
-        return False
+        return None
     key = "needs" if process and edit.part is LinePart.NEEDS else _FIELDS[edit.part]
     listed = entry.get(key) or []
-    left = [item for item in listed if _plain(item) != "".join(edit.remove.split())]
-    if edit.remove and len(left) == len(listed):
-        return False
+    items = [listed] if isinstance(listed, str) else listed
+    left = [place for place, item in enumerate(items) if _plain(item) != "".join(edit.remove.split())]
+    if edit.remove and len(left) == len(items):
+        return None
     added = [str(edit.add)] if edit.add is not None else []
-    entry[key] = [*added, *left] if edit.part is LinePart.WANTS and not edit.last else [*left, *added]
-    return True
+    first = edit.part is LinePart.WANTS and not edit.last
+    return with_list(text, (*path, name, key), [*added, *left] if first else [*left, *added])
 
 
 def _plain(item: Any) -> str:

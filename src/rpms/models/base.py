@@ -95,24 +95,9 @@ class Model(Protocol):
         ...
 
 
-def can_constrain(model: Model) -> bool:
-    """True if a model can hold its action to a request's choices. One that does not say so cannot."""
-    return bool(getattr(model, "constrains", False))
-
-
-def can_call_tools(model: Model) -> bool:
-    """True if a model can answer with calls of a request's tools. One that does not say so cannot."""
-    return bool(getattr(model, "calls_tools", False))
-
-
-def can_weigh(model: Model) -> bool:
-    """True for a model that can say how likely each of a request's choices is."""
-    return bool(getattr(model, "weighs", False))
-
-
-def can_read(model: Model) -> bool:
-    """True for a language model, which can be asked what a person's request means."""
-    return can_weigh(model) or bool(getattr(model, "reads", False))
+def able(model: Model, ability: str) -> bool:
+    """True if a model says that it can: one that does not say so cannot. Whoever weighs choices also reads."""
+    return bool(getattr(model, ability, False)) or (ability == "reads" and able(model, "weighs"))
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
@@ -39,20 +39,14 @@ class Job(Generic[Q, A]):
     """One question that waits for its answer."""
 
     question: Q
-    length: int
+    length: int = 0
     """Tokens of the prompt."""
-    room: int
+    room: int = 0
     """Tokens that the answer may have."""
-    group: Hashable
+    group: Hashable = None
     """Only questions of the same group, such as the same decoding, can share a batch."""
-    future: Future[A]
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked(Generic[Q, A]):
-    question: Q
-    future: Future[A]
-    asker: int
+    future: Future[A] = field(default_factory=Future)
+    asker: int = field(default_factory=threading.get_ident)
     """The thread that waits."""
 
 
@@ -75,7 +69,7 @@ class Batcher(Generic[Q, A]):
         self._run = run
         self._limits = limits or BatchLimits()
         self._tokens = self._limits.tokens
-        self._waiting: queue.SimpleQueue[_Asked[Q, A] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Job[Q, A] | None] = queue.SimpleQueue()
         self._expected: frozenset[int] = frozenset()
         self._closing = threading.Lock()
         self._closed = False
@@ -91,12 +85,12 @@ class Batcher(Generic[Q, A]):
 
     def ask(self, question: Q) -> A:
         """Answer one question; waits. Raises what computing its batch raised."""
-        future: Future[A] = Future()
+        job: Job[Q, A] = Job(question)
         with self._closing:
             if self._closed:
                 raise ModelUnavailable("the model is closed")
-            self._waiting.put(_Asked(question, future, threading.get_ident()))
-        return future.result()
+            self._waiting.put(job)
+        return job.future.result()
 
     def close(self) -> None:
         """Answer what is waiting, then stop."""
@@ -112,15 +106,15 @@ class Batcher(Generic[Q, A]):
         while more:
             asked, more = self._collect()
             started = time.monotonic()
-            jobs = [job for job in map(self._prepare, asked) if job is not None]
+            jobs = [job for job in asked if self._measured(job)]
             for batch in batches(jobs, self._limits.prompts, self._tokens):
                 self._answer(batch)
             self._last_round = time.monotonic() - started
 
-    def _collect(self) -> tuple[list[_Asked[Q, A]], bool]:
+    def _collect(self) -> tuple[list[Job[Q, A]], bool]:
         """The questions of one round, and whether there may be more rounds."""
         item = self._waiting.get()
-        asked: list[_Asked[Q, A]] = []
+        asked: list[Job[Q, A]] = []
         missing = set(self._expected)
         closes = time.monotonic() + max(self._limits.window, self._last_round)
         while item is not None:
@@ -135,14 +129,13 @@ class Batcher(Generic[Q, A]):
         self._expected = frozenset(one.asker for one in asked)
         return asked, item is not None
 
-    def _prepare(self, asked: _Asked[Q, A]) -> Job[Q, A] | None:
-        question, future = asked.question, asked.future
+    def _measured(self, job: Job[Q, A]) -> bool:
         try:
-            length, room, group = self._measure(question)
+            job.length, job.room, job.group = self._measure(job.question)
         except Exception as error:  # noqa: BLE001  the asking thread raises it
-            future.set_exception(error)
-            return None
-        return Job(question, length, room, group, future)
+            job.future.set_exception(error)
+            return False
+        return True
 
     def _answer(self, batch: list[Job[Q, A]]) -> None:
         """Answer a batch, in halves where it is too large."""

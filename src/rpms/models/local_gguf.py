@@ -7,6 +7,8 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from itertools import takewhile
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -146,9 +148,4 @@ class GGUFModel:
     def _computed_prefix(self, tokens: Sequence[int]) -> int:
         """Number of these tokens that the context holds already; the last one is always computed again."""
         held = [int(token) for token in self._llama.input_ids[: self._llama.n_tokens]]
-        same = 0
-        for ours, theirs in zip(tokens[:-1], held, strict=False):
-            if ours != theirs:
-                break
-            same += 1
-        return same
+        return sum(takewhile(bool, map(eq, tokens[:-1], held)))

@@ -60,6 +60,10 @@ class TryAgain(Exception):
         """Exception if it does not pass: mostly that no request can succeed."""
 
 
+class NobodyThere(TryAgain):
+    """Nobody listens at the address. A server that has answered before may be restarting."""
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """Time, as a value, so that a test need not wait."""
@@ -189,7 +193,8 @@ class Endpoint:
             return TryAgain("no answer in time")
         if "APIConnectionError" in names:
             cause = excerpt(str(error.__cause__ or error), self.secrets)
-            return TryAgain(f"no connection ({cause})" if cause else "no connection")
+            what = f"no connection ({cause})" if cause else "no connection"
+            return NobodyThere(what) if _is_refused(error) else TryAgain(what)
         if "APIResponseValidationError" in names:
             return TryAgain(NOT_OF_PROTOCOL)
         return self.understand_body(getattr(error, "body", None)) if "APIError" in names else None
@@ -233,6 +238,10 @@ class Endpoint:
             return ModelUnavailable(f"{self}: {final}")
         parameter = _parameter(error, f"{code} {text}", parameters)
         return Refused(f"{self}: {said if parameter else f'the request was refused{tail}'}", parameter)
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    return isinstance(error, ConnectionRefusedError) or (error is not None and _is_refused(error.__context__))
 
 
 def _read_body(body: Any) -> tuple[str, str]:

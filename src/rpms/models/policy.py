@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rpms.core.acting.menu import Menu
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.errors import FileError, InputError, ModelError
@@ -34,57 +35,63 @@ def follow_plan(decision: Decision) -> tuple[str, str]:
     return f"Nothing is left to try: {reason}.", next(waiting, "")
 
 
-class PolicyModel:
-    """Answers with what a policy chooses, in the words a model would use."""
+class FunctionModel:
+    """A plain function as a model: for tests, baselines and models this package does not know."""
 
-    def __init__(self, name: str, policy: Policy) -> None:
+    def __init__(self, function: Callable[[Request], str | Answer], name: str = "function") -> None:
+        """`function` may be called from several threads at once."""
+        self._function = function
         self.name = name
-        self._policy = policy
 
     def answer(self, request: Request) -> Answer:
-        if request.decision is None:
-            raise ModelError(f"{self.name} reads the step's decision, and the request carries none")
-        thought, action = self._policy(request.decision)
-        return Answer(f"Thought: {thought}\nAction: {action}" if thought else f"Action: {action}")
+        answer = self._function(request)
+        return Answer(answer) if isinstance(answer, str) else answer
 
     def close(self) -> None:
         """Nothing is held."""
 
 
-class MenuModel:
+def _spoken(thought: object, action: object) -> str:
+    """An answer in the words a model would use."""
+    return f"Thought: {thought}\nAction: {action}" if thought else f"Action: {action}"
+
+
+class PolicyModel(FunctionModel):
+    """Answers with what a policy chooses."""
+
+    def __init__(self, name: str, policy: Policy) -> None:
+        super().__init__(lambda request: _spoken(*policy(self._decision(request))), name)
+
+    def _decision(self, request: Request) -> Decision:
+        if request.decision is None:
+            raise ModelError(f"{self.name} reads the step's decision, and the request carries none")
+        return request.decision
+
+
+class MenuModel(PolicyModel):
     """Answers with an entry of the menu, as shown. The menu's order does not show which entry ranks best."""
 
     constrains = True
     """It never answers with anything but an entry."""
 
-    def __init__(self, name: str, choose: Callable[[Request, int], int]) -> None:
-        """`choose`: from the request and the menu's length to an index."""
-        self.name = name
-        self._choose = choose
+    def __init__(self, name: str, choose: Callable[[Request, Menu], int]) -> None:
+        """`choose`: from the request and its menu to an index."""
 
-    def answer(self, request: Request) -> Answer:
-        if request.decision is None:
-            raise ModelError(f"{self.name} reads the step's menu, and the request carries none")
-        choices = request.decision.menu.choices
-        return Answer(f"Action: {choices[self._choose(request, len(choices))]}" if choices else NO_MENU)
+        def answer(request: Request) -> str:
+            menu = self._decision(request).menu
+            return f"Action: {menu.choices[choose(request, menu)]}" if menu.choices else NO_MENU
 
-    def close(self) -> None:
-        """Nothing is held."""
+        FunctionModel.__init__(self, answer, name)
 
 
 def menu_first(name: str) -> MenuModel:
     """Always the first entry shown."""
-    return MenuModel(name, lambda _request, _length: 0)
+    return MenuModel(name, lambda _request, _menu: 0)
 
 
 def menu_best(name: str) -> MenuModel:
     """The entry that ranks highest for the sub-goal, which the menu's order does not show: a planner in disguise."""
-
-    def choose(request: Request, _length: int) -> int:
-        items = request.decision.menu.items if request.decision is not None else ()
-        return min(range(len(items)), key=lambda index: items[index].rank)
-
-    return MenuModel(name, choose)
+    return MenuModel(name, lambda _, menu: min(range(len(menu.items)), key=lambda place: menu.items[place].rank))
 
 
 def menu_random(name: str, seed: str = "0") -> MenuModel:
@@ -92,11 +99,11 @@ def menu_random(name: str, seed: str = "0") -> MenuModel:
     if not seed.isdecimal():
         raise InputError(f"--model {name}: the seed must be a whole number, such as menu-random/1")
 
-    def choose(request: Request, length: int) -> int:
+    def choose(request: Request, menu: Menu) -> int:
         cut = (item for _, item in request.prompt.cut)
         what = "\x00".join((str(int(seed)), request.episode, request.prompt.text, *cut))
         digest = hashlib.sha256(what.encode("utf-8", "surrogatepass")).digest()
-        return int.from_bytes(digest, "big") % length
+        return int.from_bytes(digest, "big") % len(menu.choices)
 
     return MenuModel(name, choose)
 
@@ -129,22 +136,6 @@ class ScriptedModel:
             self._given.clear()
 
 
-class FunctionModel:
-    """A plain function as a model: for tests, baselines and models this package does not know."""
-
-    def __init__(self, function: Callable[[Request], str | Answer], name: str = "function") -> None:
-        """`function` may be called from several threads at once."""
-        self._function = function
-        self.name = name
-
-    def answer(self, request: Request) -> Answer:
-        answer = self._function(request)
-        return Answer(answer) if isinstance(answer, str) else answer
-
-    def close(self) -> None:
-        """Nothing is held."""
-
-
 def read_script(path: Path, name: str | None = None) -> ScriptedModel:
     """Read a script: an action a line, or in `.jsonl` objects with `text`, or `action`, `thought`, `episode`."""
     content = read_text(path, LARGEST_SCRIPT)
@@ -173,7 +164,4 @@ def _entry(path: Path, number: int, line: str) -> dict[str, Any]:
 
 
 def _text(entry: dict[str, Any]) -> str:
-    if "text" in entry:
-        return str(entry["text"])
-    thought = entry.get("thought")
-    return f"Thought: {thought}\nAction: {entry['action']}" if thought else f"Action: {entry['action']}"
+    return str(entry["text"]) if "text" in entry else _spoken(entry.get("thought"), entry["action"])

@@ -15,7 +15,7 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LONGEST_WORD, MOST_TOKENS
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, Usage, cut_at_stop
-from rpms.models.patience import NOT_OF_PROTOCOL, Clock, Endpoint, Patience, Refused, TryAgain, persevere
+from rpms.models.patience import NOT_OF_PROTOCOL, Clock, Endpoint, NobodyThere, Patience, Refused, TryAgain, persevere
 from rpms.models.secrets import check_allowed, shown_url, url_secrets, without_secrets
 from rpms.models.wire import BadResponse, NotAllowed, make_client
 
@@ -119,8 +119,12 @@ class ServedModel:
                 with self._lock:
                     known = here if failure.parameter in self.own else self._adapted
                     known[failure.parameter] = self.adaptable[failure.parameter]
-            if isinstance(failure, Refused) and not self._answers:  # before any answer: it concerns no single prompt
-                raise ModelUnavailable(str(failure))
+            if not self._answers:  # before any answer: it concerns no single prompt, and nothing is restarting
+                if isinstance(failure, Refused):
+                    raise ModelUnavailable(str(failure))
+                if isinstance(failure, NobodyThere):
+                    advice = "start the server, or give its address with --base-url"
+                    raise ModelUnavailable(f"{self._endpoint}: {failure}; {advice}")
             raise failure
 
         reply = persevere(attempt, self._patience, str(self._endpoint), self._clock, self._tell)

@@ -34,6 +34,8 @@ from rpms.worlds.base import Task
 
 AVAILABLE = sys.platform == "linux"
 """Elsewhere a fork of a process with threads is not safe; episodes are then played in threads."""
+_FORKING = threading.Lock()
+"""Held over a fork: runs in several threads would otherwise fork at once, which filelock refuses."""
 _AHEAD = 1
 """Tasks that wait in a process beside those it plays, so that it need not wait for the next."""
 
@@ -122,7 +124,7 @@ class Processes:
         process = context.Process(
             target=_live, args=(there, self._plan, self._knowledge, self._model, self._threads), daemon=True
         )
-        with warnings.catch_warnings():  # the fork touches no lock that a thread of this process may hold
+        with _FORKING, warnings.catch_warnings():  # the fork touches no lock that a thread of this process may hold
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
         there.close()

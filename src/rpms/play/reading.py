@@ -17,7 +17,7 @@ from rpms.core.reading.requests import Reader, SlotQuestion, Source, Weights, we
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.foreign.json_text import NotJson, loads
-from rpms.models.base import Decoding, Model, Request, can_read, can_weigh
+from rpms.models.base import Decoding, Model, Request, able
 from rpms.worlds.base import World
 
 ANSWER_TOKENS = 64
@@ -28,6 +28,8 @@ JSON = (
 CONTROLS = (Source.WORDS, Source.NEAREST, Source.RANDOM)
 """Readers without a model, by name."""
 
+NO_GOAL = "no goal of the manual fits"
+"""Beginning of the note on a request that means nothing here."""
 Ask = Callable[[str, Sequence[str]], str]
 """Asked where a request cannot be read: given the request and the goals there are, returns the goal in other words."""
 
@@ -68,7 +70,7 @@ class Reads:
         """Reader by name, else the model if it is a language model, else the words alone."""
         if self.control:
             return Source(self.control)
-        return Source.MODEL if self.model is not None and can_read(self.model) else Source.WORDS
+        return Source.MODEL if self.model is not None and able(self.model, "reads") else Source.WORDS
 
     def reader(self, world: World, mind: Mind) -> Reader:
         """A reader with what a mind knows: its rules and its memory count where they are on. Made once for a memory."""
@@ -118,7 +120,7 @@ def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: st
 def _asked_of_somebody(world: World, goal: Goal, mind: Mind, reads: Reads, asking: _Asking) -> Understood:
     """The goal as a person puts it otherwise; else unknown, with a note."""
     types = [form.type for form in forms_of(mind.schemas)]
-    note = f"no goal of the manual fits `{goal.text}`; it has {', '.join(types)}"
+    note = f"{NO_GOAL} `{goal.text}`; it has {', '.join(types)}"
     if reads.ask is not None:
         told = reads.ask(goal.text, types)
         meant = goal_in_words(world, told, types, goal.text)
@@ -178,7 +180,7 @@ class _Asking:
     def _weigh(self, question: SlotQuestion) -> Weights:
         assert self._model is not None  # without one, a reader asks nothing
         decoding = Decoding(max_tokens=ANSWER_TOKENS)
-        if can_weigh(self._model):
+        if able(self._model, "weighs"):
             asked = Request(
                 question.prompt, decoding, self._episode, choices=question.choices, weigh=True, begun=question.begun
             )

@@ -7,12 +7,12 @@ from functools import cached_property
 
 from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
 from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Repair
-from rpms.core.acting.step_context import turn_state
 from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.experience.lessons import ended_alike
+from rpms.core.experience.step_context import turn_state
 from rpms.core.goal import Goal
 from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Part, Turn
@@ -20,7 +20,7 @@ from rpms.core.usage import Usage
 from rpms.core.verdict import Fate
 from rpms.core.wording import HEADINGS
 from rpms.foreign.calls import Tool, narrowed
-from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_call_tools, can_constrain
+from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
 from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
@@ -266,7 +266,7 @@ class Player:
         templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
         if wanted is Constrained.OFF or not (choices or templates) or self.calls is Calls.NATIVE:
             return (), ()
-        if can_constrain(self.model):
+        if able(self.model, "constrains"):
             return choices, templates
         if wanted is Constrained.ON:
             to = "a menu" if choices else "action templates"
@@ -280,7 +280,7 @@ class Player:
         tools = tuple(self.world.tools())
         if not tools:
             raise InputError(f"the actions of {self.world.name} are no calls of tools; leave out calls=native")
-        if not can_call_tools(self.model):
+        if not able(self.model, "calls_tools"):
             raise InputError(f"{self.model.name} cannot be given tools to call; leave out calls=native")
         return narrowed(tools, decision.menu.commands)
 

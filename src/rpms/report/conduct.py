@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from rpms.core.episode import Ending
 from rpms.report.contrasts import contrasts, omissions
@@ -51,37 +52,45 @@ class Best:
         return TableCell(text, strong=value is not None and value == self._best)
 
 
+class Column(NamedTuple):
+    """A column of numbers, one of each condition, whose best is marked."""
+
+    value: Callable[[Results], float | None]
+    form: Callable[[float], str] = "{:.1f}".format
+    lowest: bool = False
+    """True if the lowest is the best."""
+
+
+SUCCESS = Column(lambda results: results.rate, percent)
+
+
+def cells(column: Column, rows: Iterable[Results]) -> list[TableCell]:
+    """The cells of a column; a dash for what is not known."""
+    values = [column.value(results) for results in rows]
+    best = Best(values, lowest=column.lowest)
+    return [best.cell(value, DASH if value is None else column.form(value)) for value in values]
+
+
+def by_condition(
+    name: str, caption: str, comparison: Comparison, columns: Mapping[str, Column], first: str = "Condition"
+) -> Table:
+    """A table with a line for each condition."""
+    labels = [condition_label(results.name) for results in comparison]
+    measured = zip(labels, *(cells(column, comparison) for column in columns.values()), strict=True)
+    return Table(name, caption, (first, *columns), groups(line(*each) for each in measured), omissions(comparison))
+
+
 def efficiency_table(comparison: Comparison) -> Table:
     """Average steps over all and over won episodes: the paper's Table 6. Missing episodes have no steps to count."""
-    means = [
-        (results, _mean_steps(results.played), _mean_steps([row for row in results if row.won]))
-        for results in comparison
-    ]
-    best_all = Best((every for _, every, _ in means), lowest=True)
-    best_won = Best((won for _, _, won in means), lowest=True)
-    measured = [
-        line(
-            condition_label(results.name),
-            best_all.cell(every, _one_decimal(every)),
-            best_won.cell(won, _one_decimal(won)),
-        )
-        for results, every, won in means
-    ]
-    return Table(
-        "efficiency",
-        "Average steps.",
-        ("Condition", "Avg. steps (all)", "Avg. steps (succ.)"),
-        groups(measured),
-        omissions(comparison),
-    )
+    columns = {
+        "Avg. steps (all)": Column(lambda results: _mean_steps(results.played), lowest=True),
+        "Avg. steps (succ.)": Column(lambda results: _mean_steps([row for row in results if row.won]), lowest=True),
+    }
+    return by_condition("efficiency", "Average steps.", comparison, columns)
 
 
 def _mean_steps(rows: Sequence[EpisodeRow]) -> float | None:
     return sum(row.steps for row in rows) / len(rows) if rows else None
-
-
-def _one_decimal(value: float | None) -> str:
-    return DASH if value is None else f"{value:.1f}"
 
 
 _FAILURE_LABELS = {

@@ -91,7 +91,7 @@ def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = t
             write = {name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name])) for name in tables}
             for run in runs:
                 for table, line in _lines(run, notes, tables):
-                    write[table](line)
+                    write[table]({name: _clean(line.get(name)) for name in TABLES[table]})
                     counts[f"{table}.{to}"] += 1
         told = {"export": _VERSION, "files": counts, "runs": [str(run.folder.folder) for run in runs]}
         (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
@@ -139,11 +139,8 @@ def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | Non
     yield (
         "episodes",
         {
-            **{name: getattr(row, name) for name in TABLES["episodes"] if hasattr(row, name)},
+            **_values("episodes", record, row.usage, row),
             "ending": str(row.ending),
-            "goal": record.goal,
-            "goal_signature": record.goal_signature,
-            **_tokens(row.usage),
             "seconds": None if timing is None else timing.seconds,
             **{name: None if None in each else sum(each) for name, each in totals.items()},
         },
@@ -151,8 +148,7 @@ def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | Non
     for step, taken in zip(record.steps, spent, strict=True):
         yield "steps", {**_step(step), **taken}
         for candidate in step.candidates:
-            fields = {name: getattr(candidate, name) for name in TABLES["candidates"] if hasattr(candidate, name)}
-            yield "candidates", {"step": step.number, **fields}
+            yield "candidates", {"step": step.number, **_values("candidates", candidate)}
 
 
 def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | None) -> Line:
@@ -164,18 +160,16 @@ def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | N
     return {"requests": requests, "model_seconds": timing.model_seconds[place], "cost": paid}
 
 
-def _tokens(usage: Any) -> Line:
-    return {
-        name: getattr(usage, name) for name in ("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens")
-    }
+def _values(table: str, *sources: object) -> Line:
+    """The columns of a table that values have by the same names; of one name, the last."""
+    return {name: getattr(each, name) for each in sources for name in TABLES[table] if hasattr(each, name)}
 
 
 def _step(step: StepRecord) -> Line:
     belief, extras = step.belief, step.extras
     return {
-        **{name: getattr(step, name) for name in TABLES["steps"] if hasattr(step, name)},
+        **_values("steps", belief, step.usage, step),
         "step": step.number,
-        "location": belief.location,
         "holding": "\n".join(belief.holding),
         "belief": "\n".join(belief.lines),
         "state_signature": belief.signature,
@@ -188,7 +182,6 @@ def _step(step: StepRecord) -> Line:
         "surprises": "\n".join(f"{one.kind}: {one.text} [{one.line}]" for one in step.surprises),
         "repairs": "\n".join(step.repairs),
         "extras": json.dumps(extras, ensure_ascii=False) if extras else "",
-        **_tokens(step.usage),
     }
 
 
@@ -203,24 +196,22 @@ def _csv(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
-        yield lambda line: writer.writerow([_cell(line.get(name)) for name in columns])
+        yield lambda line: writer.writerow(map(_cell, line.values()))
 
 
 def _cell(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        value = _clean(value).replace("\0", "\N{REPLACEMENT CHARACTER}")
+        value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
         return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
     return value
 
 
 @contextmanager
-def _json_lines(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
+def _json_lines(file: Path, _columns: Mapping[str, type]) -> Iterator[Write]:
     with file.open("w", encoding="utf-8", newline="\n") as stream:
-        yield lambda line: stream.write(
-            json.dumps({name: _clean(line.get(name)) for name in columns}, ensure_ascii=False) + "\n"
-        )
+        yield lambda line: stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 @contextmanager
@@ -237,7 +228,7 @@ def _parquet(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
 
         def write(line: Line) -> None:
-            lines.append({name: _clean(line.get(name)) for name in columns})
+            lines.append(line)
             if len(lines) >= _GROUP:
                 flush()
 

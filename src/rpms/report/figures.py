@@ -6,7 +6,7 @@ import io
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from rpms.report.outcomes import (
     rounds,
     type_label,
 )
-from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
+from rpms.report.statistics import Interval, additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
 """Okabe and Ito's, which the colour-blind can tell apart."""
@@ -112,14 +112,12 @@ def _broken(name: str) -> str:
     return _drawn(condition_label(name)).replace(" ", "\n", 1).replace("-", "-\n", 1)
 
 
-def _rate(results: Results) -> tuple[float, float, float]:
-    interval = success_rate(results.won, len(results))
-    return 100 * interval.estimate, 100 * interval.low, 100 * interval.high
+def _rate(results: Results) -> Interval:
+    return success_rate(results.won, len(results)).times(100)
 
 
-def _score(results: Results) -> tuple[float, float, float]:
-    interval = paired_bootstrap([row.floored for row in results])
-    return interval.estimate, interval.low, interval.high
+def _score(results: Results) -> Interval:
+    return paired_bootstrap([row.floored for row in results])
 
 
 def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
@@ -143,20 +141,17 @@ def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
     a, b, c, _ = cells
     measured = {results.name: value(results) for results in cells}
     for number, results in enumerate(cells):
-        mean, low, high = measured[results.name]
         style = _bar_style(f"{tuple(CONDITIONS)[number]}{ENFORCED if ENFORCED in results.name else ''}")
-        axes.bar(number, mean, 0.68, **style)
-        _whisker(axes, [number], [mean], [low], [high])
-        _label(axes, number, high, f"{mean:.1f}")
-    expected = additive_expectation(measured[a.name][0], measured[b.name][0], measured[c.name][0])
+        _bar(axes, number, measured[results.name], style)
+    expected = additive_expectation(*(measured[results.name].estimate for results in (a, b, c)))
     label = f"additive expectation, {expected:.1f}"
     axes.plot([-0.5, 3.5], [expected] * 2, color="#222222", linestyle=(0, (1, 1.6)), linewidth=1.3, label=label)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False, fontsize=8)
     axes.set_xticks(range(4), [_broken(results.name.partition(ENFORCED)[0]) for results in cells])
     axes.set_ylabel("Average score (negatives as 0)" if comparison.scored else "Success (%)")
     axes.set_title(_wrapped(f"{comparison.title}: {_way(a)}" if comparison.title else _way(a).capitalize()), pad=14)
-    top = max([high for _, _, high in measured.values()] + [expected])
-    bottom = min([low for _, low, _ in measured.values()] + [0])
+    top = max([interval.high for interval in measured.values()] + [expected])
+    bottom = min([interval.low for interval in measured.values()] + [0])
     axes.set_ylim(bottom, max(top * 1.1, 10) if comparison.scored else 100)
     _grid(axes)
 
@@ -185,12 +180,12 @@ def type_figure(comparison: Comparison) -> Picture:
         axes = figure.add_subplot()
         for number, results in enumerate(comparison):
             of_types = [(place, results.of_type(kind)) for place, kind in enumerate(types)]
-            rates = [(place, success_rate(sum(row.won for row in rows), len(rows))) for place, rows in of_types if rows]
-            at = [place + (number - (len(comparison) - 1) / 2) * width for place, _ in rates]
-            mean, low, high = ([100 * getattr(rate, end) for _, rate in rates] for end in ("estimate", "low", "high"))
+            shift = (number - (len(comparison) - 1) / 2) * width
+            at = [place + shift for place, rows in of_types if rows]
+            rates = [success_rate(sum(row.won for row in rows), len(rows)).times(100) for _, rows in of_types if rows]
             label = _drawn(condition_label(results.name))
-            axes.bar(at, mean, width * 0.92, label=label, **styles[results.name])
-            _whisker(axes, at, mean, low, high)
+            axes.bar(at, [rate.estimate for rate in rates], width * 0.92, label=label, **styles[results.name])
+            _whisker(axes, at, rates)
         counts = [sum(kind == other for other in comparison.tasks.values()) for kind in types]
         labels = [f"{_drawn(type_label(kind))}\n({count})" for kind, count in zip(types, counts, strict=True)]
         long = max(map(len, labels), default=0) > 14
@@ -209,10 +204,9 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         axes = figure.add_subplot()
         names = list(dict.fromkeys(name for point in points for name in point.results))
         for number, name in enumerate(names):
-            measured = [
-                (place, *_rate(point.results[name])) for place, point in enumerate(points) if name in point.results
-            ]
-            at, mean, low, high = (list(values) for values in zip(*measured, strict=True))
+            at = [place for place, point in enumerate(points) if name in point.results]
+            rates = [_rate(points[place].results[name]) for place in at]
+            mean, low, high = ([getattr(rate, end) for rate in rates] for end in ("estimate", "low", "high"))
             colour = COLOURS[(6, 7, 3, 4)[number % 4]]
             axes.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0)
             style = ("-", "--", "-.", ":")[number % 4]
@@ -239,17 +233,10 @@ def conduct_figure(comparison: Comparison) -> Picture:
             played = results.played
             if not played:
                 continue
-            interval = paired_bootstrap([float(row.steps) for row in played])
-            steps.bar(number, interval.estimate, 0.68, **styles[results.name])
-            _whisker(steps, [number], [interval.estimate], [interval.low], [interval.high])
-            _label(steps, number, interval.high, f"{interval.estimate:.1f}")
-            if not any(row.steps for row in played):
-                continue
-            ratio = ratio_bootstrap([row.infeasible for row in played], [row.steps for row in played])
-            rate, low, high = (100 * value for value in (ratio.estimate, ratio.low, ratio.high))
-            infeasible.bar(number, rate, 0.68, **styles[results.name])
-            _whisker(infeasible, [number], [rate], [low], [high])
-            _label(infeasible, number, high, f"{rate:.1f}")
+            _bar(steps, number, paired_bootstrap([float(row.steps) for row in played]), styles[results.name])
+            if any(row.steps for row in played):
+                ratio = ratio_bootstrap([row.infeasible for row in played], [row.steps for row in played])
+                _bar(infeasible, number, ratio.times(100), styles[results.name])
         labels = [_broken(results.name) for results in comparison]
         for axes, what in ((steps, "Steps an episode"), (infeasible, "Infeasible per 100 steps")):
             axes.set_xticks(range(len(labels)), labels, fontsize=8 if len(labels) < 6 else 6.5)
@@ -260,19 +247,20 @@ def conduct_figure(comparison: Comparison) -> Picture:
         return _save("conduct", "Steps and infeasible actions; whiskers: 95 % bootstrap intervals", figure)
 
 
-def _whisker(
-    axes: Any, at: Sequence[float], mean: Sequence[float], low: Sequence[float], high: Sequence[float]
-) -> None:
-    below = [max(0.0, middle - end) for middle, end in zip(mean, low, strict=True)]
-    above = [max(0.0, end - middle) for middle, end in zip(mean, high, strict=True)]
-    axes.errorbar(at, mean, yerr=[below, above], fmt="none", ecolor="#222222", capsize=2.5, elinewidth=0.9, zorder=3)
-
-
-def _label(axes: Any, at: float, height: float, text: str) -> None:
+def _bar(axes: Any, at: float, interval: Interval, style: Mapping[str, Any]) -> None:
+    """A bar with its interval and its number."""
+    axes.bar(at, interval.estimate, 0.68, **style)
+    _whisker(axes, [at], [interval])
     box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    axes.annotate(
-        text, (at, height), (0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=8, bbox=box, zorder=4
-    )
+    place = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 8, "bbox": box, "zorder": 4}
+    axes.annotate(f"{interval.estimate:.1f}", (at, interval.high), (0, 3), **place)
+
+
+def _whisker(axes: Any, at: Sequence[float], intervals: Sequence[Interval]) -> None:
+    below = [max(0.0, each.estimate - each.low) for each in intervals]
+    above = [max(0.0, each.high - each.estimate) for each in intervals]
+    mean = [each.estimate for each in intervals]
+    axes.errorbar(at, mean, yerr=[below, above], fmt="none", ecolor="#222222", capsize=2.5, elinewidth=0.9, zorder=3)
 
 
 def _grid(axes: Any) -> None:

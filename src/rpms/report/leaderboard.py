@@ -9,7 +9,7 @@ from pathlib import Path
 from rpms.foreign.shown import excerpt
 from rpms.play.methods import REACT
 from rpms.report import pages
-from rpms.report.conduct import Best, p_value, percent, rate_range
+from rpms.report.conduct import SUCCESS, cells, p_value, percent, rate_range
 from rpms.report.contrasts import omissions
 from rpms.report.gather import read_results, runs_in
 from rpms.report.outcomes import Comparison, Results, condition_label
@@ -45,9 +45,8 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
         for place, other in enumerate(others, start=1)
     }
     p_values = [DASH, *map(p_value, holm(tests).values())]
-    best = Best(results.rate for results in ranked)
     measured: dict[str, Sequence[str | TableCell]] = {
-        "Succ. (%)": [best.cell(results.rate, percent(results.rate)) for results in ranked],
+        "Succ. (%)": cells(SUCCESS, ranked),
         "95% interval": [rate_range(results.won, len(results)) for results in ranked],
         **_where_known(ranked),
         "p": p_values,
@@ -76,17 +75,12 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
 
 def _where_known(ranked: Sequence[Results]) -> dict[str, list[str]]:
     """Columns of what not every world, model or run has; one that nobody has is left out."""
-    steps = [sum(row.steps for row in results) for results in ranked]
     scored = Comparison({str(place): results for place, results in enumerate(ranked)}).scored
     found = {
         "Score": [f"{results.floored:.1f}" if scored else DASH for results in ranked],
-        "Steps": [
-            f"{taken / len(results.played):.1f}" if results.played else DASH
-            for taken, results in zip(steps, ranked, strict=True)
-        ],
+        "Steps": [f"{each.total('steps') / len(each.played):.1f}" if each.played else DASH for each in ranked],
         "Infeasible (%)": [
-            percent(sum(row.infeasible for row in results) / taken) if taken else DASH
-            for taken, results in zip(steps, ranked, strict=True)
+            percent(each.total("infeasible") / taken) if (taken := each.total("steps")) else DASH for each in ranked
         ],
         "Cost ($)": [DASH if results.cost is None else f"{results.cost:.2f}" for results in ranked],
         "Flip rate (%)": [

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 from rpms.core.episode import Happening
@@ -73,12 +74,7 @@ class TaskIndex:
         tasks = list(self.comparison.tasks.items())
         for start in range(0, len(tasks), CHUNK):
             yield [
-                [
-                    task,
-                    kind,
-                    self.goals.get(task, ""),
-                    *(_outcome(results.rows.get(task)) for results in self.comparison),
-                ]
+                [task, kind, self.goals.get(task, ""), *(_outcome(each.rows.get(task)) for each in self.comparison)]
                 for task, kind in tasks[start : start + CHUNK]
             ]
 
@@ -164,17 +160,8 @@ def _done(step: StepRecord) -> Iterator[tuple[str, Any]]:
 
 
 def _candidates(candidates: Sequence[CandidateRecord], texts: _Texts) -> list[list[Any]]:
+    verdict = attrgetter("fate", "reason", "rule", "fact")
     return [
-        [
-            candidate.entry,
-            candidate.kind,
-            texts.place(candidate.wording),
-            round(candidate.score, 3),
-            round(candidate.rank, 3),
-            candidate.fate,
-            candidate.reason,
-            candidate.rule,
-            candidate.fact,
-        ]
-        for candidate in candidates
+        [each.entry, each.kind, texts.place(each.wording), round(each.score, 3), round(each.rank, 3), *verdict(each)]
+        for each in candidates
     ]

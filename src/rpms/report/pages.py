@@ -233,7 +233,7 @@ class _Writer:
         return goals, unreadable, count
 
     def _overview(self, tables: Sequence[Table], pictures: Sequence[Picture], unreadable: list[str]) -> dict[str, Any]:
-        comparison = self._comparison
+        comparison, settings = self._comparison, _settings(self._comparison)
         damaged = [f"{r.label}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
         return {
             "notes": (*omissions(comparison), *left_out(comparison), *unshown(comparison, self._pages)),
@@ -241,8 +241,8 @@ class _Writer:
             "cards": _cards(comparison),
             "tables": tables,
             "pictures": pictures,
-            "shared": _common(comparison),
-            "own": _differing(comparison),
+            "shared": [(name, _cut(values)[0]) for name, values in settings.items() if len(set(values)) == 1],
+            "own": [(name, _cut(values)) for name, values in settings.items() if len(set(values)) > 1],
             "labels": [condition_label(results.name) for results in comparison],
             "crashed": [f"{r.label}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
             "missing": [f"{r.label}: {task}" for r in comparison for task in r.missing],
@@ -320,15 +320,8 @@ def _settings(comparison: Comparison) -> dict[str, list[str]]:
     return {name: [rows.get(name, "—") for rows in each] for name in names}
 
 
-def _differing(comparison: Comparison) -> list[tuple[str, list[str]]]:
-    found = [(name, values) for name, values in _settings(comparison).items() if len(set(values)) > 1]
-    return [(name, [value[:_PROTOCOL_LONGEST] for value in values]) for name, values in found]
-
-
-def _common(comparison: Comparison) -> list[tuple[str, str]]:
-    return [
-        (name, values[0][:_PROTOCOL_LONGEST]) for name, values in _settings(comparison).items() if len(set(values)) == 1
-    ]
+def _cut(values: Sequence[str]) -> list[str]:
+    return [value[:_PROTOCOL_LONGEST] for value in values]
 
 
 def _protocol_rows(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:

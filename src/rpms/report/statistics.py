@@ -35,6 +35,9 @@ class Interval:
     high: float
     method: str = ""
 
+    def times(self, scale: float) -> Interval:
+        return Interval(scale * self.estimate, scale * self.low, scale * self.high, self.method)
+
     @property
     def excludes_zero(self) -> bool:
         return self.low > 0 or self.high < 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +13,11 @@ from ruamel.yaml import YAML
 
 from rpms.core.errors import InputError
 from rpms.report.conduct import (
-    Best,
+    SUCCESS,
+    Column,
     action_table,
+    by_condition,
+    cells,
     efficiency_table,
     epochs_table,
     failure_table,
@@ -38,7 +43,6 @@ from rpms.report.outcomes import (
 from rpms.report.statistics import additive_expectation
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.report.verdicts import verdict_table
-from rpms.store.episodes import EpisodeRow
 
 PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(Path(__file__).with_name("published.yaml"))
 """Numbers that others printed. They may stand beside measured ones, each row marked as published; nothing here is ever
@@ -51,14 +55,10 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     parts: list[list[TableLine]] = []
     controls = _control_names(comparisons)
     for comparison in comparisons:
-        conditions = list(comparison)
-        cells = comparison.ablation
-        more = [cell for each in comparison.ablations[1:] for cell in (each[0], each[3])]
-        base, *others = (cells[0], cells[3], *more) if cells else conditions
-        best = Best(results.rate for results in (base, *others))
-        parts.append(
-            [_main_line(base, None, best, controls), *(_main_line(other, base, best, controls) for other in others)]
-        )
+        more = [cell for each in comparison.ablations for cell in (each[0], each[3])]
+        rows = more or list(comparison)
+        rates = zip(rows, cells(SUCCESS, rows), strict=True)
+        parts.append([_main_line(results, rate, rows[0], controls) for results, rate in rates])
     total = len(comparisons[0].tasks) if comparisons else 0
     once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     return Table(
@@ -71,14 +71,14 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     )
 
 
-def _main_line(results: Results, base: Results | None, best: Best, controls: Sequence[str]) -> TableLine:
+def _main_line(results: Results, rate: TableCell, base: Results, controls: Sequence[str]) -> TableLine:
     return line(
         results.model or DASH,
         condition_label(results.name),
-        best.cell(results.rate, percent(results.rate)),
+        rate,
         rate_range(results.won, len(results)),
-        DASH if base is None else points(results.rate - base.rate),
-        *_control_cells(results, controls),
+        DASH if results is base else points(results.rate - base.rate),
+        *(_control_cell(results, name) for name in controls),
     )
 
 
@@ -87,93 +87,66 @@ def _control_names(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for each in comparisons for results in each for name in results.controls))
 
 
-def _control_cells(results: Results, names: Sequence[str]) -> list[str]:
-    return [percent(found.rate) if (found := results.controls.get(name)) else DASH for name in names]
+def _control_cell(results: Results, name: str) -> str:
+    return percent(found.rate) if (found := results.controls.get(name)) else DASH
 
 
 def type_table(comparison: Comparison) -> Table:
     """Success by task type: the paper's Table 2."""
-    types = comparison.types
-    counts = {kind: sum(other == kind for other in comparison.tasks.values()) for kind in types}
-    bests = {kind: Best(_rate(results.of_type(kind)) for results in comparison) for kind in types}
-    overall = Best(results.rate for results in comparison)
-    measured = [
-        line(
-            condition_label(results.name),
-            *(_rate_cell(results.of_type(kind), bests[kind]) for kind in types),
-            overall.cell(results.rate, percent(results.rate)),
-        )
-        for results in comparison
-    ]
-    headings = [f"{type_label(kind)} ({counts[kind]})" for kind in types]
-    return Table(
-        "types",
-        "Success by task type, in per cent; the number of tasks in brackets.",
-        ("Method", *headings, f"All ({len(comparison.tasks)})"),
-        groups(measured),
-        omissions(comparison),
-    )
+    counts = Counter(comparison.tasks.values())
+    columns = {
+        f"{type_label(kind)} ({counts[kind]})": Column(partial(_rate, kind), percent) for kind in comparison.types
+    }
+    columns[f"All ({len(comparison.tasks)})"] = SUCCESS
+    caption = "Success by task type, in per cent; the number of tasks in brackets."
+    return by_condition("types", caption, comparison, columns, "Method")
 
 
-def _rate(rows: Sequence[EpisodeRow]) -> float | None:
+def _rate(kind: str, results: Results) -> float | None:
+    rows = results.of_type(kind)
     return sum(row.won for row in rows) / len(rows) if rows else None
-
-
-def _rate_cell(rows: Sequence[EpisodeRow], best: Best) -> TableCell:
-    rate = _rate(rows)
-    return best.cell(rate, DASH if rate is None else percent(rate))
 
 
 def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
-    cells, controls = _in_paper_order(comparison), _control_names([comparison])
-    best = Best(results.rate for each in cells for results in each)
-    measured = [
-        [
-            line(
-                *_switches(results),
-                f"{results.won}/{len(results)}",
-                best.cell(results.rate, percent(results.rate) + "%"),
-                rate_range(results.won, len(results)),
-                *_control_cells(results, controls),
-            )
-            for results in each
-        ]
-        for each in cells
-    ]
-    return Table(
-        "ablation",
-        f"2×2 ablation on {len(comparison.tasks)} tasks.",
-        ("Condition", "Rules", "Mem.", "Succ.", "Rate", "95% interval", *controls),
-        groups(*measured),
-        (*_interaction_notes(comparison, by_score=False), *omissions(comparison)),
-        words=3,
-    )
+    every, controls = _in_paper_order(comparison), _control_names([comparison])
+    rates = Column(lambda results: results.rate, lambda rate: f"{percent(rate)}%")
+    more: dict[str, Sequence[str | TableCell]] = {
+        "Succ.": [f"{results.won}/{len(results)}" for results in every],
+        "Rate": cells(rates, every),
+        "95% interval": [rate_range(results.won, len(results)) for results in every],
+        **{name: [_control_cell(results, name) for results in every] for name in controls},
+    }
+    return _two_by_two("ablation", f"2×2 ablation on {len(comparison.tasks)} tasks.", comparison, more)
 
 
 def score_table(comparison: Comparison) -> Table:
     """The 2x2 by average score: the paper's Table 5, for ScienceWorld."""
-    cells = _in_paper_order(comparison)
-    every = [results for each in cells for results in each]
-    best, raw = Best(results.floored for results in every), Best(results.score for results in every)
-    measured = [
-        [
-            line(
-                *_switches(results),
-                best.cell(results.floored, f"{results.floored:.1f}"),
-                raw.cell(results.score, f"{results.score:.1f}"),
-            )
-            for results in each
-        ]
-        for each in cells
-    ]
-    return Table(
-        "scores",
+    every = _in_paper_order(comparison)
+    columns = {
+        "Score (negatives as 0)": cells(Column(lambda results: results.floored), every),
+        "Score (raw)": cells(Column(lambda results: results.score), every),
+    }
+    caption = (
         f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted "
-        "as 0, as the papers on this world do, and raw, as the simulator gives them.",
-        ("Condition", "Rules", "Mem.", "Score (negatives as 0)", "Score (raw)"),
-        groups(*measured),
-        (*_interaction_notes(comparison, by_score=True), *omissions(comparison)),
+        "as 0, as the papers on this world do, and raw, as the simulator gives them."
+    )
+    return _two_by_two("scores", caption, comparison, columns)
+
+
+def _two_by_two(
+    name: str, caption: str, comparison: Comparison, columns: Mapping[str, Sequence[str | TableCell]]
+) -> Table:
+    """A group of lines for each 2x2, with its interaction."""
+    rows = zip(map(_switches, _in_paper_order(comparison)), *columns.values(), strict=True)
+    measured = [line(*switches, *rest) for switches, *rest in rows]
+    size = 4 if comparison.ablations else len(measured)
+    return Table(
+        name,
+        caption,
+        ("Condition", "Rules", "Mem.", *columns),
+        groups(*(measured[start : start + size] for start in range(0, len(measured), size))),
+        (*_interaction_notes(comparison, by_score=name == "scores"), *omissions(comparison)),
         words=3,
     )
 
@@ -185,9 +158,9 @@ def _simplified(comparison: Comparison) -> str:
     return f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
 
 
-def _in_paper_order(comparison: Comparison) -> list[list[Results]]:
-    """The cells of each 2x2 as the paper lists them (A, C, B, D); every condition where there is none."""
-    return [[a, b, c, d] for a, b, c, d in comparison.ablations] or [list(comparison)]
+def _in_paper_order(comparison: Comparison) -> list[Results]:
+    """The cells of each 2x2, one after the other, as the paper lists them; every condition where there is none."""
+    return [results for cells in comparison.ablations for results in cells] or list(comparison)
 
 
 def _switches(results: Results) -> tuple[str, str, str]:
@@ -219,15 +192,10 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
 def arbitration_table(comparison: Comparison) -> Table:
     """Modes of arbitration with rules and memory on: the paper's Table 4."""
     modes = comparison.arbitrations
-    best = Best(results.rate for results in modes.values())
+    rates = cells(SUCCESS, modes.values())
     measured = [
-        line(
-            ARBITRATION_LABELS[mode],
-            f"{results.won}/{len(results)}",
-            best.cell(results.rate, percent(results.rate)),
-            rate_range(results.won, len(results)),
-        )
-        for mode, results in modes.items()
+        line(ARBITRATION_LABELS[mode], f"{results.won}/{len(results)}", rate, rate_range(results.won, len(results)))
+        for (mode, results), rate in zip(modes.items(), rates, strict=True)
     ]
     return Table(
         "arbitration",

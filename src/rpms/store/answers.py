@@ -21,7 +21,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import read_bytes
 from rpms.foreign.json_text import NotJson, loads, question_key
 from rpms.foreign.limits import LARGEST_RECORD
-from rpms.store.files import begin_part, remove_leftovers, waiting_lock
+from rpms.store.files import remove_leftovers, waiting_lock, written_beside
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _FILES = "[0-9a-f][0-9a-f]/*.json"
@@ -59,16 +59,8 @@ class FolderOfAnswers:
         body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         data = f'{{"sha256":"{_hash(body)}","entry":{body}}}\n'.encode("utf-8", "surrogatepass")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, beside = begin_part(path)
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                    kept = self._place(beside, path)
-            finally:
-                beside.unlink(missing_ok=True)
+            with written_beside(path, data) as beside:
+                kept = self._place(beside, path)
             _flush_folder(path.parent)
         except OSError as error:
             raise InputError(

@@ -163,7 +163,7 @@ def counts_of(claim: Claim) -> str:
 
 def evidence_file(manual: Path) -> Path:
     """File of a manual's evidence."""
-    return manual.with_suffix("").with_name(manual.with_suffix("").name + SUFFIX)
+    return manual.with_name(f"{manual.stem}{SUFFIX}")
 
 
 def write_evidence(file: Path, evidence: Evidence) -> None:

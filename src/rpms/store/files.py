@@ -159,29 +159,30 @@ def write_whole(file: Path, content: str | bytes) -> None:
     """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
     try:
         _check_place(file)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = begin_part(file)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
-                stream.flush()
-                os.fsync(stream.fileno())
+        data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+        with written_beside(file, data) as beside:
             beside.replace(file)
-        except BaseException:
-            beside.unlink(missing_ok=True)
-            raise
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
 
 
-def begin_part(file: Path) -> tuple[int, Path]:
-    """A new file beside another, open to be written and marked as in use until it is closed; its handle and name."""
+@contextmanager
+def written_beside(file: Path, data: bytes) -> Iterator[Path]:
+    """A new file with some data beside another, on the disk and marked as in use; gone afterwards, unless renamed."""
+    file.parent.mkdir(parents=True, exist_ok=True)
     with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
         beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
         hold(handle)
-    return handle, beside
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+            yield beside
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _check_place(file: Path) -> None:

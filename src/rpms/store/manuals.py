@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+from ruamel.yaml.comments import CommentedMap
+
 from rpms.core.actions import PARAMETER, ActionSchema, Revelation
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
@@ -15,16 +17,7 @@ from rpms.core.names import is_near
 from rpms.core.rules import ANYTHING, Locality, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.store.clauses import (
-    AS_PARAMETER,
-    AS_VARIABLE,
-    ID,
-    NAME,
-    ClauseReader,
-    bare_words,
-    read_each,
-    unknown_command,
-)
+from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ID, NAME, ClauseReader, bare_words, read_each, unknown_command
 from rpms.store.files import read_text
 from rpms.store.manual_forms import (
     ActionForm,
@@ -36,7 +29,7 @@ from rpms.store.manual_forms import (
     ProcessForm,
     RuleForm,
 )
-from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, plain, read_yaml, validate
+from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, plain, read_yaml, validate, yaml_text
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")
@@ -374,3 +367,27 @@ def find_mistakes(*sources: ManualText) -> list[FileError]:
 def manual_text(file: Path) -> ManualText:
     """Read a user's file."""
     return ManualText(str(file), read_text(file, 4 * LARGEST_MANUAL))
+
+
+def merged_text(sources: Sequence[ManualText]) -> str:
+    """A manual of several texts as the text of one that stands alone, with their comments."""
+    first, *others = yamls = [read_yaml(source.name, source.text, MANUAL) for source in sources]
+    for place, source in enumerate(sources):
+        if source.own:
+            _give_way(yamls[:place], yamls[place])
+    for each in others:
+        _join(first.tree, each.tree)
+    first.tree.insert(1, "alone", value=True)
+    return yaml_text(first.tree)
+
+
+def _join(tree: CommentedMap, more: CommentedMap) -> None:
+    for key, value in more.items():
+        there = tree.get(key)
+        if isinstance(there, CommentedMap):
+            _join(there, value)
+        elif isinstance(there, list):
+            there.extend(value)
+        else:
+            tree[key] = value
+            tree.ca.items.update({key: more.ca.items[key]} if key in more.ca.items else {})

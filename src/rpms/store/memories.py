@@ -8,12 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from typing import Any
 
 from rpms.core.belief import StateSignature
 from rpms.core.errors import FileError, InputError
@@ -34,169 +33,131 @@ from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import read_bytes
 from rpms.foreign.json_text import DECODER, NotJson, check_depth
-from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, LONGEST_NUMBER, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
+from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
 from rpms.foreign.shown import excerpt
+from rpms.foreign.typed import Reader, needed_by, object_reader, reader_of
 from rpms.store.files import read_text, write_whole
 
 
-def _unwrapped(value: object) -> object:
+def _within(found: Any, most: int) -> Any:
+    """A text or its like that was read, if it is no longer than that."""
+    if len(found) > most:
+        raise ValueError(f"should have at most {most:,} {'characters' if isinstance(found, str) else 'items'}")
+    return found
+
+
+def _text(value: Any) -> str:
     """A text without the line breaks that a printed listing puts into it."""
-    return " ".join(value.split()) if isinstance(value, str) and "\n" in value else value
+    text = str(_within(reader_of(str)(value), LONGEST_FIELD))
+    return " ".join(text.split()) if "\n" in text else text
 
 
-def _as_tuples(value: object) -> object:
-    return [tuple(item) if isinstance(item, list) else item for item in value] if isinstance(value, list) else value
+def _texts(value: Any) -> tuple[str, ...]:
+    return tuple(map(_text, _within(reader_of(tuple[Any, ...])(value), MOST_ITEMS)))
 
 
-Text = Annotated[str, BeforeValidator(_unwrapped), Field(max_length=LONGEST_FIELD)]
-Name = Annotated[str, Field(max_length=LONGEST_FIELD)]
-Texts = Annotated[list[Text], Field(max_length=MOST_ITEMS)]
-Snapshot = Annotated[dict[Name, Any], Field(max_length=MOST_ITEMS)]
-Step = Annotated[int, Field(ge=-LONGEST_NUMBER, le=LONGEST_NUMBER)]
-Origins = Annotated[list[tuple[Name, Step] | tuple[Name, Step, bool]], BeforeValidator(_as_tuples)]
+def _snapshot(value: Any) -> Mapping[str, Any]:
+    found = _within(reader_of(Mapping[str, Any])(value), MOST_ITEMS)
+    return {_within(name, LONGEST_FIELD): item for name, item in found.items()}
 
 
-_PARSED: dict[str, Callable[[Any], object]] = {
-    "goal_signature": GoalSignature.parse,
-    "state_signature": StateSignature.parse,
-    "actions": tuple,
-    "preconditions": tuple,
-    "effects": tuple,
-    "goals": lambda texts: frozenset(map(GoalSignature.parse, texts)),
+def _filled(read: Reader) -> Reader:
+    def some(value: Any) -> Any:
+        if not (found := read(value)):
+            raise ValueError("should not be empty")
+        return found
+
+    return some
+
+
+said = _filled(_text)
+"""Reads a text that is not empty."""
+
+
+def _up_to(most: float) -> Reader:
+    def number(value: Any) -> float:
+        found = float(reader_of(float)(value))
+        if not 0 <= found <= most:
+            raise ValueError(f"should be 0 to {most:g}")
+        return found
+
+    return number
+
+
+def _origins(value: Any) -> frozenset[Origin]:
+    return frozenset(Origin(*each) for each in reader_of(tuple[tuple[str, int] | tuple[str, int, bool], ...])(value))
+
+
+_READERS: Mapping[str, Reader] = {
+    "type": Kind,
+    "goal_signature": lambda value: GoalSignature.parse(_text(value)),
+    "state_signature": lambda value: StateSignature.parse(_text(value)),
+    "goals": lambda value: frozenset(map(GoalSignature.parse, _texts(value))),
+    "actions": _filled(_texts),
+    **dict.fromkeys(("preconditions", "effects"), _texts),
+    **dict.fromkeys(("precondition", "outcome", "fields"), _snapshot),
+    **dict.fromkeys(("failed_action", "action_template", "request"), said),
+    **dict.fromkeys(("success_count", "failure_count", "occurrence_count"), reader_of(int)),
+    "confidence": _up_to(1),
+    "retrieval_weight": _filled(_up_to(1_000)),
+    "origins": _origins,
 }
-"""Values of an entry that are not as a file holds them, by field."""
+"""Readers of fields by name; all others are texts."""
+_DERIVED = ("success_count", "failure_count", "occurrence_count", "confidence")
+"""Fields of a file that follow from the origins."""
 _UNLESS_EMPTY = ("worded_by", "goals")
 """Fields that the paper's listings do not have: written where they say something."""
 
 
-class _Record(BaseModel):
-    """An entry in a file: the fields of the entry, in the order of the file, and counts."""
+@dataclass(frozen=True)
+class _Form:
+    """An entry in a file: its class, and its fields between `type` and `origins`, in the order of the file."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    made: type[Entry]
+    names: str
 
-    id: Name = ""
-    type: Name
-    origins: Origins | None = None
+    @cached_property
+    def read(self) -> Callable[[Any], tuple[Entry, int]]:
+        """The reader of an entry, and of how many origins were made up for it."""
+        readers = {name: _READERS.get(name, _text) for name in ("id", "type", *self.names.split(), "origins")}
+        return object_reader(readers, [name for name in needed_by(self.made) if name != "kind"], self._build)
 
-    def _counted(self) -> tuple[int, int]:
-        """The numbers of successes, or of occurrences, and of failures."""
-        return getattr(self, "success_count", 0) + getattr(self, "occurrence_count", 0), getattr(
-            self, "failure_count", 0
-        )
-
-    @property
-    def made_up(self) -> int:
-        """Origins that are made up, since the entry counts them without naming them."""
-        return sum(self._counted()) if self.origins is None else 0
-
-    def sources(self) -> frozenset[Origin]:
-        """The origins; where none are recorded, as in the paper's listings, as many as are counted."""
-        successes, failures = self._counted()
-        if self.origins is None:
-            if successes + failures > MOST_COUNTED:
-                raise ValueError(
-                    f"counts {successes + failures:,} observations and names none: {MOST_COUNTED:,} at most"
-                )
-            numbers = range(successes + failures)
-            return frozenset(Origin(f"({self.id})", number, number >= successes) for number in numbers)
-        origins = frozenset(Origin(*origin) for origin in self.origins)
-        failed = sum(origin.failed for origin in origins)
-        if (len(origins) - failed, failed) != (successes, failures):
-            raise ValueError(f"counts {successes + failures} observations but names {len(origins)} origins")
-        return origins
+    def _build(self, given: dict[str, Any]) -> tuple[Entry, int]:
+        kind, origins = given.pop("type"), given.pop("origins", None)
+        counts = {name: given.pop(name) for name in _DERIVED if name in given}
+        failures = counts.get("failure_count", 0)
+        successes = counts.get("success_count", counts.get("occurrence_count", 1))
+        if self.made is OwnEntry:
+            given["kind"], successes = kind, len(origins or ())
+        elif not successes and self.made is not VerifiedSchema:
+            raise ValueError("counts no observation")
+        total, made_up = successes + failures, 0
+        if origins is None:  # as in the paper's listings: as many as are counted
+            if total > MOST_COUNTED:
+                raise ValueError(f"counts {total:,} observations and names none: {MOST_COUNTED:,} at most")
+            source, made_up = f"({given.get('id', '')})", total
+            origins = frozenset(Origin(source, number, number >= successes) for number in range(total))
+        if (len(origins), sum(origin.failed for origin in origins)) != (total, failures):
+            raise ValueError(f"counts {total} observations but names {len(origins)} origins")
+        return self.made(**given, origins=origins), made_up
 
 
-def _built(form: _Record, made: type[Entry]) -> Entry:
-    """The entry of a form, of the class that its kind has."""
-    given: dict[str, Any] = {name: value for name, value in form if name in made.__slots__}
-    given |= {name: parse(given[name]) for name, parse in _PARSED.items() if name in given}
-    given |= {"kind": Kind(form.type)} if made is OwnEntry else {}
-    return made(**{**given, "origins": form.sources()})
-
-
-class _Success(_Record):
-    type: Literal["success"]
-    goal_signature: Text
-    state_signature: Text
-    sub_goal_type: Text
-    precondition: Snapshot = Field(default_factory=dict)
-    actions: Texts = Field(min_length=1)
-    outcome: Snapshot = Field(default_factory=dict)
-    success_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
-
-
-class _Failure(_Record):
-    type: Literal["failure"]
-    goal_signature: Text
-    state_signature: Text
-    failed_action: Text = Field(min_length=1)
-    failure_type: Text = "precondition_not_met"
-    failure_message: Text = ""
-    corrective_rule: Text
-    occurrence_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
-    worded_by: Text = ""
-
-
-class _Schema(_Record):
-    type: Literal["schema"]
-    action_template: Text = Field(min_length=1)
-    action_type: Text
-    preconditions: Texts = Field(default_factory=list)
-    effects: Texts = Field(default_factory=list)
-    success_count: int = Field(default=1, ge=0, le=LONGEST_NUMBER)
-    failure_count: int = Field(default=0, ge=0, le=LONGEST_NUMBER)
-    confidence: float = Field(default=1.0, ge=0, le=1)
-    goals: Texts = Field(default_factory=list)
-
-
-class _Critical(_Record):
-    type: Literal["critical_failure"]
-    goal_signature: Text
-    state_signature: Text
-    failed_action: Text = Field(min_length=1)
-    failure_message: Text = ""
-    corrective_rule: Text
-    occurrence_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
-    retrieval_weight: float = Field(default=2.0, gt=0, le=1_000)
-
-
-class _Request(_Record):
-    type: Literal["request"]
-    goal_signature: Text
-    state_signature: Text = ""
-    request: Text = Field(min_length=1)
-    success_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
-
-
-class _Header(BaseModel):
-    """The first line that `write_memory` puts; files without it, such as the paper's, are read as well."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    type: Literal["memory"]
-    world: str
-    version: Literal[1] = 1
-
-
-class _Own(_Record):
-    """An entry of a kind that somebody registered."""
-
-    goal_signature: Text
-    state_signature: Text
-    fields: Snapshot = Field(default_factory=dict)
-
-    def _counted(self) -> tuple[int, int]:
-        return len(self.origins or ()), 0
-
-
-_RECORDS: dict[str, tuple[type[_Record], type[Entry]]] = {
-    Kind.SUCCESS: (_Success, SuccessSnippet),
-    Kind.FAILURE: (_Failure, FailureLesson),
-    Kind.SCHEMA: (_Schema, VerifiedSchema),
-    Kind.CRITICAL_FAILURE: (_Critical, CriticalFailure),
-    Kind.REQUEST: (_Request, RememberedRequest),
+_AT = "goal_signature state_signature"
+_FAILED = f"{_AT} failed_action"
+_FORMS: dict[str, _Form] = {
+    Kind.SUCCESS: _Form(SuccessSnippet, f"{_AT} sub_goal_type precondition actions outcome success_count"),
+    Kind.FAILURE: _Form(
+        FailureLesson, f"{_FAILED} failure_type failure_message corrective_rule occurrence_count worded_by"
+    ),
+    Kind.SCHEMA: _Form(
+        VerifiedSchema, "action_template action_type preconditions effects success_count failure_count confidence goals"
+    ),
+    Kind.CRITICAL_FAILURE: _Form(
+        CriticalFailure, f"{_FAILED} failure_message corrective_rule occurrence_count retrieval_weight"
+    ),
+    Kind.REQUEST: _Form(RememberedRequest, f"{_AT} request success_count"),
 }
-_REGISTERED = (_Own, OwnEntry)
+_REGISTERED = _Form(OwnEntry, f"{_AT} fields")
 
 
 def objects_in(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -244,21 +205,23 @@ def _encodable(value: object) -> bool:
 def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
     """An entry, and how many origins were made up for it."""
     kind = value.get("type")
-    known = isinstance(kind, str) and kind in [str(each) for each in Kind]
-    if not known:
-        named = f" {excerpt(kind)!r}" if is_near(str(kind), _RECORDS) else ""
-        raise FileError(file, line, f"unknown entry type{named}; known: {', '.join(_RECORDS)}")
+    if not isinstance(kind, str) or kind not in [str(each) for each in Kind]:
+        named = f" {excerpt(kind)!r}" if is_near(str(kind), _FORMS) else ""
+        raise FileError(file, line, f"unknown entry type{named}; known: {', '.join(_FORMS)}")
     try:
-        form, made = _RECORDS.get(str(kind), _REGISTERED)
-        read = form.model_validate(value)
-        return _built(read, made), read.made_up
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        problem = "is not a known field" if first["type"] == "extra_forbidden" else first["msg"]
-        raise FileError(file, line, f"{kind}: {excerpt(place)}: {problem}") from None
-    except ValueError as error:
-        raise FileError(file, line, f"{kind}: {excerpt(error)}") from None
+        return _FORMS.get(kind, _REGISTERED).read(value)
+    except NotJson as error:
+        raise FileError(file, line, f"{kind}: {error}") from None
+
+
+def check_header(file: Path, line: int, value: Mapping[str, Any], type_: str, world: str, problem: str) -> str:
+    """The world that a file's first line names; another type's or version's, or another world's, is a FileError."""
+    named = value.get("world")
+    if value != {"type": type_, "world": named, "version": 1} or not isinstance(named, str):
+        raise FileError(file, line, problem)
+    if world and named != world:
+        raise FileError(file, line, f"is a {type_} of {excerpt(named)}, not of {world}")
+    return named
 
 
 def _with_id(entry: Entry, taken: Container[str]) -> Entry:
@@ -266,6 +229,9 @@ def _with_id(entry: Entry, taken: Container[str]) -> Entry:
     stem = content_id(entry)
     numbered = (f"{stem}_{number}" for number in count(2))
     return replace(entry, id=next(id_ for id_ in chain((stem,), numbered) if id_ not in taken))
+
+
+_NEWER = "cannot read this header; was it written by a newer version?"
 
 
 def read_memory(file: Path, world: str = "", *, empty: bool = False) -> EpisodicMemory:
@@ -281,13 +247,8 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
     made_up = 0
     for line, value in objects_in(file, text):
         if value.get("type") == "memory":
-            try:
-                header = _Header.model_validate(value)
-            except ValidationError:
-                raise FileError(file, line, "cannot read this header; was it written by a newer version?") from None
-            if world and header.world != world:
-                raise FileError(file, line, f"is a memory of {excerpt(header.world)}, not of {world}")
-            world, headed = world or header.world, True
+            headed = True
+            world = check_header(file, line, {"version": 1, **value}, "memory", world, _NEWER)
             continue
         entry, more = entry_of(file, line, value)
         made_up += more
@@ -306,8 +267,7 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
 
 def record(entry: Entry) -> dict[str, Any]:
     """An entry as it stands in a file."""
-    form, _ = _RECORDS.get(entry.kind, _REGISTERED)
-    names = [name for name in form.model_fields if name not in _Record.model_fields]
+    names = _FORMS.get(entry.kind, _REGISTERED).names.split()
     body = {name: _written(getattr(entry, name)) for name in names}
     said = {name: value for name, value in body.items() if value or name not in _UNLESS_EMPTY}
     origins = [list(origin) if origin.failed else [*origin[:2]] for origin in sorted(entry.origins)]

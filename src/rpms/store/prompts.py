@@ -70,40 +70,29 @@ def read_prompts(file: Path) -> Prompts:
     for name in given:
         part = _HEADED.get(str(name).removeprefix("rules."))
         if part is None:
-            raise yaml.error(
-                ("headings", name), f"headings.{name}: no block is called so; {nearest(str(name), _HEADED)}"
-            )
-        headings[part] = _text(yaml, "headings", name) or ""
-    return Prompts(_text(yaml, "instruction"), _text(yaml, "example"), headings)
+            problem = f"headings.{name}: no block is called so; {nearest(str(name), _HEADED)}"
+            raise yaml.error(("headings", name), problem)
+        headings[part] = _text(yaml, given, "headings", name) or ""
+    return Prompts(_text(yaml, yaml.tree, "instruction"), _text(yaml, yaml.tree, "example"), headings)
 
 
-def _text(yaml: YamlFile, *path: str) -> str | None:
-    value: object = yaml.tree
-    for step in path:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    if value is None:
-        return None
-    if not isinstance(value, str):
+def _text(yaml: YamlFile, entries: Mapping[str, object], *path: str) -> str | None:
+    value = entries.get(path[-1])
+    if not isinstance(value, str | None):
         raise yaml.error(path, f"{'.'.join(path)}: must be a text")
-    return str(value).rstrip("\n")
+    return None if value is None else str(value).rstrip("\n")
 
 
 def prompts_text(wording: Wording) -> str:
     """A file of prompts that says what a world's wording says."""
-    told = {name: wording.headings[part] for name, part in _HEADED.items() if part in wording.headings}
-    texts = {"instruction": wording.instruction, "example": wording.example, "headings": told}
+    texts = {"instruction": wording.instruction, "example": wording.example}
+    told = {name: _block(wording.headings[part]) for name, part in _HEADED.items() if part in wording.headings}
     file, yaml = StringIO(), YAML()
     yaml.width = 4096
-    yaml.dump(_block_texts(texts), file)
+    yaml.dump({**{name: _block(text) for name, text in texts.items()}, "headings": told}, file)
     return file.getvalue()
 
 
-def _block_texts(texts: Mapping[str, object]) -> dict[str, object]:
-    """Texts of several lines in YAML's block form, as people write them."""
-    made: dict[str, object] = {}
-    for name, text in texts.items():
-        if isinstance(text, Mapping):
-            made[name] = _block_texts(text)
-        else:
-            made[name] = LiteralScalarString(f"{text}\n") if "\n" in str(text) else text
-    return made
+def _block(text: str) -> str:
+    """A text of several lines in YAML's block form, as people write them."""
+    return LiteralScalarString(f"{text}\n") if "\n" in text else text

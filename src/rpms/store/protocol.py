@@ -123,9 +123,7 @@ def read_protocol(file: Path) -> Protocol:
     try:
         content = loads(read_text(file, LARGEST_TABLE))
         form = _ProtocolForm.model_validate(content)
-    except NotJson as error:
-        raise FileError(file, None, f"is not the protocol of a run: {error}") from None
-    except ValidationError as error:
+    except (NotJson, ValidationError) as error:
         raise FileError(file, None, f"is not the protocol of a run: {first_mistake(error)}") from None
     if form.version != _VERSION:
         raise FileError(file, None, "was written by another version of rpms, in a form that is not known here")
@@ -179,9 +177,7 @@ def read_study_index(file: Path, advice: str = "") -> StudyIndex:
     """Read an index; what is none is a FileError of one line, with advice at its end."""
     try:
         index = StudyIndex.model_validate(loads(read_text(file, LARGEST_TABLE)))
-    except NotJson as error:
-        raise FileError(file, None, f"is not the index of a study: {error}{advice}") from None
-    except ValidationError as error:
+    except (NotJson, ValidationError) as error:
         raise FileError(file, None, f"is not the index of a study: {first_mistake(error)}{advice}") from None
     if not index.groups and not index.runs:
         raise FileError(file, None, f"is not the index of a study: it names no runs{advice}")

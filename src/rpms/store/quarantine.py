@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, NamedTuple
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Entry
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
-from rpms.foreign.forms import first_mistake
-from rpms.foreign.limits import LONGEST_FIELD
+from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
+from rpms.foreign.typed import object_reader, reader_of
 from rpms.store.files import read_text, write_whole
-from rpms.store.memories import entry_of, freeze, objects_in, read_frozen, record, write_memory
-
-Reason = Annotated[str, Field(min_length=1, max_length=LONGEST_FIELD)]
+from rpms.store.memories import (
+    check_header,
+    entry_of,
+    freeze,
+    objects_in,
+    read_frozen,
+    record,
+    said,
+    write_memory,
+)
 
 
 class Quarantined(NamedTuple):
@@ -30,19 +35,10 @@ class Quarantined(NamedTuple):
     reason: str
 
 
-class _Header(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    type: Literal["quarantine"]
-    world: str
-    version: Literal[1]
-
-
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    reason: Reason
-    entry: dict[str, Any]
+_line: Callable[[Any], dict[str, Any]] = object_reader(
+    {"reason": said, "entry": reader_of(Mapping[str, Any])}, ("reason", "entry"), dict
+)
+_BEGIN = 'should begin with {"type": "quarantine", "world": …, "version": 1}; is this another file?'
 
 
 def quarantine_file(memory: Path) -> Path:
@@ -53,41 +49,22 @@ def quarantine_file(memory: Path) -> Path:
 def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
     """Entries set aside from a memory, none without such a file; the first mistake in it is a FileError."""
     file = quarantine_file(memory)
-    return parse_quarantine(file, read_text(file), world) if is_there(file) else ()
-
-
-def parse_quarantine(file: Path, text: str, world: str = "") -> tuple[Quarantined, ...]:
-    """The entries in a text; the file is for messages."""
     found: dict[str, Quarantined] = {}
-    headed = False
-    for line, value in objects_in(file, text):
-        if not headed:
-            headed = True
-            _check_header(file, line, value, world)
+    for place, (line, value) in enumerate(objects_in(file, read_text(file)) if is_there(file) else ()):
+        if not place:
+            check_header(file, line, value, "quarantine", world, _BEGIN)
             continue
         try:
-            form = _Line.model_validate(value)
-        except ValidationError as error:
-            problem = f"{first_mistake(error)}; a line holds `reason` and `entry`, and nothing else"
-            raise FileError(file, line, problem) from None
-        entry, _ = entry_of(file, line, form.entry)
+            form = _line(value)
+        except NotJson as error:
+            raise FileError(file, line, f"{error}; a line holds `reason` and `entry`, and nothing else") from None
+        entry, _ = entry_of(file, line, form["entry"])
         if not entry.id:
             raise FileError(file, line, "entry: has no id, by which it could be restored")
         if entry.id in found:
             raise FileError(file, line, f"{excerpt(entry.id)} is set aside more than once; leave one of the lines")
-        found[entry.id] = Quarantined(entry, form.reason)
+        found[entry.id] = Quarantined(entry, form["reason"])
     return tuple(found.values())
-
-
-def _check_header(file: Path, line: int, value: dict[str, Any], world: str) -> None:
-    try:
-        header = _Header.model_validate(value)
-    except ValidationError:
-        raise FileError(
-            file, line, 'should begin with {"type": "quarantine", "world": …, "version": 1}; is this another file?'
-        ) from None
-    if world and header.world != world:
-        raise FileError(file, line, f"holds entries of {excerpt(header.world)}, not of {world}")
 
 
 def write_quarantine(memory: Path, items: Iterable[Quarantined], world: str) -> None:

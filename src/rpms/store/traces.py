@@ -60,7 +60,7 @@ class Trace:
 
 def traces_file(manual: Path) -> Path:
     """File of the episodes of a manual's exploration."""
-    return manual.with_suffix("").with_name(manual.with_suffix("").name + SUFFIX)
+    return manual.with_name(f"{manual.stem}{SUFFIX}")
 
 
 @dataclass(frozen=True, slots=True)

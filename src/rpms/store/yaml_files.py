@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -191,6 +192,40 @@ def _styled(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str) and ("," in value or '"' in value):
         return DoubleQuotedScalarString(value)
     return value
+
+
+def with_list(text: str, path: Sequence[str], items: Sequence[int | str]) -> str | None:
+    """A file's text with other items in a list, numbers for those it has; all else to the letter. None: not in it."""
+    *above, key = path
+    entry: Any = YAML(typ="rt").compose(text)
+    for step in above:
+        if (entry := _under(entry, step)) is None:
+            return None
+    found = _under(entry, key)
+    had = found.value if isinstance(found, SequenceNode) else [found] if found is not None else []
+    lines = bool(had) and isinstance(found, SequenceNode) and not found.flow_style  # an item each
+    ends = [len(text[: each.end_mark.index].rstrip()) for each in had]
+    ends = [(text + "\n").index("\n", end) for end in ends] if lines else ends
+    written = [text[each.start_mark.index : end] for each, end in zip(had, ends, strict=True)]
+    new = [written[item] if isinstance(item, int) else _quoted(item) for item in items]
+    listed = f"[{', '.join(new)}]"
+    if lines and new:
+        listed = f"\n{' ' * found.start_mark.column}".join(f"- {item}" for item in new)
+    if found is None:
+        start = end = len(text[: entry.value[-1][1].end_mark.index].rstrip())
+        listed = f"{', ' if entry.flow_style else chr(10) + ' ' * entry.start_mark.column}{key}: {listed}"
+    else:
+        start, end = found.start_mark.index, ends[-1] if lines else found.end_mark.index
+    return f"{text[:start]}{listed}{text[end:]}"
+
+
+def _under(node: Any, key: str) -> Any:
+    pairs = node.value if isinstance(node, MappingNode) else ()
+    return next((value for name, value in pairs if name.value == key), None)
+
+
+def _quoted(item: str) -> str:
+    return json.dumps(item, ensure_ascii=False) if re.search(r'[][,"{}#:]', item) else item
 
 
 _Form = TypeVar("_Form")

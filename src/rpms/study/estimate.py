@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -175,14 +176,38 @@ def _times(usage: Usage, count: float) -> Usage:
     )
 
 
-_SWITCH = {True: "ON", False: "OFF"}
+def _mean(numbers: Sequence[int]) -> str:
+    return f"{sum(numbers) / len(numbers):.1f}" if numbers else "-"
 
 
-_WON = ("rules", "mem.", "entries", "won", "success", "95% interval")
-_WAY = ("steps", "if won", "infeas.")
-_SCORES = ("score ≥ 0", "raw score")
-_MENUS = tuple(name.removeprefix("menu-") for name in CONTROLS)
-"""The controls of a run with menus."""
+def _won_from_menus(control: str, result: Result) -> str:
+    folder = RunFolder(result.cell.folder / FOLDER / control)
+    return f"{(found := folder.summary()).won}/{found.total}" if folder.begun else "-"
+
+
+Columns = Mapping[str, Callable[[Result], str]]
+_WON: Columns = {
+    "rules": lambda result: "ON" if result.cell.case.condition.rules else "OFF",
+    "mem.": lambda result: "ON" if result.cell.case.condition.memory else "OFF",
+    "entries": lambda result: str(len(result.cell.plan.memory)) if result.cell.case.condition.memory else "-",
+    "won": lambda result: f"{result.summary.won}/{result.summary.total}",
+    "success": lambda result: f"{result.summary.won / result.summary.total:.1%}",
+    "95% interval": lambda result: "–".join(
+        f"{100 * end:.1f}" for end in wilson(result.summary.won, result.summary.total)
+    ),
+}
+"""A task that was not played counts as not won."""
+_WAY: Columns = {
+    "steps": lambda result: _mean([row.steps for row in result.summary.rows]),
+    "if won": lambda result: _mean([row.steps for row in result.summary.rows if row.won]),
+    "infeas.": lambda result: f"{result.summary.infeasible / steps:.1%}" if (steps := result.summary.steps) else "-",
+}
+_SCORES: Columns = {
+    "score ≥ 0": lambda result: f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}",
+    "raw score": lambda result: f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}",
+}
+_MENUS: Columns = {name.removeprefix("menu-"): partial(_won_from_menus, name) for name in CONTROLS}
+"""Wins from the same menus, at random and by their best entry."""
 
 
 def results_table(results: Sequence[Result]) -> RenderableType:
@@ -191,64 +216,22 @@ def results_table(results: Sequence[Result]) -> RenderableType:
     for model in dict.fromkeys(result.cell.model for result in results):
         of_model = [result for result in results if result.cell.model == model]
         scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
-        menus = (_MENUS,) if any("-" not in each for result in of_model for each in _controls(result)) else ()
-        parts = ((_WON,), (_WAY, _SCORES, *menus)) if scored else ((_WON, _WAY, *menus),)
-        for number, headings in enumerate(parts):
-            table = _table("" if number else model, [heading for part in headings for heading in part])
+        menus = _MENUS if any("-" not in cell(result) for result in of_model for cell in _MENUS.values()) else {}
+        parts = (_WON, {**_WAY, **_SCORES, **menus}) if scored else ({**_WON, **_WAY, **menus},)
+        for number, columns in enumerate(parts):
+            title = None if number else Text(model)
+            table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+            table.add_column("condition", no_wrap=True)
+            for heading in columns:
+                table.add_column(heading, justify="right", no_wrap=True)
             for result in of_model:
-                cells = (cell for part in headings for cell in _CELLS[part](result))
-                table.add_row(Text(result.cell.case.name), *cells)
+                table.add_row(Text(result.cell.case.name), *(cell(result) for cell in columns.values()))
             shown += [Text(), table] if number else [table]
         played = [result.cell for result in of_model]
         unlearned = [cell.case.name for cell in played if cell.case.condition.memory and not len(cell.plan.memory)]
         if unlearned:
             shown.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
     return Group(*shown)
-
-
-def _table(title: str, headings: Iterable[str]) -> Table:
-    table = Table(title=Text(title) if title else None, title_justify="left", box=None, pad_edge=False)
-    table.padding = (0, 1, 0, 0)
-    table.add_column("condition", no_wrap=True)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def _won(result: Result) -> Iterable[str]:
-    """A task that was not played counts as not won."""
-    condition, summary = result.cell.case.condition, result.summary
-    low, high = wilson(summary.won, summary.total)
-    yield _SWITCH[condition.rules]
-    yield _SWITCH[condition.memory]
-    yield str(len(result.cell.plan.memory)) if condition.memory else "-"
-    yield f"{summary.won}/{summary.total}"
-    yield f"{summary.won / summary.total:.1%}"
-    yield f"{100 * low:.1f}–{100 * high:.1f}"
-
-
-def _way(result: Result) -> Iterable[str]:
-    summary = result.summary
-    won = [row.steps for row in summary.rows if row.won]
-    yield f"{summary.steps / summary.done:.1f}" if summary.done else "-"
-    yield f"{sum(won) / len(won):.1f}" if won else "-"
-    yield f"{summary.infeasible / summary.steps:.1%}" if summary.steps else "-"
-
-
-def _scores(result: Result) -> Iterable[str]:
-    summary = result.summary
-    yield f"{sum(max(row.score, 0.0) for row in summary.rows) / summary.total:.1f}"
-    yield f"{sum(row.score for row in summary.rows) / summary.total:.1f}"
-
-
-def _controls(result: Result) -> Iterable[str]:
-    """Wins from the same menus, at random and by their best entry."""
-    for name in CONTROLS:
-        folder = RunFolder(result.cell.folder / FOLDER / name)
-        yield f"{(found := folder.summary()).won}/{found.total}" if folder.begun else "-"
-
-
-_CELLS = {_WON: _won, _WAY: _way, _SCORES: _scores, _MENUS: _controls}
 
 
 def estimates_table(estimates: Sequence[Estimate], prices: dict[str, Price | None]) -> RenderableType:

@@ -191,8 +191,7 @@ class Study:
         learning = None if others.memory is not None else self.learning
         if learning is not None:
             learned_from = replace(
-                learning.choice,
-                settings=replace(chosen, split=None, limit=None).over(learning.choice.settings),
+                learning.choice, settings=replace(chosen, split=None, limit=None).over(learning.choice.settings)
             ).at_most(chosen.limit)
             learning = replace(learning, choice=learned_from, settings=_under(others, learning.settings))
         told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())

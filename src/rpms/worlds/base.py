@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -265,6 +266,11 @@ def read_wording(package: str | None, **own: Any) -> Wording:
     _, *parts = re.split(r"^=== (\w+)\n", text, flags=re.MULTILINE)
     texts: dict[str, Any] = dict(zip(parts[::2], (body.removesuffix("\n") for body in parts[1::2]), strict=True))
     return Wording(**texts, **own)
+
+
+def read_table(package: str | None, file: str) -> dict[str, Any]:
+    """A world's data: a TOML file in its package."""
+    return tomllib.loads(files(package or "").joinpath(file).read_text(encoding="utf-8"))
 
 
 def lacking(world: object) -> str:

@@ -63,6 +63,8 @@ def find_world(name: str) -> World:
         return world
     if folder.is_dir():
         raise InputError(f"{folder} holds no world: there is no {PROJECT} in it")
+    if folder.parent != Path() or name.startswith("."):
+        raise InputError(f"{name}: there is no such folder")
     near = get_close_matches(name, world_names(), 1)
     hint = f", did you mean {near[0]}?" if near else "."
     raise InputError(f"unknown world {name!r}{hint} Installed: {', '.join(world_names()) or 'none'}")

@@ -6,10 +6,10 @@ from itertools import islice
 import pytest
 from household import DIALECTS, UnannouncedGame, builtin_games, make_game, mind, official_rows, play
 
-from rpms.core.acting.step_context import turn_state
 from rpms.core.belief import StateSignature
 from rpms.core.condition import BASELINE, MEMORY_ONLY, RULES_ONLY
 from rpms.core.decide import decide
+from rpms.core.experience.step_context import turn_state
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import SuccessSnippet
 from rpms.core.prompt import Turn

@@ -59,7 +59,7 @@ def test_edits_that_do_not_fit_are_refused(jar):
 def test_from_a_jar_that_is_not_known_nothing_is_written(jar, tmp_path, change):
     other = tmp_path / "other.jar"
     with zipfile.ZipFile(jar) as archive, zipfile.ZipFile(other, "w") as copy:
-        for name in faster._EDITS:
+        for name in faster.EDITED:
             data = archive.read(f"{name}.class")
             if not name.endswith("$"):
                 copy.writestr(f"{name}.class", data)
@@ -68,7 +68,7 @@ def test_from_a_jar_that_is_not_known_nothing_is_written(jar, tmp_path, change):
     assert not faster.write_faster_classes(other, tmp_path / "classes")
     assert not (tmp_path / "classes").exists()
     assert faster.write_faster_classes(jar, tmp_path / "classes")
-    assert len(list((tmp_path / "classes").rglob("*.class"))) == len(faster._EDITS)
+    assert len(list((tmp_path / "classes").rglob("*.class"))) == len(faster.EDITED)
 
 
 def test_games_say_the_same_with_and_without_the_edited_classes(monkeypatch):

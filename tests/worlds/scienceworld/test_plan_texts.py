@@ -5,10 +5,10 @@ from laboratory import BOIL, DESCRIPTIONS, HALLWAY, KITCHEN, MENU, after, in_kit
 
 from rpms.core.acting.action_guard import review
 from rpms.core.acting.loops import find_loop
-from rpms.core.acting.step_context import turn_state
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
+from rpms.core.experience.step_context import turn_state
 from rpms.core.goal import Progress
 from rpms.core.planning.reason import plan_for, reasoner_of
 from rpms.core.prompt import Turn

@@ -93,8 +93,8 @@ def test_the_simulator_agrees_with_what_is_said_of_it():
         assert set(simulator.texts("getGameNames")) == set(GAMES)
         for fold, seeds in FOLDS.items():
             assert tuple(map(int, simulator.texts(f"getSeeds{fold.title()}"))) == tuple(seeds)
-        for name, kind in GAMES.items():
-            for parameter, values in kind.parameters.items():
+        for name, parameters in GAMES.items():
+            for parameter, values in parameters.items():
                 for value in (values.least, values.most):
                     assert simulator.text("load", name, f"{parameter}={value}") == "", (name, parameter, value)
 
@@ -105,8 +105,8 @@ def test_the_default_parameters_are_the_simulator_own(name):
         game.reset()
         made_by = json.loads(game._live().text("getGenerationPropertiesJSON"))
     # Simon Says leaves out the switches that are off.
-    shown = {parameter: made_by.get(parameter, 0) for parameter in GAMES[name].parameters}
-    assert shown == {parameter: values.default for parameter, values in GAMES[name].parameters.items()}
+    shown = {parameter: made_by.get(parameter, 0) for parameter in GAMES[name]}
+    assert shown == {parameter: values.default for parameter, values in GAMES[name].items()}
 
 
 def transcript(name: str, seed: int, path: tuple[str, ...]):

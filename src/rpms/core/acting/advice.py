@@ -15,10 +15,9 @@ from rpms.core.acting.doubting import open_notice, plan_doubting
 from rpms.core.acting.enforcement import PAPER, Enforcement
 from rpms.core.acting.loops import find_loop
 from rpms.core.acting.menu import Menu, make_menu, next_steps, purpose_of
-from rpms.core.acting.step_context import StepContext
 from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility
-from rpms.core.belief import Belief, Situation, StateSignature
+from rpms.core.belief import Belief, Situation
 from rpms.core.experience.adapt import AdaptContext, recalled_steps
 from rpms.core.experience.lessons import failed_alike
 from rpms.core.facts import kind_of
@@ -61,12 +60,12 @@ class Adviser:
         """True if plans may go against lines of the rules that were contradicted."""
         return self.how.doubt
 
-    def active(self, step: StepContext) -> ActiveRules:
+    def active(self, step: AdaptContext) -> ActiveRules:
         """Rules for plans towards the goal at hand."""
         goal = step.situation.goal
         return self.plans.active(goal.type, goal.object, goal.destination)
 
-    def plan(self, step: StepContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
+    def plan(self, step: AdaptContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
         """Plan from rules and memories, with the trust in the rules afterwards."""
         belief, rules = step.situation.belief, self.active(step)
         if self.doubts:
@@ -74,10 +73,10 @@ class Adviser:
         else:
             plan = self._plan(step, rules)
         noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
-        plan = weighed(plan, memories, step.adapting, step.signature) if self.how.adapt and memories else plan
+        plan = weighed(plan, memories, step) if self.how.adapt and memories else plan
         return plan, noticed
 
-    def _plan(self, step: StepContext, rules: ActiveRules) -> Plan:
+    def _plan(self, step: AdaptContext, rules: ActiveRules) -> Plan:
         """Plan from the rules; commands that just failed in this state come last."""
         plan = plan_for(rules, step.situation, step.whereabouts)
         failed = {turn.action for turn in step.turns_here if turn.failed}
@@ -94,7 +93,7 @@ class Advice:
     """Advice at one step, from the condition's knowledge alone. Each part is computed on demand."""
 
     adviser: Adviser
-    step: StepContext
+    step: AdaptContext
     rules: ActiveRules
     memories: Sequence[Candidate] = ()
     seen: Noticed = field(default_factory=lambda: Noticed(UNSHAKEN))
@@ -170,7 +169,7 @@ class Advice:
         """Choices, best first: first actions of plans, or without rules the next steps of recalled snippets."""
         adviser, how, situation = self.adviser, self.adviser.how, self.step.situation
         if not self.rules.environment:
-            for command, why in recalled_steps(self.memories, self.step.adapting, self._tried, how.slack or inf):
+            for command, why in recalled_steps(self.memories, self.step, self._tried, how.slack or inf):
                 yield adviser.spell(command, situation.belief), why
         elif how.ranked:
             for option in self.plan.options:
@@ -229,7 +228,7 @@ def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]
     return tuple(lines)
 
 
-def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext, state: StateSignature) -> Plan:
+def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext) -> Plan:
     """A plan with the evidence of memory for its options; without a plan to the goal, recalled steps come first."""
     if not plan.options or plan.cost == inf:
         steps = recalled_steps(memories, room)
@@ -241,7 +240,7 @@ def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext, state
     }
     kept, doubted = list[Option](), list[Option]()
     for option in plan.options:
-        lesson = failed_alike(option.command, state, memories, room.syntax, room.whereabouts)
+        lesson = failed_alike(option.command, room.signature, memories, room.schemas, room.whereabouts)
         if lesson:
             doubted.append(replace(option, evidence=f"failed in {lesson}"))
         else:

@@ -8,9 +8,9 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import islice, product
 
-from rpms.core.acting.step_context import StepContext
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
+from rpms.core.experience.step_context import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
 from rpms.core.planning.prices import Link
@@ -175,7 +175,7 @@ def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation, *,
 def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation) -> Noticed:
     """Refutes preconditions that were false when the action worked."""
     schema, key = instance.schema, key_of(rules, instance.schema)
-    trust = noticed.trust.clearing(key, false_over(rules, instance, before))
+    trust = noticed.trust.clearing(key, rules, instance, before)
     noticed = replace(noticed, trust=trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED))
     for clause in needs_of(rules, schema):
         if clause.truth(before, instance.binding) is Truth.FALSE:
@@ -256,12 +256,12 @@ def _changes(
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
     wanted, news = wanted_facts(rules), list[Literal | Revelation]()
     for atom in _mattering(rules, schema):
-        bound = atom.bind(binding)
-        now = after.truth(bound)
-        was = before.truth(bound) if now is not Truth.UNKNOWN else now
-        literal = Literal(atom, now is Truth.FALSE)
-        if was is now or Truth.UNKNOWN in (was, now) or (atom.predicate, literal.negated) not in wanted:
+        predicate, args = atom.predicate, tuple([binding.get(arg, arg) for arg in atom.args])
+        now = after.value(predicate, args)
+        was = before.value(predicate, args) if now is not None else None
+        if was is None or was is now or (predicate, not now) not in wanted:
             continue
+        literal = Literal(atom, not now)
         if literal not in known and literal.bind(binding) not in told and not _implied(rules, literal):
             news.append(literal)
     told_of = {one.atom for one in known if isinstance(one, Revelation)}

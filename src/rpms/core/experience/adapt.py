@@ -8,20 +8,19 @@ things were found. Of the manual only syntax and effects are used, so that memor
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 
-from rpms.core.belief import Belief, Situation
+from rpms.core.belief import Belief
 from rpms.core.experience.atlas import Stride
+from rpms.core.experience.step_context import StepContext
 from rpms.core.facts import Truth, kind_of
 from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.ground import UNLIKELY
-from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.relevance import in_turn
-from rpms.core.rules import ActiveRules
-from rpms.core.verdict import NO_MASK, Adaptation, Candidate, Fate, Mask, Verdict
+from rpms.core.verdict import Adaptation, Candidate, Fate, Mask, Verdict
 
 Adapt = Callable[[Iterable[Candidate], "AdaptContext"], Iterator[Candidate]]
 """Makes of what comes to mind what it is worth here."""
@@ -35,7 +34,7 @@ def as_stored(candidates: Iterable[Candidate], _room: AdaptContext) -> Iterator[
 def adapted(candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
     said = FirstOfEach(room.mask)
-    for candidate in in_turn(candidates, room.sub_goal):
+    for candidate in in_turn(candidates, room.progress.sub_goal):
         bound = room.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
         if bound.adapted is not None:
             bound = bound.judged(said.verdict(snippet_of(bound).actions or bound.adapted.note, bound))
@@ -69,26 +68,8 @@ def snippet_of(candidate: Candidate) -> SuccessSnippet:
     return candidate.entry
 
 
-@dataclass(frozen=True)
-class AdaptContext:
-    """The present, as far as adapting needs it."""
-
-    situation: Situation
-    syntax: ActiveRules
-    """Syntax of commands, and their effects, by which the belief tells if one is done."""
-    whereabouts: Whereabouts = field(default_factory=Whereabouts)
-    done: Sequence[str] = ()
-    """The commands so far that the world took."""
-    sub_goal: str = ""
-    """The present sub-goal."""
-    tried: Sequence[str] = ()
-    """The commands that were given in this very state, and led back to it."""
-    refused: Sequence[str] = ()
-    """Those of them that the world refused."""
-    mask: Mask = NO_MASK
-    """Entries hidden at random in this episode: another does not give way to these."""
-    failed: Sequence[str] = ()
-    """All that the world refused in this episode."""
+class AdaptContext(StepContext):
+    """The step at hand, to which memories are bound."""
 
     @property
     def belief(self) -> Belief:
@@ -96,7 +77,7 @@ class AdaptContext:
 
     def adapt(self, candidate: Candidate) -> Candidate:
         """A candidate with what of its snippet is left to do here, and a note of what that is."""
-        lifted = lift(entry := snippet_of(candidate), self.syntax)
+        lifted = lift(entry := snippet_of(candidate), self.schemas)
         steps = self.left(lifted, names := self.binding(lifted, entry))
         if steps is None:
             return candidate.judged(Verdict(Fate.FILTERED, "all that it did is done already"))
@@ -109,15 +90,15 @@ class AdaptContext:
 
     def leads_on(self, bound: Candidate) -> bool:
         """True of what reached the present sub-goal and has a step left that was not refused in this very state."""
-        entry = snippet_of(bound)
-        return entry.sub_goal_type == self.sub_goal and any(each not in self.refused for each in entry.actions[:1])
+        entry, left = snippet_of(bound), [each for each in snippet_of(bound).actions[:1] if each not in self.refused]
+        return entry.sub_goal_type == self.progress.sub_goal and bool(left)
 
     # What stands for what.
 
     def binding(self, lifted: Lifted, entry: SuccessSnippet) -> dict[str, str]:
         """Names of this room for those of a snippet, no two the same; none for what is not known to be here."""
         goal, binding = self.situation.goal, dict[str, str]()
-        alike = goal.type == entry.goal_signature.type or self.sub_goal == entry.sub_goal_type
+        alike = goal.type == entry.goal_signature.type or self.progress.sub_goal == entry.sub_goal_type
         for name in sorted(lifted.roles, key=lambda each: (each not in lifted.held, each == lifted.source)):
             role, own = lifted.roles[name], kind_of(name)
             if role is Role.VAIN:
@@ -162,7 +143,7 @@ class AdaptContext:
     @cached_property
     def _handled(self) -> frozenset[str]:
         """Things named in commands so far."""
-        return frozenset(name for command in self.done for name in read(command, self.syntax).names)
+        return frozenset(name for command in self.done for name in read(command, self.schemas).names)
 
     @cached_property
     def _gathered(self) -> frozenset[str]:
@@ -176,7 +157,7 @@ class AdaptContext:
     @cached_property
     def _contains(self) -> tuple[str, ...]:
         """The predicates of which looking tells: that something is somewhere."""
-        seen = [each.atom for schema in self.syntax.environment for each in schema.observes]
+        seen = [each.atom for schema in self.schemas.environment for each in schema.observes]
         return tuple(dict.fromkeys(atom.predicate for atom in seen if len(atom.args) == 2 and atom.args[0] == "_"))
 
     def place_of(self, thing: str) -> str:
@@ -184,8 +165,7 @@ class AdaptContext:
         if thing not in self._places:
             known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
             if known is None:
-                every = dict.fromkeys(name for names in self.belief.names.values() for name in names)
-                known = next((place for place in every if self._holds(thing, place)), "")
+                known = next((place for place in self._every_name if self._holds(thing, place)), "")
             self._places[thing] = known
         return self._places[thing]
 
@@ -198,8 +178,15 @@ class AdaptContext:
         return self._holds(f"{kind} ?", place) is False
 
     def _holds(self, thing: str, place: str) -> bool | None:
-        values = (self.belief.value(predicate, (thing, place)) for predicate in self._contains)
-        return next((value for value in values if value is not None), None)
+        for predicate in self._contains:
+            value = self.situation.belief.value(predicate, (thing, place))
+            if value is not None:
+                return value
+        return None
+
+    @cached_property
+    def _every_name(self) -> list[str]:
+        return list(dict.fromkeys(name for names in self.belief.names.values() for name in names))
 
     # What is left to do.
 
@@ -269,14 +256,14 @@ class AdaptContext:
 
     def is_done(self, command: str, *, deed: bool = True) -> bool:
         """True if an action's effects are known to hold; for an action without effects, if it was done."""
-        instance = self.syntax.instance(command)
+        instance = self.schemas.instance(command)
         effects = instance.effects if instance is not None else ()
         if not effects:
             return command in self.done or (instance is not None and not deed)
         values = [effect.truth(self.situation) for effect in effects]
         if all(value is Truth.TRUE for value in values):
             return True
-        predicates = [self.syntax.predicates.get(effect.atom.predicate) for effect in effects]
+        predicates = [self.schemas.predicates.get(effect.atom.predicate) for effect in effects]
         passing = any(each is not None and each.exclusive for each in predicates)  # undone by the next of its kind
         return command in self.done and not passing and Truth.FALSE not in values
 
@@ -327,13 +314,13 @@ class AdaptContext:
     @cached_property
     def _refused_ways(self) -> frozenset[tuple[str, str]]:
         """Kinds of places with what was refused there in this episode, `{}` for the place."""
-        named = ((command, name) for command in self.failed for name in read(command, self.syntax).names)
+        named = ((command, name) for command in self.failed for name in read(command, self.schemas).names)
         return frozenset((kind_of(name), renamed(command, {name: "{}"})) for command, name in named)
 
     @cached_property
     def _new_kinds(self) -> dict[str, float]:
         """Kinds that can be gone to as others were, at the price of places that experience does not know."""
-        instances = (self.syntax.instance(way) for way in self.whereabouts.approach()[:1])
+        instances = (self.schemas.instance(way) for way in self.whereabouts.approach()[:1])
         parts = {part for instance in instances if instance is not None for part in instance.binding}
         names = (name for part in sorted(parts) for name in self.belief.names.get(part, ()))
         return dict.fromkeys(map(kind_of, names), inf)
@@ -357,7 +344,7 @@ def recalled_steps(
     all_bound = [each if each.adapted else room.adapt(each) for each in snippets]
     bound = [(snippet_of(each), each.adapted) for each in all_bound if each.adapted is not None]
     ready = [each for each in bound if not each[1].seeks]
-    now = [each for each in ready if each[0].sub_goal_type == room.sub_goal]
+    now = [each for each in ready if each[0].sub_goal_type == room.progress.sub_goal]
     ready = [*now, *(each for each in ready if each not in now)]
     steps = [(entry.actions, f"adapted from {entry.id}: {how.note}") for entry, how in ready]
     if any(how.followed for _, how in ready):

@@ -57,7 +57,7 @@ class Following:
     _atlases: dict[tuple[str, str], Atlas] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __call__(self, candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
-        where = Where.of(room.situation, room.syntax)
+        where = Where.of(room.situation, room.schemas)
         stream, others, bound = iter(candidates), list[Candidate](), list[Candidate]()
         for candidate in islice(stream, CONSIDERED) if where is not None else ():
             tied = where and self._tied(candidate.entry, where, room)
@@ -144,7 +144,7 @@ class Following:
         the next stages.
         """
         room, leads, found = path, list[Lead](), False
-        now = [each for each in candidates if snippet_of(each).sub_goal_type == room.sub_goal]
+        now = [each for each in candidates if snippet_of(each).sub_goal_type == room.progress.sub_goal]
         ahead = [each for each in candidates if _stage(each, room) >= (room.situation.stage or 0)]
         for number, group in enumerate((now, self._elsewhere(candidates, path), () if now else ahead)):
             for candidate in () if found else group:
@@ -163,10 +163,8 @@ class Following:
 
     def _reached(self, known: Container[str], room: AdaptContext) -> Iterator[Candidate]:
         """Other snippets that reached the present sub-goal, most similar goals first."""
-        goal = room.situation.goal.signature
-        scored = [
-            (self.similarity(goal, each.goal_signature), each) for each in self._by_sub_goal.get(room.sub_goal, ())
-        ]
+        goal, reached = room.situation.goal.signature, self._by_sub_goal.get(room.progress.sub_goal, ())
+        scored = [(self.similarity(goal, each.goal_signature), each) for each in reached]
         for score, entry in sorted(scored, key=lambda one: -one[0]):
             if entry.id not in known:
                 yield Candidate(entry, score, score * entry.strength, _KEPT)

@@ -94,7 +94,7 @@ class Pathfinder(AdaptContext):
         words = dict(self._words(snippet))
         names: dict[str, str] = {}
         found: list[Stride] = []
-        for stride in strides_of(snippet, self.where, self.syntax):
+        for stride in strides_of(snippet, self.where, self.schemas):
             told = tuple(renamed(name, words) for name in stride.names)
             for name in told:
                 if name not in names:
@@ -125,7 +125,7 @@ class Pathfinder(AdaptContext):
     @cached_property
     def _names(self) -> dict[str, None]:
         """Known things that commands can name, without words that only procedures have."""
-        named = [name for schema in self.syntax.environment for name in sorted(schema.parameters)]
+        named = [name for schema in self.schemas.environment for name in sorted(schema.parameters)]
         known = (name for parameter in dict.fromkeys(named) for name in self.belief.names.get(parameter, ()))
         return dict.fromkeys(name for name in known if not name.endswith("?"))
 
@@ -172,7 +172,7 @@ class Pathfinder(AdaptContext):
         )
 
     def _traceless(self, stride: Stride) -> bool:
-        instance = self.syntax.instance(stride.command)
+        instance = self.schemas.instance(stride.command)
         return instance is None or not instance.effects
 
     def _repeats(self, stride: Stride, strides: Sequence[Stride]) -> bool:
@@ -206,7 +206,7 @@ class Pathfinder(AdaptContext):
     @cached_property
     def _nearest(self) -> dict[str, str]:
         """The places that can be gone to; not at once those that turned out not to be next to this one, or shut."""
-        refused = (read(command, self.syntax).names for command in self.refused)
+        refused = (read(command, self.schemas).names for command in self.refused)
         barred = {names[0] for names in refused if len(names) == 1 and names[0] in self.atlas}
         return self.atlas.nearest(self.where.here, barred)
 
@@ -236,7 +236,7 @@ class Pathfinder(AdaptContext):
             return self._again(waits)
         for place in self._nearest:
             lids = self.atlas.lids(place)
-            trail = self._look([Stride(0, lid, read(lid, self.syntax).names, place) for lid in lids], place)
+            trail = self._look([Stride(0, lid, read(lid, self.schemas).names, place) for lid in lids], place)
             if trail is not None:
                 return trail._replace(price=trail.price + _EXPLORE)
         return None
@@ -247,7 +247,7 @@ class Pathfinder(AdaptContext):
         here = place == self.where.here
         named = [look for look in looks if look.names]
         due = any(look.command in self.done[-1:] for look in named) or not self.is_done(glance.command)
-        visited = any(self.where.led_to(command, self.syntax) == place for command in self.done)
+        visited = any(self.where.led_to(command, self.schemas) == place for command in self.done)
         if not here and not visited:
             return self._going(place, [glance], _SEARCH)
         if here and due and glance.command and glance.command not in self.tried:

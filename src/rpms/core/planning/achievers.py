@@ -300,23 +300,44 @@ Judged = tuple[bool | None, float, Fact | None]
 """A judged need: False if impossible, the price of assuming it, and the fact left to achieve."""
 
 
-class KnownNames:
-    """The names that a situation knows, and all that follows from them alone: kept while no name is added."""
+Expanded = tuple[Goal | None, object, dict[Fact, tuple[Sequence[Any], tuple[tuple[Any, Any], ...]]]]
+"""Edges that lead to a fact, for a goal and an order of places, each with the answers it rests on."""
 
-    def __init__(self, lasting: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]]) -> None:
-        self.known = dict(known)
-        self.names = {**lasting, **known}
+
+class KnownNames:
+    """Names that a situation knows, and all that follows from them and from the manual.
+
+    When only names are added, the next step starts with all of it: nothing that was derived asked about the new ones.
+    """
+
+    def __init__(
+        self, lasting: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]], before: KnownNames | None
+    ) -> None:
+        names: Mapping[str, Sequence[str]] = before.names if before is not None else {}
+        same = {role: names[role] for role, every in known.items() if names.get(role) == every}
+        self.known = known  # of what is the same, the same object
+        self.names: Mapping[str, Sequence[str]] = {**lasting, **known, **same}
         self.roles: dict[str, set[str]] = {}
-        for role, names in self.names.items():
-            for name in names:
+        for role, every in self.names.items():
+            for name in every:
                 self.roles.setdefault(name, set()).add(role)
-        self.made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
+        kept = before if before is not None and before.grown_to(self.roles) else None
+        self.strangers: set[str] = set(kept.strangers) if kept else set()
+        """Names that were asked about and not known."""
+        self.made: dict[tuple[str, tuple[str, ...], bool], bool] = dict(kept.made) if kept else {}
         """True if some action causes the fact."""
-        self.judged: dict[tuple[object, ...], Judged] = {}
-        """Needs of facts that never change."""
-        self.possible: dict[tuple[object, ...], set[str]] = {}
-        self.stones: dict[object, Any] = {}
+        self.judged: dict[tuple[object, ...], Judged] = dict(kept.judged) if kept else {}
+        """Needs of one fact, by its value."""
+        self.stones: dict[str, dict[object, Any]] = (
+            {key: dict(each) for key, each in kept.stones.items()} if kept else {}
+        )
         """Facts and things derived for progress."""
+        goal, order, expanded = kept.expanded if kept else (None, None, {})
+        self.expanded: Expanded = (goal, order, dict(expanded))
+
+    def grown_to(self, roles: Mapping[str, set[str]]) -> bool:
+        """True if all names have the roles they had, and of the new ones none was asked about."""
+        return self.strangers.isdisjoint(roles) and all(roles.get(name) == of for name, of in self.roles.items())
 
 
 class Answers(NamedTuple):
@@ -325,16 +346,16 @@ class Answers(NamedTuple):
     belief: Belief
     goal: Goal
     known: dict[tuple[str, tuple[str, ...]], bool | None]
-    judged: dict[tuple[object, ...], Judged]
-    possible: dict[tuple[object, ...], set[str]]
+    possible: dict[tuple[object, ...], tuple[set[str], dict[Any, Any]]]
+    """The names that pass a need, and the facts that were asked for it."""
     here: dict[str, list[str]]
 
 
 def known_names(ways: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNames:
-    """The names of the step before with all that follows from them, unless there are other names now."""
-    kept = ways.kept.get("names")
+    """The names of the step before with all that follows from them, as far as it still does."""
+    kept: KnownNames | None = ways.kept.get("names")
     if kept is None or kept.known != known:
-        kept = ways.kept["names"] = KnownNames(ways.lasting_names, known)
+        kept = ways.kept["names"] = KnownNames(ways.lasting_names, known, kept)
     return kept
 
 
@@ -342,5 +363,5 @@ def answers_of(ways: Achievers, situation: Situation) -> Answers:
     """The cached answers of this belief in this step; progress and plan ask much alike."""
     kept = ways.kept.get("answers")
     if kept is None or kept.belief is not situation.belief or kept.goal is not situation.goal:
-        kept = ways.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {}, {})
+        kept = ways.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {})
     return kept

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from operator import itemgetter
+from typing import Any
 
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
-from rpms.core.facts import Truth, kind_of
+from rpms.core.facts import kind_of
 from rpms.core.planning.achievers import (
     Achiever,
     Achievers,
@@ -19,6 +20,7 @@ from rpms.core.planning.achievers import (
     Need,
     answers_of,
     command_of,
+    fact_of,
     known_names,
 )
 from rpms.core.rules import ANYTHING
@@ -52,19 +54,22 @@ class Edge:
     """The action; None if a fact only follows from another."""
     reveals: bool = False
     binding: Mapping[str, str] = field(default_factory=dict)
-    waiting: int = 0
-    total: float = 0.0
-    """Its cost with all that it needs, once that is known."""
+    _command: str | None = None
 
     @property
     def command(self) -> str:
-        return command_of(self.schema, self.binding) if self.schema is not None else ""
+        if self._command is None:
+            self._command = command_of(self.schema, self.binding) if self.schema is not None else ""
+        return self._command
 
     @property
     def named(self) -> tuple[str, ...]:
         """Things its command names: mixing is done to a vessel, not to the result."""
         schema = self.schema
         return tuple(self.binding[name] for name in schema.variables if name not in schema.others) if schema else ()
+
+
+HOLDS: Judged = (True, 0.0, None)
 
 
 class Ground:
@@ -77,8 +82,10 @@ class Ground:
         self._lore = ways.rules.lore
         self._vocabulary = known_names(ways, situation.belief.names)
         self._names, self._roles = self._vocabulary.names, self._vocabulary.roles
-        self._made = self._vocabulary.made
-        self._known, self._judged, self._passing, self._here = answers_of(ways, situation)[2:]
+        self._made, self._judged = self._vocabulary.made, self._vocabulary.judged
+        self._known, self._passing, self._here = answers_of(ways, situation)[2:]
+        self._read: dict[Any, Any] = {}
+        """Answers that were asked for: values by fact, names by role."""
         self._far: dict[tuple[str, ...], float] = {}
         self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
         self._spent: dict[str, set[tuple[str, ...]]] = {}
@@ -107,7 +114,7 @@ class Ground:
         """Being at one thing is being at all that is in the same place: ways there by another name."""
         for way in self._manual.makers(fact.predicate):
             (name,) = way.fact.args
-            others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._names.get(name, ())]
+            others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._called(name)]
             for together in [each for each in others if self._truth(each) is True] or others:
                 value, price, need = self._judge_literals(Need((together,), frozenset(), moving=False), {})
                 if value is False:
@@ -119,6 +126,12 @@ class Ground:
                     edge.fact = fact
                     yield edge
 
+    def _called(self, role: str) -> Sequence[str]:
+        """The names in a role."""
+        names = self._names.get(role, ())
+        self._read[role] = names
+        return names
+
     def _places(self, predicate: str) -> Sequence[str]:
         """The agent's places in the sense of a predicate, by the belief: those where moving would change nothing."""
         if predicate not in self._here:
@@ -127,8 +140,9 @@ class Ground:
                 for way in self._manual.makers(predicate)
                 for name in self._names.get(way.fact.args[0], ())
                 if all(
-                    effect.bind({way.fact.args[0]: name}).truth(self._facts) is Truth.TRUE
-                    for effect in way.schema.effects
+                    self._facts.value(predicate, tuple([name if arg == way.fact.args[0] else arg for arg in args]))
+                    is (not negated)
+                    for predicate, args, negated, _ in map(fact_of, way.schema.effects)
                 )
             ]
         return self._here[predicate]
@@ -155,6 +169,7 @@ class Ground:
 
     def _is_spent(self, schema: ActionSchema, binding: Mapping[str, str]) -> bool:
         """True if what counts once was done: with some names if the score rose with it, else in just this way."""
+        self._read[None] = True  # rests on more than facts and names
         if schema.name not in self._spent:
             spent = self._spent[schema.name] = set()
             for command, gained in self._facts.past:
@@ -166,6 +181,8 @@ class Ground:
     def _suits(self, parameter: str, name: str) -> bool:
         """True if a name can fill a parameter: not one known only in another role, nor an unknown permanent one."""
         roles = self._roles.get(name)
+        if roles is None:
+            self._vocabulary.strangers.add(name)
         return parameter in roles if roles is not None else parameter not in self._manual.lasting_names
 
     def _fill(self, way: Achiever, binding: dict[str, str]) -> list[tuple[dict[str, str], tuple[Fact, ...], float]]:
@@ -216,7 +233,7 @@ class Ground:
 
     def _worth_trying(self, level: Level, binding: dict[str, str]) -> Sequence[str]:
         """The names for a parameter; of places to look in, where the thing was found, or the likeliest and nearest."""
-        names, literal = self._names.get(level.parameter, ()), level.sought
+        names, literal = self._called(level.parameter), level.sought
         if literal is None:
             if level.filters and len(names) > 1:
                 possible = self._possible(level.filters[0], level.parameter, binding)
@@ -242,15 +259,17 @@ class Ground:
     def _possible(self, need: Need, parameter: str, binding: dict[str, str]) -> set[str]:
         """The names for a parameter with which a need is not out of the question."""
         key = (id(need), *[binding.get(arg, arg) if arg != parameter else None for arg in need.literals[0].args])
-        memo = self._vocabulary.possible if need.literals[0].predicate in self._manual.lasting else self._passing
-        passing = memo.get(key)
-        if passing is None:
+        passing, read = self._passing.get(key, (set[str](), None))
+        if read is None:
+            outer, self._read = self._read, {}
             bound = dict(binding)
-            passing = memo[key] = set()
-            for name in self._names.get(parameter, ()):
+            for name in self._called(parameter):
                 bound[parameter] = name
                 if self._judge(need, bound)[0] is not False:
                     passing.add(name)
+            read, self._read = self._read, outer
+            self._passing[key] = passing, read
+        self._read.update(read)
         return passing
 
     def _lacking(self, needs: Sequence[Need], binding: Mapping[str, str]) -> int:
@@ -262,11 +281,14 @@ class Ground:
         if len(need.literals) > 1:
             return self._judge_literals(need, binding)
         literal = need.literals[0]
-        key = (id(need), *[binding.get(arg, arg) for arg in literal.args])
-        memo = self._vocabulary.judged if literal.predicate in self._manual.lasting else self._judged
-        judged = memo.get(key)
+        args = tuple([binding.get(arg, arg) for arg in literal.args])
+        value = self._value(literal.predicate, args)
+        if value is not None and value is not literal.negated:
+            return HOLDS
+        key = (id(need), value, args)
+        judged = self._judged.get(key)
         if judged is None:
-            judged = memo[key] = self._judge_literals(need, binding)
+            judged = self._judged[key] = self._judge_literals(need, binding)
         return judged
 
     def _judge_literals(self, need: Need, binding: Mapping[str, str]) -> Judged:
@@ -277,7 +299,7 @@ class Ground:
             args = tuple([binding.get(arg, arg) for arg in literal.args])
             value = self._value(literal.predicate, args)
             if value is not None and value is not literal.negated:
-                return True, 0.0, None
+                return HOLDS
             fact = Fact(literal.predicate, args, literal.negated, literal.makeable)
             revealable = value is None and literal.predicate in manual.revealers
             found_out = revealable and (literal.predicate, literal.negated) in manual.hoped  # before anything is hoped
@@ -317,18 +339,23 @@ class Ground:
 
     def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         key = (predicate, args)
-        if key not in self._known:
-            table, kinds = self._lore.facts.get(predicate), self._lore.kinds.get(predicate)
-            if table is not None:
-                row = table.get(args[0]) or table.get(kind_of(args[0])) or ()
-                self._known[key] = args[1] in row or kind_of(args[1]) in row
-            else:
-                value = self._facts.value(predicate, args) if kinds is None else kinds.truth(args).known
-                self._known[key] = value
-                companion = self._manual.companion(predicate) if value is None else ""
-                if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
-                    self._known[key] = True
-        return self._known[key]
+        try:
+            value = self._known[key]
+        except KeyError:
+            value = self._known[key] = self._find_value(predicate, args)
+        self._read[key] = value
+        return value
+
+    def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        table, kinds = self._lore.facts.get(predicate), self._lore.kinds.get(predicate)
+        if table is not None:
+            row = table.get(args[0]) or table.get(kind_of(args[0])) or ()
+            return args[1] in row or kind_of(args[1]) in row
+        value = self._facts.value(predicate, args) if kinds is None else kinds.truth(args).known
+        companion = self._manual.companion(predicate) if value is None else ""
+        if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
+            return True
+        return value
 
     def _rank(self, args: Sequence[str]) -> float:
         """Rank of a place for a thing in the search order; higher is less likely."""

@@ -11,12 +11,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.planning.achievers import Achievers, Fact
@@ -60,8 +60,14 @@ class Priced(Purposeful):
 
     def __init__(self, ways: Achievers, situation: Situation, order: Order) -> None:
         super().__init__(ways, situation, order)
-        self._edges: dict[Fact, list[Edge]] = {}
+        self._edges: dict[Fact, Sequence[Edge]] = {}
         self._costs: dict[Fact, float] = {}
+        self._totals: dict[Edge, float] = {}
+        """The cost of an edge with all that it needs, once that is known."""
+        goal, kept, self._expanded = self._vocabulary.expanded
+        if goal is not situation.goal or kept != order:
+            self._expanded = {}
+            self._vocabulary.expanded = situation.goal, order, self._expanded
 
     def _reaches(self, edges: list[Edge]) -> bool:
         """Price all that leads to the goal by some edges; whether one of them can be had."""
@@ -78,34 +84,55 @@ class Priced(Purposeful):
             fact = queue.pop()
             if fact in self._edges:
                 continue
-            self._edges[fact] = edges = list(self._ways(fact))
+            self._edges[fact] = edges = self._edges_to(fact)
             queue.extend(need for edge in edges for need in edge.needs if need not in self._edges)
+
+    def _edges_to(self, fact: Fact) -> Sequence[Edge]:
+        """The edges to a fact that does not hold; those of an earlier step where they rest on nothing that changed."""
+        if fact in self._expanded:
+            found, read = self._expanded[fact]
+            known, names = self._known, self._names
+            for key, answer in read:
+                now = known[key] if key in known else names.get(key, ()) if type(key) is str else self._value(*key)
+                if now is not answer:
+                    break
+            else:
+                return found
+        self._read = {}
+        found = list(self._ways(fact))
+        if None not in self._read:
+            self._expanded[fact] = found, tuple(self._read.items())
+        return found
 
     # Second pass: what everything costs.
 
     def _price(self) -> None:
         number = count()
         heap: list[tuple[float, int, Fact]] = []
-        waiting: dict[Fact, list[Edge]] = {}
+        waiting: dict[Fact, list[list[Any]]] = {}
         for edges in self._edges.values():
             for edge in edges:
-                edge.total, edge.waiting = edge.cost, len(edge.needs)
-                for need in edge.needs:
-                    waiting.setdefault(need, []).append(edge)
                 if not edge.needs:
                     heappush(heap, (edge.cost, next(number), edge.fact))
-        costs = self._costs
+                    continue
+                so_far: list[Any] = [edge.cost, len(edge.needs), edge]
+                for need in edge.needs:
+                    waiting.setdefault(need, []).append(so_far)
+        costs, totals = self._costs, self._totals
         costs.clear()
+        totals.clear()
         while heap:
             cost, _, fact = heappop(heap)
             if fact in costs:
                 continue
             costs[fact] = cost
-            for edge in waiting.get(fact, ()):
-                edge.total += cost
-                edge.waiting -= 1
-                if not edge.waiting:
-                    heappush(heap, (edge.total, next(number), edge.fact))
+            for so_far in waiting.get(fact, ()):
+                so_far[0] += cost
+                so_far[1] -= 1
+                if not so_far[1]:
+                    total, _, edge = so_far
+                    totals[edge] = total
+                    heappush(heap, (total, next(number), edge.fact))
 
     # Third pass: what can be done now.
 
@@ -120,9 +147,10 @@ class Priced(Purposeful):
                 continue
             reached.add(fact)
             for edge in self._edges[fact]:
-                if edge.waiting:
+                total = self._totals.get(edge, inf) if edge.needs else edge.cost
+                if total == inf:
                     continue
-                more = regret + edge.total - self._costs[fact]
+                more = regret + total - self._costs[fact]
                 ways = (edge, *above) if edge.schema is not None else above
                 if edge.needs:
                     first = self._first(edge)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import kind_of
-from rpms.core.goal import EXPLORING, Goal, Progress
+from rpms.core.goal import NOTHING_DONE, Goal, Progress
 from rpms.core.planning.achievers import Achievers, Fact, Need
 from rpms.core.planning.ground import Ground
 from rpms.core.rules import Purpose, Stage
@@ -18,7 +18,7 @@ from rpms.core.rules import Purpose, Stage
 class GoalStanding(NamedTuple):
     """Progress towards a goal."""
 
-    progress: Progress = Progress(EXPLORING, "", 0, 1)
+    progress: Progress = NOTHING_DONE
     stage: int | None = None
     """Stages behind, where the goal has a procedure."""
 
@@ -257,7 +257,7 @@ def point(belief: Belief) -> tuple[Progress, int | None]:
     """The first step that is not behind, and how many are; one is behind when it was done, or a later one was."""
     steps = belief.asked()
     if not steps:
-        return Progress(EXPLORING, "", 0, 1), None
+        return NOTHING_DONE, None
     behind = max((number for number, step in enumerate(steps, start=1) if step.done), default=0)
     step = steps[min(behind, len(steps) - 1)]
     return Progress(step.name, step.target, behind, len(steps)), behind

@@ -76,8 +76,8 @@ class Trust:
     """True if one of these is of a kind that no line of the manual brings about."""
     suspects: Mapping[str, frozenset[Literal]] = field(default_factory=dict)
     """Facts of which an action may need one more: each was false whenever the action was refused without a reason."""
-    cleared: Mapping[str, frozenset[Literal]] = field(default_factory=dict)
-    """Facts that an action does not need: each was false when it worked."""
+    worked: Mapping[str, tuple[tuple[ActiveRules, Instance, Facts], ...]] = field(default_factory=dict)
+    """Times that an action worked: it needs no fact that was false then. Read once an action is suspected."""
     refused: Mapping[str, Window] = field(default_factory=dict)
     """Commands that were refused, with the facts on their things since then."""
     idle: frozenset[str] = frozenset()
@@ -128,20 +128,21 @@ class Trust:
     def suspecting(self, action: str, false: frozenset[Literal]) -> Trust:
         """The same once an action was refused without a reason while some facts were not known to hold."""
         left = self.suspects.get(action, false) & false or false
-        return replace(self, suspects={**self.suspects, action: left - self.cleared.get(action, frozenset())})
+        cleared = (false_over(*worked) for worked in self.worked.get(action, ()))
+        return replace(self, suspects={**self.suspects, action: left.difference(*cleared)})
 
     def excluding(self, action: str, tried: frozenset[Literal]) -> Trust:
         """The same once an action was refused though some of the facts held that it was suspected to need."""
         left = self.suspects.get(action, frozenset()) - tried
         return replace(self, suspects={**self.suspects, action: left}) if action in self.suspects else self
 
-    def clearing(self, action: str, false: frozenset[Literal]) -> Trust:
-        """The same once an action worked while some facts were false."""
-        cleared = self.cleared.get(action, frozenset()) | false
-        suspects = (
-            {**self.suspects, action: self.suspects[action] - false} if action in self.suspects else self.suspects
-        )
-        return replace(self, cleared={**self.cleared, action: cleared}, suspects=suspects)
+    def clearing(self, action: str, rules: ActiveRules, instance: Instance, facts: Facts) -> Trust:
+        """The same once an action worked: it needs none of the facts that were false."""
+        worked = {**self.worked, action: (*self.worked.get(action, ()), (rules, instance, facts))}
+        if action not in self.suspects:
+            return replace(self, worked=worked)
+        left = self.suspects[action] - false_over(rules, instance, facts)
+        return replace(self, worked=worked, suspects={**self.suspects, action: left})
 
     def idling(self, command: str) -> Trust:
         """The same once a command was done and changed nothing."""

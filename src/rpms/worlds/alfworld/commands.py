@@ -9,41 +9,13 @@ from functools import cache
 from rpms.core.facts import kind_of
 from rpms.worlds.alfworld.affordances import affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.games.goals import CLEAN, COOL, HEAT, LOOK, TWO
-from rpms.worlds.base import Command
+from rpms.worlds.base import Command, read_table
 
 _LONGEST = 300
 """No command is longer; a longer text is no command."""
 
-_VERBS = {
-    "go": ("go to", "goto", "walk to", "move to"),
-    "take": ("pick up", "pickup", "take", "grab", "get"),
-    "put": ("put", "place", "move"),
-    "open": ("open",),
-    "close": ("close",),
-    "use": ("turn on", "switch on", "toggle on", "toggle", "use"),
-    "heat": ("heat",),
-    "cool": ("cool",),
-    "clean": ("clean",),
-    "slice": ("slice",),
-    "examine": ("examine", "inspect", "look at"),
-}
-"""Verb → the words for it; of two that fit, the first counts."""
-_BARE = {
-    "look": "look",
-    "look around": "look",
-    "inventory": "inventory",
-    "check inventory": "inventory",
-    "help": "help",
-}
-_JOINTS = {
-    "take": (" from ",),
-    "put": (" in/on ", " into ", " onto ", " inside ", " in ", " on ", " to "),
-    "heat": (" with ", " using ", " in "),
-    "cool": (" with ", " using ", " in "),
-    "clean": (" with ", " using ", " in "),
-    "slice": (" with ", " using "),
-}
+_WORDS = read_table(__package__, "words.toml")
+_JOINTS = {verb: [f" {word} " for word in words] for verb, words in _WORDS["joints"].items()}
 _PREFIX = re.compile(r"(?:action|act|>)\s*:?\s*", re.IGNORECASE)
 _ARTICLES = frozenset({"a", "an", "the", "some", "my"})
 _TOOLS = {"heat": "microwave", "cool": "fridge", "clean": "sinkbasin"}
@@ -76,9 +48,11 @@ def _undress(text: str) -> str:
 
 
 def _read(text: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
-    if text in _BARE:
-        return _BARE[text]
-    spoken = ((words, verb) for verb, every in _VERBS.items() for words in every if text.startswith(f"{words} "))
+    if text in _WORDS["bare"]:
+        return str(_WORDS["bare"][text])
+    spoken = (
+        (words, verb) for verb, every in _WORDS["verbs"].items() for words in every if text.startswith(f"{words} ")
+    )
     words, verb = next(spoken, ("", ""))
     return _with_names(verb, words, text[len(words) + 1 :], belief, repairs) if verb else None
 
@@ -188,86 +162,20 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
     return name
 
 
-_OBJECT_WORDS = {
-    "alarmclock": "clock",
-    "baseballbat": "bat",
-    "basketball": "ball",
-    "cellphone": "cellularphone mobilephone smartphone phone",
-    "cd": "disc disk compactdisc",
-    "cloth": "rag washcloth",
-    "creditcard": "card",
-    "dishsponge": "sponge",
-    "desklamp": "lamp tablelamp",
-    "glassbottle": "bottle",
-    "keychain": "key setofkeys",
-    "laptop": "computer notebook",
-    "lettuce": "headoflettuce",
-    "bread": "loafofbread loaf",
-    "mug": "coffeemug coffeecup",
-    "newspaper": "magazine paper",
-    "pan": "fryingpan skillet",
-    "papertowelroll": "papertowel paperroll",
-    "peppershaker": "pepper",
-    "pillow": "cushion",
-    "plate": "dish",
-    "remotecontrol": "remote tvremote controller",
-    "saltshaker": "salt",
-    "soapbar": "soap barofsoap",
-    "soapbottle": "bottleofsoap soapdispenser",
-    "statue": "sculpture figurine",
-    "teddybear": "teddy",
-    "tennisracket": "racket",
-    "tissuebox": "tissue boxoftissue kleenex",
-    "toiletpaper": "toiletroll rolloftoiletpaper",
-    "watch": "wristwatch",
-    "winebottle": "bottleofwine wine",
-    "butterknife": "butterknives",
-    "knife": "knives",
-}
-_PLACE_WORDS = {
-    "armchair": "chair recliner",
-    "bathtubbasin": "bathtub tub",
-    "cabinet": "cupboard",
-    "coffeemachine": "coffeemaker",
-    "countertop": "counter kitchencounter",
-    "diningtable": "table kitchentable dinnertable",
-    "dresser": "chestofdrawer",
-    "fridge": "refrigerator icebox",
-    "garbagecan": "trash trashcan trashbin garbage garbagebin bin wastebasket",
-    "laundryhamper": "hamper",
-    "ottoman": "footrest",
-    "safe": "vault",
-    "shelf": "shelves bookshelves bookshelf",
-    "sidetable": "nightstand bedsidetable endtable nighttable",
-    "sinkbasin": "sink basin",
-    "sofa": "couch",
-    "stoveburner": "stove burner",
-    "tvstand": "televisionstand",
-    "toiletpaperhanger": "toiletpaperholder",
-    "towelholder": "towelrack towelbar towelrail",
-}
-_GOAL_WORDS = {
-    HEAT: "heat heated heating hot warm warmed microwaved cook cooked cooking bake baked reheat",
-    COOL: "cool cooled cooling cold chill chilled chilling refrigerated chilly",
-    CLEAN: "clean cleaned cleaning wash washed washing rinse rinsed rinsing wet scrub scrubbed",
-    TWO: "two 2 both pair couple",
-    LOOK: "light lamp lamplight lit examine look",
-}
-
-
 @cache
 def called() -> Mapping[str, Sequence[str]]:
     """People's words for kinds and goals: kind or goal type → words, names written together."""
     kinds = dict.fromkeys(sorted(affordances().objects | affordances().places), "")
-    return {kind: words.split() for kind, words in (_GOAL_WORDS | kinds | _OBJECT_WORDS | _PLACE_WORDS).items()}
+    words = _WORDS["goals"] | kinds | _WORDS["objects"] | _WORDS["places"]
+    return {kind: said.split() for kind, said in words.items()}
 
 
 @cache
 def _kinds() -> dict[str, tuple[str, bool]]:
     known = affordances()
     kinds = {kind: (kind, False) for kind in known.objects if kind not in ("sink", "bathtub", "chair")}
-    for table, is_place in ((_OBJECT_WORDS, False), (_PLACE_WORDS, True)):
-        kinds |= {word: (kind, is_place) for kind, words in table.items() for word in words.split()}
+    for table, is_place in (("objects", False), ("places", True)):
+        kinds |= {word: (kind, is_place) for kind, words in _WORDS[table].items() for word in words.split()}
     return kinds | {kind: (kind, True) for kind in known.places}
 
 

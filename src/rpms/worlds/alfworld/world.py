@@ -10,7 +10,6 @@ from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rpms.core.belief import Belief
 from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval
@@ -104,8 +103,12 @@ class Alfworld(World):
         """
         return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
 
-    def goal(self, opening: str) -> Goal:
-        return parse_goal(opening)
+    goal = staticmethod(parse_goal)
+    called = staticmethod(called)
+    start = staticmethod(AlfworldBelief)
+    update = staticmethod(update)
+    command = staticmethod(forgive)
+    contradictions = staticmethod(contradictions)
 
     def stating(self, opening: str, request: str) -> str:
         before, found, _ = opening.partition(TASK)
@@ -114,27 +117,12 @@ class Alfworld(World):
     def goal_of(self, type_: str, named: Mapping[str, str], text: str) -> Goal:
         return make_goal(type_, named.get("object", ""), named.get("destination", ""), text)
 
-    def called(self) -> Mapping[str, Sequence[str]]:
-        return called()
-
-    def start(self, goal: Goal) -> Belief:
-        return AlfworldBelief(goal)
-
-    def update(self, belief: AlfworldBelief, action: str | None, observation: str) -> Belief:
-        return update(belief, action, observation)
-
-    def command(self, action: str, belief: AlfworldBelief) -> Command:
-        return forgive(action, belief)
-
     def form(self, action: str, belief: AlfworldBelief) -> Command:
         """Form alone: nothing is added from what was seen, held or known to be near. The dialect is the game's own."""
         return forgive(action, AlfworldBelief(belief.goal, dialect=belief.dialect))
 
     def infeasible(self, observation: str) -> bool:
         return observation.strip() == NOTHING_HAPPENS
-
-    def contradictions(self, belief: AlfworldBelief, game: Game) -> tuple[str, ...]:
-        return contradictions(belief, game)
 
 
 def _read(task: Task) -> str:

@@ -1,8 +1,4 @@
-"""Properties of furniture, devices, tools, vessels and papers, known by their names alone.
-
-Only what neither grows nor turns into something else is listed; of all other things nothing is said here. A name that
-is in no list may be anything.
-"""
+"""Properties of furniture, devices, tools, vessels and papers, known by their names alone (`things.toml`)."""
 
 from __future__ import annotations
 
@@ -10,51 +6,16 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_FIXED: Final = frozenset({
-    "agent", "air", "bathtub", "blast furnace", "door", "drain", "freezer", "fridge", "inventory", "oven", "sink",
-    "stove", "toilet",
-})  # fmt: skip
-"""Immovable things; all else can be moved, chairs and tables too, but for liquids and gases."""
-_LIDDED: Final = frozenset({
-    "bee hive", "blast furnace", "closet", "cupboard", "drawer", "freezer", "fridge", "glass jar", "oven",
-})  # fmt: skip
-_SWITCHED: Final = frozenset({
-    "bathtub", "blast furnace", "freezer", "fridge", "gas generator", "nuclear generator", "oven", "sink", "stopwatch",
-    "stove", "switch", "toilet",
-})  # fmt: skip
-_WIRED: Final = frozenset({
-    "battery", "electric buzzer", "electric motor", "gas generator", "light bulb", "nuclear generator", "solar panel",
-    "switch", "wind generator", "wire",
-})  # fmt: skip
-"""Components that are connected by their terminals, anode or cathode alone."""
-_TOOLS: Final = frozenset({"axe", "lighter", "shovel", "thermometer"})
-_BREAKABLE: Final = _SWITCHED | _WIRED | _TOOLS
-"""Things that an axe has an effect on."""
-_WITHOUT_HEAT: Final = frozenset({
-    "agent", "animal", "apple", "banana", "battery", "blast furnace", "freezer", "fridge", "inventory", "light bulb",
-    "orange", "oven", "potato", "stopwatch", "stove", "switch",
-})  # fmt: skip
-"""Things that can be neither measured by a thermometer nor heated by a lighter."""
-_PAPERS: Final = frozenset({"book", "recipe"})
-_FOOD: Final = frozenset({
-    "apple", "banana", "bread", "chocolate", "jam", "marshmallow", "orange", "orange juice", "peanut", "potato",
-})  # fmt: skip
-_METALS: Final = frozenset({"caesium", "gallium", "gold", "lead", "mercury", "tin"})
-_FLOWING: Final = frozenset({"air", "ice", "steam", "water"})
-_STUFF: Final = _METALS | _FLOWING | {"soap", "sodium chloride", "soil", "wood"}
-"""Neither wares nor food, and good for none of the uses below."""
-_LIDLESS: Final = frozenset({
-    "bathtub", "bed", "book shelf", "bowl", "box", "chair", "couch", "counter", "cup", "desk", "fire pit",
-    "flower pot", "fountain", "ground", "jug", "mattress", "metal pot", "sink", "stove", "table", "toilet",
-})  # fmt: skip
-_SOLID: Final = _TOOLS | _PAPERS | _WIRED | {
-    "brick", "drawing", "painting", "picture", "pillow", "steel block", "stopwatch", "wood block",
-}  # fmt: skip
-"""Things that nothing can be put into."""
-FITTINGS: Final = _FIXED | _LIDDED | _LIDLESS | _TOOLS
+from rpms.worlds.base import read_table
+
+THINGS: Final = read_table(__package__, "things.toml")
+_ARE: Final = {name: frozenset(kinds) for name, kinds in THINGS["kinds"].items()}
+FITTINGS: Final = _ARE["fixed"] | _ARE["lid"] | _ARE["lidless"] | _ARE["tool"]
 """Furniture, devices, vessels and tools."""
-_WARES: Final = _LIDDED | _LIDLESS | _SOLID
-_KNOWN: Final = _WARES | _FOOD | _STUFF | {"paint"}
+_WARES: Final = _ARE["lid"] | _ARE["lidless"] | _ARE["solid"] | _ARE["tool"] | _ARE["paper"] | _ARE["wired"]
+_KNOWN: Final = _WARES | _ARE["food"] | _ARE["flowing"] | _ARE["stuff"] | {"paint"}
+_BREAKABLE: Final = _ARE["switch"] | _ARE["wired"] | _ARE["tool"]
+"""Things that an axe has an effect on."""
 _ANIMAL: Final = re.compile(
     r"(?:hatchling|juvenile|adult|baby|dead) (?!.* (?:tree|plant)$).*|.* (?:egg|pupa)|caterpillar|tadpole"
 )
@@ -89,15 +50,6 @@ def _kind(name: str) -> str:
     return _tail(name, _KNOWN) or ("animal" if is_animal(name) else "")
 
 
-_USES: Final = {
-    "lid": _LIDDED,
-    "switch": _SWITCHED,
-    "paper": _PAPERS,
-    "food": _FOOD,
-    "flushed": frozenset({"toilet"}),
-}
-
-
 def serves(use: str, name: str) -> bool | None:
     """True if a thing has a lid or a switch, or is a paper, food, or flushed; None if unknown.
 
@@ -106,13 +58,13 @@ def serves(use: str, name: str) -> bool | None:
     """
     kind = _kind(name)
     if kind:
-        return kind in _USES[use]
+        return kind in _ARE[use]
     return False if use != "food" and _MATTER.fullmatch(name.casefold()) else None
 
 
 def is_wired(name: str) -> bool:
     """True if it is connected by its terminals alone."""
-    return ware(name) in _WIRED
+    return ware(name) in _ARE["wired"]
 
 
 def helps(tool: str, name: str) -> bool | None:
@@ -132,7 +84,7 @@ def helps(tool: str, name: str) -> bool | None:
         case "axe":
             return kind in _BREAKABLE if kind else None
         case "thermometer" | "lighter":
-            return False if (kind or name) in _WITHOUT_HEAT else None
+            return False if (kind or name) in _ARE["without_heat"] else None
         case _:
             return False if _kind(tool) else None
 
@@ -142,7 +94,7 @@ _ALSO: Final = {"drawer": "wood table", "seed jar": "ceramic cup"}
 
 def may_be_called(shown: str, kind: str) -> bool:
     """True if a thing shown by a name that tells otherwise may go by a ware's: every book is a book."""
-    return ware(shown) == kind in _PAPERS or ware(_ALSO.get(shown, "")) == kind
+    return ware(shown) == kind in _ARE["paper"] or ware(_ALSO.get(shown, "")) == kind
 
 
 def is_animal(name: str) -> bool:
@@ -152,15 +104,15 @@ def is_animal(name: str) -> bool:
 
 def is_fixed(name: str) -> bool:
     """True if it stays where it is."""
-    return (ware(name) or name) in _FIXED
+    return (ware(name) or name) in _ARE["fixed"]
 
 
 def takes_things(name: str) -> bool | None:
     """True if things can be put into it as it is; None where a lid decides, or where nothing is known."""
     kind = _kind(name)
-    if kind in _LIDLESS:
+    if kind in _ARE["lidless"]:
         return True
-    return None if kind in _LIDDED or not kind else False
+    return None if kind in _ARE["lid"] or not kind else False
 
 
 def starts_closed(name: str) -> bool:
@@ -170,9 +122,9 @@ def starts_closed(name: str) -> bool:
 
 def is_inert(name: str) -> bool:
     """True if a thing neither lives nor flows: by itself it comes into no room."""
-    return _kind(name) in _KNOWN - _FLOWING
+    return _kind(name) in _KNOWN - _ARE["flowing"]
 
 
 def is_food(name: str) -> bool:
     """True if it is food: it may grow on a plant, and be carried from the start."""
-    return _kind(name) in _FOOD
+    return _kind(name) in _ARE["food"]

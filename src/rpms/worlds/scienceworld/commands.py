@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from rpms.worlds.base import Command
+from rpms.worlds.base import Command, read_table
 from rpms.worlds.scienceworld.known import ScienceKnown
 
 _LONGEST: Final = 300
@@ -19,41 +19,8 @@ _LETTER: Final = re.compile(r"\b(?:substance|material|plane|unknown) a\b")
 _SURFACE: Final = re.compile(r"\binclined plane with an? ")
 """The article within a plane's name belongs to it."""
 
-_WHOLE: Final = {
-    "look": "look around",
-    "l": "look around",
-    "i": "inventory",
-    "inv": "inventory",
-    "check inventory": "inventory",
-    "wait 1": "wait1",
-    "wait one": "wait1",
-    "wait 10": "wait",
-    "task description": "task",
-}
-"""Commands that are written otherwise as a whole."""
-
-_VERBS: Final = tuple(
-    (re.compile(pattern), instead)
-    for pattern, instead in (
-        (r"^pick-?up ", "pick up "),
-        (r"^pick (?!up )(.+) up$", r"pick up \1"),
-        (r"^(?:grab|get|take|pick up) (.+) from (.+)$", r"pick up \1 in \2"),
-        (r"^(?:grab|get|take) ", "pick up "),
-        (r"^place (.+) (?:in|into|inside|on|onto) (.+)$", r"move \1 to \2"),
-        (r"^(?:put|move) (?!down )(.+) (?:inside|onto) (.+)$", r"move \1 to \2"),
-        (r"^(?:put-down|putdown|set down|drop) ", "put down "),
-        (r"^(?:walk|head|travel) to ", "go to "),
-        (r"^enter ", "go to "),
-        (r"^go (?!to |through |back$)(?:into |in |inside )?", "go to "),
-        (r"^(?:turn on|switch on) ", "activate "),
-        (r"^(?:turn off|switch off) ", "deactivate "),
-        (r"^look inside ", "look in "),
-        (r"^(?:inspect|x) ", "examine "),
-        (r"^focus (?!on )", "focus on "),
-        (r"^pour (.+) onto (.+)$", r"pour \1 into \2"),
-    )
-)
-"""Synonyms of a verb, tried in this order."""
+_SYNONYMS: Final = read_table(__package__, "synonyms.toml")
+_VERBS: Final = [(re.compile(pattern), instead) for pattern, instead in _SYNONYMS["verbs"].items()]
 _DOOR: Final = re.compile(r"^(open|close) (?:door (?!to |between |in |on )(?P<after>.+)|(?P<before>.+) door)$")
 
 
@@ -66,9 +33,7 @@ def repair(action: str, belief: ScienceKnown) -> Command:
         if changed != text:
             repairs.append(what)
             text = changed
-    if belief.menu:
-        return Command(text, tuple(repairs))
-    for changed in _reworded(text, belief):
+    for changed in () if belief.menu else _reworded(text, belief):
         repairs.append(f"`{changed}` for `{text}`")
         text = changed
     return Command(text, tuple(repairs))
@@ -91,8 +56,8 @@ _FORMS: Final[tuple[tuple[Callable[[str], str], str], ...]] = (
 
 def _reworded(text: str, belief: ScienceKnown) -> list[str]:
     """The rewordings of a command, one after the other."""
-    if text in _WHOLE:
-        return [_WHOLE[text]]
+    if text in _SYNONYMS["whole"]:
+        return [_SYNONYMS["whole"][text]]
     found = []
     for pattern, instead in _VERBS:
         changed = pattern.sub(instead, text, count=1)

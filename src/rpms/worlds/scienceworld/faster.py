@@ -13,6 +13,8 @@ for the order of things in lists and menus, which is by chance in the original:
 - To match a command, every name of every object is split into words by a regular expression, at every step. A name's
   words never change: they are kept until the next game is loaded.
 - After each step every name is collected once more, to be printed for debugging.
+
+The edits are listed in `faster.toml`, with the digests of the classes that are known.
 """
 
 from __future__ import annotations
@@ -20,38 +22,24 @@ from __future__ import annotations
 import hashlib
 import struct
 import zipfile
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-NOP: Final = b"\x00"
-ACONST_NULL: Final = b"\x01"
-ALOAD_0: Final = b"\x2a"
-ALOAD_1: Final = b"\x2b"
-DUP: Final = b"\x59"
-POP: Final = b"\x57"
-ICONST_0: Final = b"\x03"
-BIPUSH: Final = b"\x10"
-IMUL: Final = b"\x68"
-L2I: Final = b"\x88"
-LDC_W: Final = b"\x13"
-GETSTATIC: Final = b"\xb2"
-GETFIELD: Final = b"\xb4"
-PUTFIELD: Final = b"\xb5"
-INVOKEVIRTUAL: Final = b"\xb6"
-INVOKESPECIAL: Final = b"\xb7"
-INVOKEINTERFACE: Final = b"\xb9"
-NEW: Final = b"\xbb"
-ANEWARRAY: Final = b"\xbd"
-CHECKCAST: Final = b"\xc0"
-IFNONNULL: Final = b"\xc7"
-IRETURN: Final = b"\xac"
-ARETURN: Final = b"\xb0"
-RETURN: Final = b"\xb1"
+from rpms.worlds.base import read_table
 
+_TABLE: Final = read_table(__package__, "faster.toml")
+EDITED: Final = tuple(_TABLE["classes"])
+"""The classes edited, by name."""
 _MAGIC: Final = 0xCAFEBABE
 _PUBLIC: Final = 1
-_TEXT, _CLASS, _STRING, _FIELD, _METHOD, _INTERFACE_METHOD, _NAME_AND_TYPE = 1, 7, 8, 9, 10, 11, 12
+_TEXT, _CLASS, _STRING, _NAME_AND_TYPE = 1, 7, 8, 12
+_MEMBERS: Final = {
+    **dict.fromkeys(("getstatic", "getfield", "putfield"), 9),
+    **dict.fromkeys(("invokevirtual", "invokespecial"), 10),
+    "invokeinterface": 11,
+}
+"""Instructions that name a member of a class, and the kind of constant that does so."""
 _WIDE: Final = (5, 6)
 """Long and double constants take two numbers."""
 _SIZES: Final = {
@@ -91,36 +79,29 @@ class ClassFile:
         methods = struct.pack(">H", len(self._methods)) + b"".join(self._methods)
         return start + b"".join(self._constants) + self._head + fields + methods + self._tail
 
-    # Constants, as the two bytes by which instructions name them; each is added where it is not there yet.
+    def assembled(self, listing: str) -> bytes:
+        """Instructions from a listing, one on a line; constants are added where they are not there yet."""
+        lines = [line.partition(" ") for line in listing.strip().splitlines()]
+        return b"".join(bytes([_TABLE["opcodes"][name]]) + self._operands(name, rest) for name, _, rest in lines)
 
-    def text(self, text: str) -> bytes:
-        return self._constant(_TEXT, struct.pack(">H", len(text)) + text.encode("ascii"))
-
-    def string(self, text: str) -> bytes:
-        return self._constant(_STRING, self.text(text))
-
-    def type(self, name: str) -> bytes:
-        return self._constant(_CLASS, self.text(name))
-
-    def field(self, owner: str, name: str, of_type: str) -> bytes:
-        return self._member(_FIELD, owner, name, of_type)
-
-    def method(self, owner: str, name: str, of_type: str) -> bytes:
-        return self._member(_METHOD, owner, name, of_type)
-
-    def interface_method(self, owner: str, name: str, of_type: str) -> bytes:
-        return self._member(_INTERFACE_METHOD, owner, name, of_type)
-
-    # Edits.
+    def _operands(self, name: str, rest: str) -> bytes:
+        if name in _MEMBERS:
+            owner, member, of_type, *more = rest.split()
+            return self._member(_MEMBERS[name], owner, member, of_type) + bytes(map(int, more))
+        if name in ("new", "checkcast", "anewarray"):
+            return self._constant(_CLASS, self._text(rest))
+        if name == "ldc_w":
+            return self._constant(_STRING, self._text(rest.strip('"')))
+        return bytes(map(int, rest.split()))
 
     def implement(self, interface: str) -> None:
         """Say that the class implements an interface."""
         count = struct.pack(">H", _number(self._head, 6) + 1)
-        self._head = self._head[:6] + count + self._head[8:] + self.type(interface)
+        self._head = self._head[:6] + count + self._head[8:] + self._constant(_CLASS, self._text(interface))
 
     def add_field(self, name: str, of_type: str) -> None:
         """Add a public field that is null until it is set."""
-        self._fields.append(struct.pack(">H", _PUBLIC) + self.text(name) + self.text(of_type) + bytes(2))
+        self._fields.append(struct.pack(">H", _PUBLIC) + self._text(name) + self._text(of_type) + bytes(2))
 
     def add_method(
         self, name: str, of_type: str, code: bytes, *, stack: int, variables: int, target: int | None = None
@@ -139,7 +120,9 @@ class ClassFile:
         """Add instructions before the last one of a method that does not branch and returns nothing."""
         old = self._methods[self._find(name, of_type)]
         instructions = old[_CODE_AT : _CODE_AT + struct.unpack_from(">I", old, 18)[0]]
-        self.replace_method(name, of_type, instructions[:-1] + code + RETURN, stack=max(stack, _number(old, 14)))
+        self.replace_method(
+            name, of_type, instructions[:-1] + code + instructions[-1:], stack=max(stack, _number(old, 14))
+        )
 
     def exchange(self, name: str, of_type: str, old: bytes, new: bytes) -> None:
         """Replace instructions of a method by others of the same length, wherever it has them."""
@@ -148,20 +131,24 @@ class ClassFile:
             raise ValueError(f"{name} does not have the instructions")
         self._methods[at] = self._methods[at].replace(old, new)
 
+    def _text(self, text: str) -> bytes:
+        return self._constant(_TEXT, struct.pack(">H", len(text)) + text.encode("ascii"))
+
     def _constant(self, kind: int, value: bytes) -> bytes:
+        """The two bytes by which instructions name a constant."""
         constant = bytes([kind]) + value
         if constant not in self._constants:
             self._constants.append(constant)
         return struct.pack(">H", self._constants.index(constant))
 
     def _member(self, kind: int, owner: str, name: str, of_type: str) -> bytes:
-        name_and_type = self._constant(_NAME_AND_TYPE, self.text(name) + self.text(of_type))
-        return self._constant(kind, self.type(owner) + name_and_type)
+        name_and_type = self._constant(_NAME_AND_TYPE, self._text(name) + self._text(of_type))
+        return self._constant(kind, self._constant(_CLASS, self._text(owner)) + name_and_type)
 
     def _find(self, name: str, of_type: str) -> int:
-        wanted = self.text(name) + self.text(of_type)
+        wanted = self._text(name) + self._text(of_type)
         for at, method in enumerate(self._methods):
-            if method[2:6] == wanted and method[8:10] == self.text("Code"):
+            if method[2:6] == wanted and method[8:10] == self._text("Code"):
                 return at
         raise ValueError(f"no method {name}{of_type}")
 
@@ -169,11 +156,11 @@ class ClassFile:
         self, flags: bytes, name: str, of_type: str, code: bytes, stack: int, variables: int, target: int | None = None
     ) -> bytes:
         # One frame, 64 bytes from the start at most, with the variables as they were: its number is its place.
-        frames = b"" if target is None else self.text("StackMapTable") + struct.pack(">IHB", 3, 1, target)
+        frames = b"" if target is None else self._text("StackMapTable") + struct.pack(">IHB", 3, 1, target)
         tables = struct.pack(">HH", 0, 1 if frames else 0) + frames
         body = struct.pack(">HHI", stack, variables, len(code)) + code + tables
-        head = flags + self.text(name) + self.text(of_type)
-        return head + struct.pack(">H", 1) + self.text("Code") + struct.pack(">I", len(body)) + body
+        head = flags + self._text(name) + self._text(of_type)
+        return head + struct.pack(">H", 1) + self._text("Code") + struct.pack(">I", len(body)) + body
 
 
 def _number(data: bytes, at: int) -> int:
@@ -193,119 +180,39 @@ def _members(data: bytes, at: int) -> tuple[list[bytes], int]:
     return members, at
 
 
-_OBJECT: Final = "scienceworld/struct/EnvObject"
-_PARSER: Final = "scienceworld/input/InputParser"
-_PARSERS: Final = "scienceworld/input/InputParser$"
-"""Object that all parsers share: Scala's companion object, in its own field `MODULE$`."""
-_ANY, _WORDS = "Ljava/lang/Object;", "Ljava/lang/String;"
-_MAP, _FUNCTION = "java/util/concurrent/ConcurrentHashMap", "java/util/function/Function"  # games run in threads
-_SCALA: Final = "scala/collection"
-_SET, _COPY = f"{_SCALA}/mutable/Set", f"{_SCALA}/immutable/Set"
-_HOLDINGS: Final = (
-    ("containedObjects", "getContainedObjects", (_OBJECT, "addObject", "removeObjectFromContainer")),
-    ("portals", "getPortals", ("scienceworld/objects/portal/Portal", "addPortal", "removePortal")),
-)
-"""The sets of an object: the field, the method that copies it, and what it holds with the methods that change it."""
-_KEPT: Final = ("words", f"L{_MAP};")
-"""The new field: from a name to its words."""
-
-
 def write_faster_classes(jar: Path, folder: Path) -> bool:
     """Write the edited classes into a folder; nothing, and False, where the jar's are not the ones known."""
     with zipfile.ZipFile(jar) as archive:
-        held = {name: archive.read(entry) for name in _EDITS if (entry := f"{name}.class") in archive.namelist()}
-    if any(hashlib.sha256(held.get(name, b"")).hexdigest() != known for name, (known, _) in _EDITS.items()):
+        held = {name: archive.read(entry) for name in EDITED if (entry := f"{name}.class") in archive.namelist()}
+    classes: Mapping[str, Any] = _TABLE["classes"]
+    if any(hashlib.sha256(held.get(name, b"")).hexdigest() != known["sha256"] for name, known in classes.items()):
         return False
-    for name, (_, edit) in _EDITS.items():
+    for name, known in classes.items():
         edited = ClassFile(held[name])
-        edit(edited)
+        for edit in known["edits"]:
+            for row in _TABLE["holdings"] if edit.get("each") else ({},):
+                _edit(edited, edit, {**_TABLE["names"], **row})
         target = folder / f"{name}.class"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(edited.to_bytes())
     return True
 
 
-def _edit_object(it: ClassFile) -> None:
-    # int hashCode() { return 31 * (int) this.uuid; }
-    number = ALOAD_0 + GETFIELD + it.field(_OBJECT, "uuid", "J") + L2I
-    it.add_method("hashCode", "()I", number + BIPUSH + b"\x1f" + IMUL + IRETURN, stack=2, variables=1)
-    for field, reader, writers in _HOLDINGS:
-        _keep_copy(it, field, reader, writers)
-    # `found = found ++ more` becomes `found ++= more`, in a function and in the loop inside it
-    union = it.interface_method(_SET, "$plus$plus", f"(L{_SCALA}/GenTraversableOnce;)L{_SET};")
-    add = it.interface_method(_SET, "$plus$plus$eq", f"(L{_SCALA}/TraversableOnce;)L{_SCALA}/generic/Growable;")
-    collect, reference = "getContainedObjectsAndPortalsRecursive", "Lscala/runtime/ObjectRef;"
-    for name, of_type in (
-        (collect, f"(ZZ)L{_COPY};"),
-        (f"$anonfun${collect}$3", f"(Z{reference}ZL{_OBJECT};)V"),
-    ):
-        it.exchange(name, of_type, INVOKEINTERFACE + union, INVOKEINTERFACE + add)
-
-
-def _keep_copy(it: ClassFile, field: str, reader: str, writers: tuple[str, str, str]) -> None:
-    """Let `reader` return the same copy of the set `field` until one of the writers has asked for the set."""
-    kept, own = it.field(_OBJECT, f"{field}Copy", f"L{_COPY};"), it.method(_OBJECT, field, f"()L{_SET};")
-    it.add_field(f"{field}Copy", f"L{_COPY};")
-    # Set copied() { if (this.copy == null) this.copy = this.own().toSet(); return this.copy; }
-    copy = INVOKESPECIAL + own + INVOKEINTERFACE + it.interface_method(_SET, "toSet", f"()L{_COPY};") + b"\1\0"
-    fill = ALOAD_0 + ALOAD_0 + copy + PUTFIELD + kept
-    check = ALOAD_0 + GETFIELD + kept + IFNONNULL + bytes([0, 3 + len(fill)])
-    code = check + fill + ALOAD_0 + GETFIELD + kept + ARETURN
-    it.add_method(f"{field}Copied", f"()L{_COPY};", code, stack=2, variables=1, target=len(check + fill))
-    copied = INVOKESPECIAL + it.method(_OBJECT, f"{field}Copied", f"()L{_COPY};")
-    it.exchange(reader, f"(Z)L{_COPY};", copy, copied.ljust(len(copy), NOP))
-    # Set changing() { this.copy = null; return this.own(); }
-    code = ALOAD_0 + ACONST_NULL + PUTFIELD + kept + ALOAD_0 + INVOKESPECIAL + own + ARETURN
-    it.add_method(f"{field}Changing", f"()L{_SET};", code, stack=2, variables=1)
-    changing = INVOKESPECIAL + it.method(_OBJECT, f"{field}Changing", f"()L{_SET};")
-    thing, *names = writers
-    for name, result in zip(names, "VZ", strict=True):
-        it.exchange(name, f"(L{thing};){result}", INVOKESPECIAL + own, changing)
-
-
-def _edit_parsers(it: ClassFile) -> None:
-    # Object apply(Object name) { return tokenize((String) name).mkString(" "); }
-    array, predef = "scala/collection/mutable/ArrayOps$ofRef", "scala/Predef$"
-    split = (
-        (NEW + it.type(array) + DUP)
-        + (GETSTATIC + it.field(predef, "MODULE$", f"L{predef};"))
-        + (ALOAD_0 + ALOAD_1 + CHECKCAST + it.type("java/lang/String"))
-        + (INVOKEVIRTUAL + it.method(_PARSERS, "tokenize", f"({_WORDS})[{_WORDS}"))
-        + (INVOKEVIRTUAL + it.method(predef, "refArrayOps", f"([{_ANY})[{_ANY}"))
-        + (INVOKESPECIAL + it.method(array, "<init>", f"([{_ANY})V"))
-        + (LDC_W + it.string(" "))
-        + (INVOKEVIRTUAL + it.method(array, "mkString", f"({_WORDS}){_WORDS}") + ARETURN)
-    )
-    it.implement(_FUNCTION)
-    it.add_field(*_KEPT)
-    it.add_method("apply", f"({_ANY}){_ANY}", split, stack=5, variables=2)
-    # static void (ArrayBuffer names, String name) { names += MODULE$.words.computeIfAbsent(name, MODULE$); }
-    names = "scala/collection/mutable/ArrayBuffer"
-    shared = GETSTATIC + it.field(_PARSERS, "MODULE$", f"L{_PARSERS};")
-    look_up = (
-        (ALOAD_0 + shared + GETFIELD + it.field(_PARSERS, *_KEPT) + ALOAD_1 + shared)
-        + (INVOKEVIRTUAL + it.method(_MAP, "computeIfAbsent", f"({_ANY}L{_FUNCTION};){_ANY}"))
-        + (INVOKEVIRTUAL + it.method(names, "$plus$eq", f"({_ANY})L{names};") + POP + RETURN)
-    )
-    it.replace_method("$anonfun$getObjectReferents$2", f"(L{names};{_WORDS})V", look_up, stack=4)
-    # String[] getPossibleReferents(...) { return new String[0]; }
-    nothing = ICONST_0 + ANEWARRAY + it.type("java/lang/String") + ARETURN
-    it.replace_method("getPossibleReferents", f"(L{_OBJECT};L{_OBJECT};)[{_WORDS}", nothing, stack=1)
-
-
-def _edit_parser(it: ClassFile) -> None:
-    # InputParser(...) { ...; InputParser$.MODULE$.words = new ConcurrentHashMap(); }, and each game has a new parser
-    forget = (
-        (GETSTATIC + it.field(_PARSERS, "MODULE$", f"L{_PARSERS};") + NEW + it.type(_MAP) + DUP)
-        + (INVOKESPECIAL + it.method(_MAP, "<init>", "()V"))
-        + (PUTFIELD + it.field(_PARSERS, *_KEPT))
-    )
-    it.append_to_method("<init>", "([Llanguage/model/ActionRequestDef;)V", forget, stack=3)
-
-
-_EDITS: Final[dict[str, tuple[str, Callable[[ClassFile], None]]]] = {
-    _OBJECT: ("f31d1ab7eed50934bc622bf5287d4a67ae07a27e06a0eefdba9ebf070d59e721", _edit_object),
-    _PARSERS: ("8705dbd8d0f062111f10cbe661b8cf655c38be52d055e6342705a5dbb53e4c1f", _edit_parsers),
-    _PARSER: ("0f4d5a84efa4ee2b7c980b7300b45f9c01c916202dd247a5569879f423b065d3", _edit_parser),
-}
-"""The classes edited, by name: the digest of the one known (scienceworld 1.2.3), and the edit."""
+def _edit(it: ClassFile, edit: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    """Make one edit of the table, with names in place of those in braces."""
+    named: dict[str, Any] = {
+        key: value.format_map(names) if isinstance(value, str) else value for key, value in edit.items()
+    }
+    match named:
+        case {"implement": interface}:
+            it.implement(interface)
+        case {"add_field": name, "type": kind}:
+            it.add_field(name, kind)
+        case {"add_method": name, "type": kind, "code": code, "stack": stack, "variables": variables, **more}:
+            it.add_method(name, kind, it.assembled(code), stack=stack, variables=variables, target=more.get("target"))
+        case {"replace_method": name, "type": kind, "code": code, "stack": stack}:
+            it.replace_method(name, kind, it.assembled(code), stack=stack)
+        case {"append_to_method": name, "type": kind, "code": code, "stack": stack}:
+            it.append_to_method(name, kind, it.assembled(code), stack=stack)
+        case {"exchange": name, "type": kind, "old": old, "new": new}:
+            it.exchange(name, kind, it.assembled(old), it.assembled(new))

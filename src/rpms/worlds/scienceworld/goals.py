@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from rpms.core.goal import UNKNOWN_GOAL
 from rpms.core.goal import Goal as CoreGoal
-from rpms.worlds.scienceworld.tasks import KINDS
+from rpms.worlds.scienceworld.tasks import KINDS, TABLE
 
 _FIELDS: Final = frozenset({"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait"})
 """Fields that a procedure may ask a goal for."""
@@ -62,125 +62,39 @@ class ScienceGoal(CoreGoal):
         return dict.fromkeys(things, (self.place,)) | {box: (self.box_room,) for box in boxes if box}
 
 
-_Fields = Mapping[str, str]
-_Read = Callable[[_Fields], dict[str, object]]
-
 _BOX: Final = r"[a-z]{1,20} box"
 _NAME: Final = r"[^.,\n]{1,80}?"
-
-
 _SIDES: Final = ("above", "below", "dominant", "recessive", "conductive", "nonconductive")
+_FORMS: Final = {**dict.fromkeys(("box", *_SIDES), _BOX), "threshold": r"-?\d{1,5}(?:\.\d{1,5})?"}
+"""Fields of a sentence that are no plain names."""
+_PATTERNS: Final = {
+    stem: re.compile(re.sub(r"(?<!P)<(\w+)>", lambda field: f"(?P{field[0]}{_FORMS.get(field[1], _NAME)})", sentence))
+    for stem, sentence in TABLE["sentences"].items()
+}
+_PLANES: Final = {"inclined-plane-determine-angle": "inclined plane {}"}
+_SURFACE: Final = "inclined plane with a {} surface"
 _PRIMARY: Final = frozenset({"red", "yellow", "blue"})
 
 
-def _said(fields: _Fields) -> dict[str, object]:
-    """Fields of a goal that a sentence tells; the two sides of a condition are its branches."""
+def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
+    """Fields of a goal that a sentence tells, and what follows from them; two sides of a condition are its branches."""
     said: dict[str, object] = {name: fields[name] for name in ("source", *_FIELDS) if name in fields}
     said["branches"] = tuple((name, fields[name]) for name in _SIDES if name in fields)
-    return said | ({"threshold": float(fields["threshold"])} if "threshold" in fields else {})
+    if "threshold" in fields:
+        said["threshold"] = float(fields["threshold"])
+    if "planes" in fields:
+        name = _PLANES.get(stem, _SURFACE)
+        said["candidates"] = tuple(name.format(piece.strip()) for piece in fields["planes"].split(","))
+        said |= {"target": fields["criterion"], "criterion": fields["criterion"].split(" ")[0]}
+    if "trait" in fields:
+        said["criterion"], _, said["trait"] = fields["trait"].partition(" ")
+    if stem == "chemistry-mix-paint-tertiary-color":
+        colours = fields["target"].removesuffix(" paint").split("-")
+        said["intermediate"] = next((f"{colour} paint" for colour in colours if colour not in _PRIMARY), "")
+    said.update(TABLE["also"].get(stem, {}))
+    return said
 
 
-def _tertiary(fields: _Fields) -> dict[str, object]:
-    colours = fields["target"].removesuffix(" paint").split("-")
-    secondary = next((colour for colour in colours if colour not in _PRIMARY), "")
-    return {"intermediate": f"{secondary} paint" if secondary else "", "place": "art studio"}
-
-
-def _planes(name: str) -> _Read:
-    def read(fields: _Fields) -> dict[str, object]:
-        planes = tuple(name.format(piece.strip()) for piece in fields["planes"].split(","))
-        return {"target": fields["criterion"], "criterion": fields["criterion"].split(" ")[0], "candidates": planes}
-
-    return read
-
-
-def _lived(criterion: str) -> _Read:
-    return lambda _: {"target": criterion, "criterion": criterion}
-
-
-def _inherited(fields: _Fields) -> dict[str, object]:
-    value, _, trait = fields["trait"].partition(" ")
-    return {"criterion": value, "trait": trait, "place": "greenhouse"}
-
-
-def _measured(what: str, then: str) -> str:
-    """A measurement that decides between two boxes."""
-    return (
-        rf"measure the {what} of (?P<target>{_NAME}), which is located around the (?P<place>{_NAME})\."
-        rf" .{{1,300}}? is above (?P<threshold>-?\d{{1,5}}(?:\.\d{{1,5}})?) degrees celsius, {then} the"
-        rf" (?P<above>{_BOX})\. .{{1,200}}? {then} the (?P<below>{_BOX})\."
-        rf" The boxes are located around the (?P<box_room>{_NAME})\."
-    )
-
-
-_SURFACE: Final = "inclined plane with a {} surface"
-_STATE_TASK: Final = r"\. (?:For compounds without [^.]{1,120}\. )?First, focus on the substance\."
-_TWO_PLANES: Final = r"determine which of the two inclined planes "
-_FRICTION: Final = r" has the (?P<criterion>(?:most|least) friction)\."
-_IN: Final = r" .{1,300}?'(?P<place>[^'\n]{1,40})'"
-_TEMPLATES: Final[Mapping[str, str]] = {
-    "find-": (
-        rf"find a\(n\) (?P<target>animal|plant|living thing|non-living thing)\. .{{1,80}}? move it to the"
-        rf" (?P<box>{_BOX}) in the (?P<box_room>{_NAME})\."
-    ),
-    "use-thermometer": _measured("temperature", "place it in"),
-    "measure-melting-point-": _measured("melting point", "focus on"),
-    "boil": rf"boil (?P<target>{_NAME}){_STATE_TASK}",
-    "melt": rf"melt (?P<target>{_NAME}){_STATE_TASK}",
-    "freeze": rf"freeze (?P<target>{_NAME}){_STATE_TASK}",
-    "change-the-state-of-matter-of": rf"change the state of matter of (?P<target>{_NAME}){_STATE_TASK}",
-    "chemistry-mix": (
-        rf"use chemistry to create the substance '(?P<target>{_NAME})'\. .{{1,80}}? near the (?P<place>{_NAME})\."
-    ),
-    "chemistry-mix-paint-tertiary-color": r"use chemistry to create (?P<target>[a-z]{1,20}-[a-z]{1,20} paint)\.",
-    "chemistry-mix-paint-secondary-color": r"use chemistry to create (?P<target>[a-z]{1,20} paint)\.",
-    "grow-plant": rf"grow an? (?P<target>{_NAME}) plant from seed\. Seeds can be found in the (?P<place>{_NAME})\.",
-    "grow-fruit": rf"grow an? (?P<target>{_NAME})\. .{{1,200}}? Seeds can be found in the (?P<place>{_NAME})\.",
-    "identify-life-stages-1": rf"focus on the \d{{1,2}} life stages of the (?P<target>{_NAME}), starting",
-    "identify-life-stages-2": rf"focus on the life stages of the (?P<target>{_NAME}) plant, starting",
-    "inclined-plane-determine-angle": (
-        _TWO_PLANES + r"\((?P<planes>[A-Z], ?[A-Z])\) has the (?P<criterion>(?:steepest|shallowest) angle)\."
-    ),
-    "inclined-plane-friction-unnamed-surfaces": (
-        _TWO_PLANES + r"\((?P<planes>unknown material [^()\n]{1,80})\)" + _FRICTION
-    ),
-    "inclined-plane-friction-named-surfaces": _TWO_PLANES + r"\((?P<planes>[^()\n]{1,80})\)" + _FRICTION,
-    "lifespan-longest-lived-then-shortest-lived": (
-        r"find the animal with the longest life span, then the shortest" + _IN
-    ),
-    "lifespan-longest-lived": r"find the animal with the longest life span\." + _IN,
-    "lifespan-shortest-lived": r"find the animal with the shortest life span\." + _IN,
-    "mendelian-genetics-": (
-        rf"determine whether (?P<trait>{_NAME}) is a dominant or recessive trait in the (?P<target>{_NAME})\."
-        rf" .{{1,60}}? dominant, focus on the (?P<dominant>{_BOX})\."
-        rf" .{{1,60}}? recessive, focus on the (?P<recessive>{_BOX})\."
-    ),
-    "power-component-renewable-vs-nonrenewable-energy": (
-        rf"turn on the (?P<target>{_NAME}) by powering it using a (?P<source>renewable|nonrenewable) power"
-    ),
-    "power-component": rf"turn on the (?P<target>{_NAME})\.",
-    "test-conductivity": (
-        rf"determine if (?P<target>{_NAME}) is electrically conductive\. The .{{1,120}}? is located around the"
-        rf" (?P<place>{_NAME})\. .{{1,200}}? electrically conductive, place it in the (?P<conductive>{_BOX})\."
-        rf" .{{1,60}}? electrically nonconductive, place it in the (?P<nonconductive>{_BOX})\."
-    ),
-}
-"""Patterns of sentences, by the beginning of their task's name; the first that fits counts."""
-_PATTERNS: Final = {task: re.compile(pattern) for task, pattern in _TEMPLATES.items()}
-_MORE: Final[Mapping[str, _Read]] = {
-    "chemistry-mix-paint-tertiary-color": _tertiary,
-    "chemistry-mix-paint-secondary-color": lambda _: {"place": "art studio"},
-    **dict.fromkeys(("identify-life-stages-1", "identify-life-stages-2"), lambda _: {"place": "outside"}),
-    "inclined-plane-determine-angle": _planes("inclined plane {}"),
-    **dict.fromkeys(
-        ("inclined-plane-friction-unnamed-surfaces", "inclined-plane-friction-named-surfaces"), _planes(_SURFACE)
-    ),
-    "lifespan-longest-lived-then-shortest-lived": _lived("longest, then shortest"),
-    "lifespan-longest-lived": _lived("longest"),
-    "lifespan-shortest-lived": _lived("shortest"),
-    "mendelian-genetics-": _inherited,
-}
-"""Conclusions from a sentence beyond the words under the names of fields."""
 _START: Final = re.compile(r"Your task is to ")
 _LONGEST_DESCRIPTION: Final = 1_200
 
@@ -208,7 +122,7 @@ def parse_goal(opening: str) -> ScienceGoal:
         if match is None:
             continue
         fields = {name: value for name, value in match.groupdict().items() if value is not None}
-        said = _said(fields) | (_MORE[stem](fields) if stem in _MORE else {})
+        said = _said(stem, fields)
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             return _goal(task, description, said)

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from rpms.worlds.base import read_table
+from rpms.worlds.scienceworld.affordances import THINGS
+
 _DEEPEST: Final = 12
 """Depth to which listings are read; the simulator nests five or six deep."""
 _LONGEST_NAME: Final = 120
@@ -248,34 +251,12 @@ class ScienceDeed:
     place: str = ""
 
 
-_DEEDS: Final = tuple(
-    (re.compile(pattern), verb)
-    for pattern, verb in (
-        (r"You move to the (?P<object>[^\n]{1,120}?)\.?", "go"),
-        (r"You move through the door to the (?P<object>[^\n]{1,120}?)\.?", "go"),
-        (r"You teleport to the (?P<object>[^\n]{1,120}?)\.?", "go"),
-        (r"You move the (?P<object>[^\n]{1,120}?) to the (?P<place>[^\n]{1,120}?)\.", "move"),
-        (r"You pour the contents of the (?P<object>[^\n]{1,120}?) into the (?P<place>[^\n]{1,120}?)\.", "pour"),
-        (r"You pour the (?!contents of )(?P<object>[^\n]{1,120}?) into the (?P<place>[^\n]{1,120}?)\.", "move"),
-        (r"You dunk the (?P<object>[^\n]{1,120}?) in the (?P<place>[^\n]{1,120}?)(?:, moving [^\n]{1,200})?\.", "dunk"),
-        (r"You focus on the (?P<object>[^\n]{1,120}?)\.", "focus"),
-        (r"The (?P<object>[^\n]{1,120}?) was delicious\.", "eat"),
-        (r"You reset the goal progress and focus\.", "reset"),
-        (r"The door is (?:now|already) (?P<place>open|closed)\.", "door"),
-        (r"The (?P<object>[^\n]{1,120}?) is (?:now|already) (?P<place>open|closed)\.", "lid"),
-        (r"The (?P<object>[^\n]{1,120}?) is (?:now|already) (?P<place>activated|deactivated)\.", "switch"),
-        (r"The (?P<object>[^\n]{1,120}?) appears broken, and can't be activated or deactivated\.", "broken"),
-        (r"the thermometer measures a temperature of (?P<object>-?[\d.]{1,12}) degrees celsius", "measure"),
-        (r"[^\n]{1,200}? mix to produce (?:an? )?(?P<object>[^\n]{1,120}?)\.", "mix"),
-        (r"(?P<object>[^\n]{1,120}?) is now connected to (?P<place>[^\n]{1,120})", "connect"),
-        (r"(?P<object>[^\n]{1,120}?) has been disconnected", "disconnect"),
-        (r"The (?P<object>[^\n]{1,120}?) reads:\s*(?P<place>[^\n]{1,1000})", "read"),
-        (r"You dig a hole in the ground, and place the (?P<object>[^\n]{1,60}?) nearby\.", "dig"),
-        (r"You decide to wait for (?P<object>\d{1,6}) iterations?\.", "wait"),
-    )
-)
-
-
+_TEXTS: Final = read_table(__package__, "texts.toml")
+_DEEDS: Final = [
+    (re.compile(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>[^\\n]{1,120}?)", pattern)), verb)
+    for pattern, verb in _TEXTS["deeds"].items()
+]
+_REFUSALS: Final = re.compile("|".join(_TEXTS["refusals"]))
 _LOOSE: Final = re.compile(r"\(disconnecting ([^()\n]{1,120})\)\s*")
 
 
@@ -303,40 +284,12 @@ def deed(observation: str) -> ScienceDeed | None:
     return None
 
 
-_REFUSALS: Final = re.compile(
-    r"No known action matches that input\."
-    r"|Unknown action\b"
-    r"|Ambiguous request:"
-    r"|It'?s not clear how to "
-    r"|I'm not sure how to "
-    r"|You must disconnect "
-    r"|Connections must specify "
-    r"|Something can't "
-    r"|[^\n]{1,120}? is already connected, and must be "
-    r"|You (?:can't|cannot|aren't) "
-    r"|The door is not open\."
-    r"|That (?:thing doesn't|container is empty|is not|isn't|can't)"
-    r"|There is only one thing "
-    r"|Mixing the contents of "
-    r"|The [^\n]{1,120}? (?:is not (?:moveable|movable|edible|openable|closeable|open|something|a |currently )|isn't "
-    r"|is empty, so |does not contain|doesn't |can't |aren't able "
-    r"|appears broken)"
-)
-
-
 def refused(observation: str) -> bool:
     """True if the simulator says that a command could not be done, or asks which of several was meant."""
     return _REFUSALS.match(observation) is not None
 
 
 _WATER: Final = {"water": "liquid", "ice": "solid", "steam": "gas"}
-_USUAL: Final = {
-    "solid": frozenset(
-        {"chocolate", "marshmallow", "ice cream", "soap", "rubber", "lead", "tin", "gallium", "caesium"}
-    ),
-    "liquid": frozenset({"orange juice", "apple juice", "mercury"}),
-}
-"""State of a substance when its name says nothing: as it is at the start."""
 
 
 def substance_of(name: str) -> str:
@@ -355,4 +308,4 @@ def state_of(thing: Thing) -> str | None:
         if state in thing.flags:
             return state
     name = thing.name.casefold()
-    return _WATER.get(name) or next((state for state, names in _USUAL.items() if name in names), None)
+    return _WATER.get(name) or next((state for state, names in THINGS["states"].items() if name in names), None)

@@ -13,6 +13,7 @@ from typing import Final
 from rpms.core.goal import Goal
 from rpms.worlds.scienceworld.affordances import (
     FITTINGS,
+    THINGS,
     helps,
     is_animal,
     is_fixed,
@@ -30,10 +31,7 @@ from rpms.worlds.scienceworld.observations import Thing, state_of
 from rpms.worlds.scienceworld.scene import INVENTORY, Scene, Seen
 from rpms.worlds.scienceworld.tree import Forest, Phrase, alike, find, is_substance, is_vague, read_phrase, walk
 
-_FIXTURES: Final = FITTINGS - {"box", "cup", "door", "flower pot"} | {
-    "bookshelf", "ceramic cup", "glass cup", "hallway", "hot plate", "kitchen", "painting", "picture", "plastic cup",
-    "seed jar", "stopwatch", "tin cup", "ultra low temperature freezer", "wood bowl", "wood cup", "workshop",
-}  # fmt: skip
+_FIXTURES: Final = FITTINGS - {"box", "cup", "door", "flower pot"} | {*THINGS["kinds"]["furnished"]}
 """Furniture, devices, tools, vessels and rooms."""
 _ANYTHING_LIFELESS: Final = "find-non-living-thing"
 """The one task in which a chair will do."""

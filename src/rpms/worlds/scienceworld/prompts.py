@@ -38,10 +38,5 @@ def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
 
 
 WORDING = read_wording(
-    __package__,
-    headings=HEADINGS,
-    goal=objective,
-    belief=state,
-    brief=paper_state,
-    assumed=frozenset({"here"}),
+    __package__, headings=HEADINGS, goal=objective, belief=state, brief=paper_state, assumed=frozenset({"here"})
 )

@@ -1,27 +1,18 @@
-"""The thirty tasks, their families and their variations.
-
-Facts about the simulator (1.2.3), stated here so that listing tasks needs neither Java nor the package; a test compares
-them with the simulator's own answers.
-"""
+"""The thirty tasks, their families and their variations, as `tasks.toml` has them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rpms.core.errors import InputError
 from rpms.core.names import nearest
-from rpms.worlds.base import Task
+from rpms.worlds.base import Task, read_table
 
 SPLITS: Final = ("train", "dev", "test")
-FAMILIES: Final = {
-    "F1": "Search & Focus",
-    "F2": "Measure & Observe",
-    "F3": "Transform & Verify",
-    "F4": "Long-horizon Procedure",
-    "F5": "Electrical (outside the paper's set)",
-}
+TABLE: Final = read_table(__package__, "tasks.toml")
+FAMILIES: Final[Mapping[str, str]] = TABLE["families"]
 SIMPLIFICATIONS: Final = (
     "easy",
     "noElectricalAction",
@@ -56,41 +47,9 @@ class TaskKind:
         return next(split for split in SPLITS if variation in self.variations(split))
 
 
-_TABLE: Final = (
-    TaskKind("find-animal", "F1", 150, 75, 75),
-    TaskKind("find-living-thing", "F1", 150, 75, 75),
-    TaskKind("find-non-living-thing", "F1", 150, 75, 75),
-    TaskKind("find-plant", "F1", 150, 75, 75),
-    TaskKind("use-thermometer", "F2", 270, 135, 135),
-    TaskKind("measure-melting-point-known-substance", "F2", 218, 109, 109),
-    TaskKind("measure-melting-point-unknown-substance", "F2", 150, 75, 75),
-    TaskKind("boil", "F3", 14, 7, 9),
-    TaskKind("melt", "F3", 14, 7, 9),
-    TaskKind("freeze", "F3", 14, 7, 9),
-    TaskKind("change-the-state-of-matter-of", "F3", 14, 7, 9),
-    TaskKind("chemistry-mix", "F3", 16, 8, 8),
-    TaskKind("chemistry-mix-paint-secondary-color", "F3", 18, 9, 9),
-    TaskKind("chemistry-mix-paint-tertiary-color", "F3", 18, 9, 9),
-    TaskKind("grow-plant", "F4", 62, 31, 33),
-    TaskKind("grow-fruit", "F4", 62, 31, 33),
-    TaskKind("identify-life-stages-1", "F4", 6, 3, 5),
-    TaskKind("identify-life-stages-2", "F4", 4, 2, 4),
-    TaskKind("inclined-plane-determine-angle", "F4", 84, 42, 42),
-    TaskKind("inclined-plane-friction-named-surfaces", "F4", 692, 346, 348),
-    TaskKind("inclined-plane-friction-unnamed-surfaces", "F4", 80, 40, 42),
-    TaskKind("lifespan-longest-lived", "F4", 62, 31, 32),
-    TaskKind("lifespan-shortest-lived", "F4", 62, 31, 32),
-    TaskKind("lifespan-longest-lived-then-shortest-lived", "F4", 62, 31, 32),
-    TaskKind("mendelian-genetics-known-plant", "F4", 60, 30, 30),
-    TaskKind("mendelian-genetics-unknown-plant", "F4", 240, 120, 120),
-    TaskKind("power-component", "F5", 10, 5, 5),
-    TaskKind("power-component-renewable-vs-nonrenewable-energy", "F5", 10, 5, 5),
-    TaskKind("test-conductivity", "F5", 450, 225, 225),
-    TaskKind("test-conductivity-of-unknown-substances", "F5", 300, 150, 150),
-)
-KINDS: Final = {kind.name: kind for kind in _TABLE}
-PAPER_TASKS: Final = tuple(kind.name for kind in _TABLE if kind.family != "F5")
-ELECTRICAL_TASKS: Final = tuple(kind.name for kind in _TABLE if kind.family == "F5")
+KINDS: Final = {name: TaskKind(name, *row) for name, row in TABLE["tasks"].items()}
+PAPER_TASKS: Final = tuple(name for name, kind in KINDS.items() if kind.family != "F5")
+ELECTRICAL_TASKS: Final = tuple(name for name, kind in KINDS.items() if kind.family == "F5")
 PAPER_PER_TASK: Final = 10
 """Up to this many test variations of each of the paper's tasks, in order, are its 241 episodes."""
 
@@ -102,13 +61,13 @@ def kind_named(name: str) -> TaskKind:
     raise InputError(f"ScienceWorld has no task {name!r}: {nearest(name, KINDS)}")
 
 
-def task_at(name: str, variation: int) -> Task:
+def task_at(name: str, number: int) -> Task:
     """Return one variation of a task, by number."""
     kind = kind_named(name)
-    if not 0 <= variation < kind.total:
-        raise InputError(f"{name} has no variation {variation}: they go from 0 to {kind.total - 1}")
-    source = {"task": name, "variation": str(variation)}
-    return Task(id=f"{name}/{variation}", split=kind.split_of(variation), type=name, source=source)
+    if not 0 <= number < kind.total:
+        raise InputError(f"{name} has no variation {number}: they go from 0 to {kind.total - 1}")
+    source = {"task": name, "variation": str(number)}
+    return Task(id=f"{name}/{number}", split=kind.split_of(number), type=name, source=source)
 
 
 def list_tasks(

@@ -13,16 +13,7 @@ from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
 from rpms.worlds.scienceworld.menus import menu_options
 from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing, state_of, substance_of
 from rpms.worlds.scienceworld.recipes import tally
-from rpms.worlds.scienceworld.scene import (
-    Named,
-    doubted,
-    find_spot,
-    meant,
-    named,
-    take,
-    thing_at,
-    with_thing,
-)
+from rpms.worlds.scienceworld.scene import Named, doubted, find_spot, meant, named, take, thing_at, with_thing
 from rpms.worlds.scienceworld.tree import Forest, Phrase, merge, read_phrase, walk
 
 _FAILED_KEPT: Final = 20

@@ -8,12 +8,11 @@ from typing import Final
 
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError, WorldError
-from rpms.core.goal import Goal
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
 from rpms.core.wording import Wording
-from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.base import Game, Setting, Task, World
 from rpms.worlds.jvm.process import missing
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.belief import ScienceBelief
@@ -92,10 +91,6 @@ class ScienceWorld(World):
         simplifications = options.get("simplifications", "")
         return list_tasks(split, int(number) if number else None, names or None, simplifications)
 
-    def variation(self, name: str, number: int) -> Task:
-        """One variation of a task, of whatever split."""
-        return task_at(name, number)
-
     def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The simplifications in their canonical form, none included: results under others cannot be compared."""
         return {"simplifications": canonical_simplifications(self.chosen(setting).get("simplifications", "")) or "none"}
@@ -117,23 +112,13 @@ class ScienceWorld(World):
     def procedures(self) -> tuple[tuple[str, str], ...]:
         return self.manual_files("procedures.yaml")
 
-    def goal(self, opening: str) -> Goal:
-        return parse_goal(opening)
-
-    def start(self, goal: Goal) -> Belief:
-        return ScienceBelief(goal)
-
-    def update(self, belief: ScienceBelief, action: str | None, observation: str) -> Belief:
-        return update(belief, action, observation)
-
-    def compat(self, belief: Belief, entry: Entry) -> str:
-        return compatible(belief, entry)
-
-    def command(self, action: str, belief: ScienceBelief) -> Command:
-        return repair(action, belief)
-
-    def infeasible(self, observation: str) -> bool:
-        return refused(observation)
+    variation = staticmethod(task_at)
+    goal = staticmethod(parse_goal)
+    start = staticmethod(ScienceBelief)
+    update = staticmethod(update)
+    compat = staticmethod(compatible)
+    command = staticmethod(repair)
+    infeasible = staticmethod(refused)
 
     def contradictions(self, belief: ScienceBelief, game: Game) -> tuple[str, ...]:
         """Compare room and inventory with the simulator's free listings; other and dead games give nothing."""

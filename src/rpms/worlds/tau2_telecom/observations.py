@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from math import inf, isfinite
 
-from rpms.core.facts import Atom, Literal
+from rpms.core.facts import Atom, Literal, parse_literal
 from rpms.foreign.calls import NotACall, WrittenCall, read_call
 from rpms.foreign.json_text import NotJson, loads
+from rpms.worlds.base import read_table
 from rpms.worlds.tau2_telecom.belief import Record, TelecomBelief
 
 _REFUSED = re.compile(
@@ -112,16 +113,12 @@ def _names(value: object) -> Iterator[tuple[str, list[str]]]:
 
 # Texts.
 
-Reader = Callable[[TelecomBelief, "re.Match[str]"], TelecomBelief]
+_Match = re.Match[str]
+_Reader = Callable[[TelecomBelief, _Match], TelecomBelief]
 
 
 def _fact(name: str, holds: bool) -> Literal:
     return Literal(Atom(name), negated=not holds)
-
-
-def _switch(name: str, yes: str) -> Reader:
-    """A pattern's one group is the word for a switch's state."""
-    return lambda belief, match: belief.learn(_fact(name, match[1] == yes))
 
 
 def _sim(belief: TelecomBelief, word: str) -> TelecomBelief:
@@ -131,7 +128,7 @@ def _sim(belief: TelecomBelief, word: str) -> TelecomBelief:
     return belief.learn(_fact("sim_locked", word.startswith("locked")))
 
 
-def _status_bar(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
+def _status_bar(belief: TelecomBelief, match: _Match) -> TelecomBelief:
     shown = match[1]
     flying = "Airplane Mode" in shown
     belief = belief.learn(
@@ -152,81 +149,34 @@ def _permissions(belief: TelecomBelief, app: str, granted: list[str]) -> Telecom
     return belief.learn(Literal(Atom("granted", (app, "_")), negated=True), *facts)
 
 
-def _mode(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
-    return belief.learn("not preferred(_)", Literal(Atom("preferred", (match[1],))))
+_LISTED = re.compile(r"^   - (\w+)$", re.MULTILINE)
+_READERS: Mapping[str, _Reader] = {
+    "@sim": lambda belief, match: _sim(belief, match[1]),
+    "@no_sim": lambda belief, _: _sim(belief, "missing"),
+    "@status_bar": _status_bar,
+    "@mode": lambda belief, match: belief.learn("not preferred(_)", Literal(Atom("preferred", (match[1],)))),
+    "@permissions": lambda belief, match: _permissions(belief, match[1], match[2].split(", ")),
+    "@app_status": lambda belief, match: _permissions(belief, match[1], _LISTED.findall(match[2])),
+    "@granted": lambda belief, match: belief.learn(Literal(Atom("granted", (match[2], match[1])))),
+    "@awaited": lambda belief, match: belief.noting(match[1], {"status": "Awaiting Payment"}).learn(
+        "requested", bill=[match[1]], id=[match[1]]
+    ),
+    "@paid": lambda belief, match: belief.noting(match[1], {"status": "Paid"}).learn("not requested"),
+}
 
 
-_TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
-    (re.compile(pattern, re.MULTILINE), read)
-    for pattern, read in (
-        (r"^Airplane Mode: (ON|OFF)$", _switch("airplane", "ON")),
-        (r"^SIM Card Status: (active|missing|locked_pin|locked_puk)$", lambda belief, match: _sim(belief, match[1])),
-        (r"^Cellular Connection: (\w+)$", _switch("service", "connected")),
-        (r"^Mobile Data Enabled: (Yes|No)$", _switch("data_on", "Yes")),
-        (r"^Data Roaming Enabled: (Yes|No)$", _switch("roaming_on", "Yes")),
-        (r"^Wi-Fi Radio: (ON|OFF)$", _switch("wifi_on", "ON")),
-        (r"^Status Bar: (.+)$", _status_bar),
-        (r"^Airplane Mode is now (ON|OFF)\.$", _switch("airplane", "ON")),
-        (r"^Mobile Data is now (ON|OFF)\.$", _switch("data_on", "ON")),
-        (r"^Data Roaming is now (ON|OFF)\.$", _switch("roaming_on", "ON")),
-        (r"^Data Saver Mode is now (ON|OFF)\.$", _switch("data_saver", "ON")),
-        (r"^Data Saver mode is (ON|OFF)\b", _switch("data_saver", "ON")),
-        (r"^Wi-Fi is now (ON|OFF)\.$", _switch("wifi_on", "ON")),
-        (r"^Wi-Fi is (?:turned )?(ON|OFF)\b", _switch("wifi_on", "ON")),
-        (r"^Wi-Fi Calling is (?:now|currently turned) (ON|OFF)\.$", _switch("wifi_calling", "ON")),
-        (r"^Your SIM card is active", lambda belief, _: _sim(belief, "active")),
-        (r"^No SIM card detected", lambda belief, _: _sim(belief, "missing")),
-        (r"^The SIM card is locked", lambda belief, _: _sim(belief, "locked")),
-        (r"^SIM card re-seated", lambda belief, _: belief.learn("not sim_missing")),
-        (r"^Current APN Name: (\w+)$", _switch("apn_broken", "broken")),
-        (
-            r"^MMSC URL \(for picture messages\): (.+)$",
-            lambda belief, match: belief.learn(_fact("mmsc_set", match[1] != "Not Set")),
-        ),
-        (r"^APN settings set to: (\w+)$", _switch("apn_broken", "broken")),
-        (r"^APN settings will reset at reboot\.$", lambda belief, _: belief.learn("apn_resetting")),
-        (r"^Resetting APN settings", lambda belief, _: belief.learn("not apn_broken", "mmsc_set")),
-        (r"^Restarting network services", lambda belief, _: belief.learn("not apn_resetting")),
-        (r"^VPN is ON and connected", lambda belief, _: belief.learn("vpn_on")),
-        (r"^VPN is turned (?:ON|OFF)", lambda belief, _: belief.learn("not vpn_on")),
-        (r"^VPN already connected", lambda belief, _: belief.learn("vpn_on")),
-        (r"^Network Mode Preference: (\w+)$", _mode),
-        (r"^Preferred Network Mode set to: (\w+)$", _mode),
-        (
-            r"^Your messaging app can(not)? send MMS",
-            lambda belief, match: belief.learn(_fact("mms_works", not match[1])),
-        ),
-        (r"^Speed Test Result: [\d.]+ Mbps \((\w[\w ]*)\)", _switch("fast", "Excellent")),
-        (r"^Speed Test Result: [\d.]+ Mbps \(\w", lambda belief, _: belief.learn("online")),
-        (r"^Speed test failed: No Connection", lambda belief, _: belief.learn("not fast", "not online")),
-        (
-            r"^App '(\w+)' has permission for: ([\w, ]+)\.$",
-            lambda belief, match: _permissions(belief, match[1], match[2].split(", ")),
-        ),
-        (r"^App '(\w+)' currently has no", lambda belief, match: _permissions(belief, match[1], [])),
-        (
-            r"^Status for App: (\w+)\n((?:.+\n?)*)",
-            lambda belief, match: _permissions(belief, match[1], re.findall(r"^   - (\w+)$", match[2], re.MULTILINE)),
-        ),
-        (
-            r"^Success\. Permission '(\w+)' granted to app '(\w+)'",
-            lambda belief, match: belief.learn(Literal(Atom("granted", (match[2], match[1])))),
-        ),
-        (r"^No payment request has been made", lambda belief, _: belief.learn("not requested")),
-        (r"^You do not have a payment request", lambda belief, _: belief.learn("not requested")),
-        (r"^You have a payment request for bill (\w+) ", lambda belief, match: _awaited(belief, match[1])),
-        (
-            r"^Payment of [\d.]+ USD has been made for bill (\w+)\.$",
-            lambda belief, match: belief.noting(match[1], {"status": "Paid"}).learn("not requested"),
-        ),
-        (r"^The ticket is closed\.$", lambda belief, _: belief.learn("closed")),
-    )
-)
-"""Beginnings of lines, and what each tells."""
+def _reader(told: str) -> _Reader:
+    fact, switch, word = told.partition(": ")
+    literal = parse_literal(fact) if switch else None
+    if literal is not None:
+        return lambda belief, match: belief.learn(literal if match[1] == word else literal.opposite())
+    return _READERS.get(told) or (lambda belief, _: belief.learn(*told.split("; ")))
 
 
-def _awaited(belief: TelecomBelief, bill: str) -> TelecomBelief:
-    return belief.noting(bill, {"status": "Awaiting Payment"}).learn("requested", bill=[bill], id=[bill])
+_TEXTS = [
+    (re.compile(pattern, re.MULTILINE), _reader(told))
+    for pattern, told in read_table(__package__, "texts.toml").items()
+]
 
 
 # What a call did, where its answer does not name it again.

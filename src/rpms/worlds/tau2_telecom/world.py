@@ -84,15 +84,14 @@ class Tau2Telecom(World):
         self.chosen(setting)
         return list_tasks(split)
 
-    def not_installed(self) -> str:
-        return missing()
-
     def open(self, task: Task, setting: Setting) -> Game:
         self.chosen(setting)
         return TelecomGame(task.id)
 
-    def goal(self, opening: str) -> Goal:
-        return parse_ticket(opening)
+    goal = staticmethod(parse_ticket)
+    update = staticmethod(update)
+    infeasible = staticmethod(refused)
+    not_installed = staticmethod(missing)
 
     def start(self, goal: Goal) -> Belief:
         belief = TelecomBelief().learn("not closed", "not escalated(_)", "not apn_resetting")
@@ -103,12 +102,6 @@ class Tau2Telecom(World):
         named = {"amount": [goal.amount]} if goal.amount else {}
         belief = belief.learn(*told, number=[goal.number], **named)
         return belief.about(goal.today, goal.number)
-
-    def update(self, belief: TelecomBelief, action: str | None, observation: str) -> Belief:
-        return update(belief, action, observation)
-
-    def infeasible(self, observation: str) -> bool:
-        return refused(observation)
 
     def command(self, action: str, belief: TelecomBelief) -> Command:  # noqa: ARG002
         """A call in the one way of writing it; what is no call stays as it is, for the sandbox to refuse."""

@@ -1,28 +1,23 @@
-"""The eight games: their parameters, their folds, and their tasks, read from the descriptions.
-
-Facts about the simulator (1.1.0), stated here so that listing tasks needs neither Java nor the package; a test compares
-them with the simulator's own answers.
-"""
+"""The eight games of `games.toml`: their parameters, their folds, and their tasks, read from the descriptions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.names import nearest
 from rpms.foreign.json_text import whole_number
-from rpms.worlds.base import Task
+from rpms.worlds.base import Task, read_table
 
 FOLDS: Final = {"train": range(1_000), "dev": range(10_000, 11_000), "test": range(20_000, 21_000)}
 """The seeds of each fold, the same for every game."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A number that games are made by."""
 
     default: int
@@ -30,67 +25,12 @@ class Parameter:
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class GameKind:
-    """One of the games, by the simulator's name for it."""
-
-    name: str
-    title: str
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-
-
-def _rooms(number: int, most: int, *, least: int = 1, doors: int, limit: int) -> dict[str, Parameter]:
-    return {
-        "numLocations": Parameter(number, least, most),
-        "includeDoors": Parameter(doors, 0, 1),
-        "limitInventorySize": Parameter(limit, 0, 1),
-    }
-
-
-_TABLE: Final = (
-    GameKind(
-        "cookingworld",
-        "CookingWorld",
-        {
-            **_rooms(11, 11, doors=1, limit=1),
-            "numIngredients": Parameter(3, 1, 5),
-            "numDistractorItems": Parameter(10, 0, 10),
-        },
-    ),
-    GameKind(
-        "twc",
-        "TextWorld Commonsense",
-        {**_rooms(3, 3, doors=0, limit=0), "numItemsToPutAway": Parameter(4, 1, 4)},
-    ),
-    GameKind(
-        "coin",
-        "Coin Collector",
-        {**_rooms(11, 11, doors=1, limit=1), "numDistractorItems": Parameter(0, 0, 10)},
-    ),
-    GameKind(
-        "mapreader",
-        "Map Reader",
-        {
-            **_rooms(15, 48, least=2, doors=0, limit=0),  # coin and box are never in one room
-            "maxDistanceApart": Parameter(4, 1, 8),
-            "maxDistractorItemsPerLocation": Parameter(3, 0, 3),
-        },
-    ),
-    GameKind("arithmetic", "Arithmetic"),
-    GameKind("sorting", "Sorting"),
-    GameKind(
-        "simonsays",
-        "Simon Says",
-        {
-            "gameLength": Parameter(5, 1, 1_000),
-            "numDistractors": Parameter(3, 0, 5),
-            "memorization": Parameter(0, 0, 1),
-            "verbose": Parameter(0, 0, 1),
-        },
-    ),
-    GameKind("peckingorder", "Pecking Order"),
-)
-GAMES: Final = {kind.name: kind for kind in _TABLE}
+_TABLE: Final = read_table(__package__, "games.toml")
+GAMES: Final[Mapping[str, Mapping[str, Parameter]]] = {
+    name: {parameter: Parameter(*numbers) for parameter, numbers in game.get("parameters", {}).items()}
+    for name, game in _TABLE.items()
+}
+"""The games by the simulator's names, with the parameters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +42,7 @@ class GameChoice:
 
     def of(self, game: str) -> str:
         """The parameters of one game as the simulator wants them written."""
-        known = GAMES[game].parameters
-        return ",".join(f"{name}={value}" for name, value in self.parameters.items() if name in known)
-
-    def __str__(self) -> str:
-        """The canonical form: equal texts are equal games."""
-        return ",".join((*self.games, *(f"{name}={value}" for name, value in self.parameters.items())))
+        return ",".join(f"{name}={value}" for name, value in self.parameters.items() if name in GAMES[game])
 
 
 def parse_choice(text: str) -> GameChoice:
@@ -117,11 +52,11 @@ def parse_choice(text: str) -> GameChoice:
     'numLocations=5'
     """
     parts = [part.strip() for part in text.split(",") if part.strip()]
-    names = [game_named(part).name for part in parts if "=" not in part]
+    names = [game_named(part) for part in parts if "=" not in part]
     games = tuple(game for game in GAMES if game in names) or tuple(GAMES)
     known: dict[str, list[Parameter]] = {}
     for game in games:
-        for name, parameter in GAMES[game].parameters.items():
+        for name, parameter in GAMES[game].items():
             known.setdefault(name, []).append(parameter)
     values: dict[str, int] = {}
     for part in parts:
@@ -143,22 +78,21 @@ def parse_choice(text: str) -> GameChoice:
     return GameChoice(games, dict(sorted(others.items())))
 
 
-def game_named(name: str) -> GameKind:
+def game_named(name: str) -> str:
     """Look a game up, with a suggestion where there is none."""
     if name not in GAMES:
         raise InputError(f"TextWorldExpress has no game {name!r}: {nearest(name, GAMES)}")
-    return GAMES[name]
+    return name
 
 
-def task_at(name: str, seed: int) -> Task:
+def task_at(name: str, number: int) -> Task:
     """Return the task that a game and a seed make."""
     game = game_named(name)
     for fold, seeds in FOLDS.items():
-        if seed in seeds:
-            source = {"game": game.name, "seed": str(seed)}
-            return Task(id=f"{game.name}/{seed}", split=fold, type=game.name, source=source)
+        if number in seeds:
+            return Task(id=f"{game}/{number}", split=fold, type=game, source={"game": game, "seed": str(number)})
     folds = ", ".join(f"{seeds.start} to {seeds.stop - 1} ({fold})" for fold, seeds in FOLDS.items())
-    raise InputError(f"{name} has no seed {seed}: they are {folds}")
+    raise InputError(f"{name} has no seed {number}: they are {folds}")
 
 
 def list_tasks(fold: str, games: Iterable[str]) -> list[Task]:
@@ -178,35 +112,13 @@ class ExpressGoal(Goal):
     """Things carried from the start."""
 
 
-_TEMPLATES: Final = (
-    ("cookingworld", "meal", "", re.compile(r"You are hungry! Let's cook a delicious meal\.[^\n]{0,200}")),
-    (
-        "twc",
-        "things",
-        "",
-        re.compile(r"Your task is to pick up objects, then place them in their usual locations[^\n]{0,200}"),
-    ),
-    ("coin", "coin", "", re.compile(r"Your task is to search the environment and find the coin\.[^\n]{0,200}")),
-    ("arithmetic", "answer", "box", re.compile(r"Your first task is to solve the math problem\.[^\n]{0,200}")),
-    ("sorting", "quantities", "box", re.compile(r"Your task is to sort objects by quantity\.[^\n]{0,300}")),
-    ("simonsays", "order", "", re.compile(r"Your task is to do exactly what Simon says\.")),
-    ("peckingorder", "order", "", re.compile(r"Your task is to read and follow the instructions book[^\n]{0,200}")),
-)
-"""Game, object, destination, and how its description begins."""
-_MAP: Final = re.compile(
-    r"Your task is to take the (\w[\w ]{0,60}) that is located in the (\w[\w ]{0,60}), and put it into the (\w+) "
-    r"found in the (\w[\w ]{0,60})\.[^\n]{0,200}"
-)
-
-
 def parse_goal(opening: str) -> Goal:
     """Read the goal out of the first text; type `unknown` where it is none of the eight."""
-    for game, thing, destination, pattern in _TEMPLATES:
-        if (match := pattern.match(opening)) is not None:
-            return ExpressGoal(game, thing, destination=destination, text=match[0].strip())
-    if (match := _MAP.match(opening)) is not None:
-        found = ((match[1], match[2]), (match[3], match[4]))
-        given = ("map",) if "A map is provided" in match[0] else ()
-        text = match[0].strip()
-        return ExpressGoal("mapreader", match[1], destination=match[3], text=text, found=found, given=given)
+    for name, game in _TABLE.items():
+        if (match := re.match(game["says"], opening)) is not None:
+            said = game | match.groupdict()
+            thing, destination = said.get("object", ""), said.get("destination", "")
+            found = ((thing, said["room"]), (destination, said["other"])) if "room" in said else ()
+            given = ("map",) if "A map is provided" in match[0] else ()
+            return ExpressGoal(name, thing, "", destination, match[0].strip(), found, given)
     return Goal(UNKNOWN_GOAL, text=opening)

@@ -226,14 +226,7 @@ def orders(observation: str) -> tuple[str, ...]:
 
 
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
-DONE = {
-    "slice": "sliced",
-    "dice": "diced",
-    "chop": "chopped",
-    "fry": "fried",
-    "roast": "roasted",
-    "grill": "grilled",
-}
+DONE = {"slice": "sliced", "dice": "diced", "chop": "chopped", "fry": "fried", "roast": "roasted", "grill": "grilled"}
 """Verbs of the cookbook, and the name of food after each."""
 CUTS = ("slice", "dice", "chop")
 CONDITIONS = ("clean", "dirty", "wet", "rotten", "used")

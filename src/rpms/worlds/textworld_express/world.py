@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from rpms.core.belief import Belief
 from rpms.core.errors import InputError
-from rpms.core.goal import Goal
 from rpms.core.wording import Wording
 from rpms.worlds.base import Command, Game, Setting, Task, World, read_wording
 from rpms.worlds.jvm.process import missing
@@ -37,10 +35,6 @@ class TextWorldExpress(World):
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         return list_tasks(split, _choice(setting).games)
 
-    def variation(self, name: str, number: int) -> Task:
-        """The game that a seed makes, of whatever split."""
-        return task_at(name, number)
-
     def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The parameters that are not the default ones: results under others cannot be compared."""
         parameters = _choice(setting).parameters
@@ -55,14 +49,11 @@ class TextWorldExpress(World):
     def manual(self) -> tuple[tuple[str, str], ...]:
         return self.manual_files("manual.yaml", "homes.yaml")
 
-    def goal(self, opening: str) -> Goal:
-        return parse_goal(opening)
-
-    def start(self, goal: Goal) -> Belief:
-        return start(goal)
-
-    def update(self, belief: ExpressBelief, action: str | None, observation: str) -> Belief:
-        return update(belief, action, observation)
+    variation = staticmethod(task_at)
+    goal = staticmethod(parse_goal)
+    start = staticmethod(start)
+    update = staticmethod(update)
+    infeasible = staticmethod(refused)
 
     def command(self, action: str, belief: ExpressBelief) -> Command:
         """Forgive letter case, spaces and a trailing dot; names have the letters that the game writes them with."""
@@ -72,9 +63,6 @@ class TextWorldExpress(World):
             if name != name.casefold():
                 text = re.sub(rf"\b{re.escape(name.casefold())}(?!\S)", lambda _, name=name: name, text)  # type: ignore[misc]
         return Command(text, plain.repairs if text != action else ())
-
-    def infeasible(self, observation: str) -> bool:
-        return refused(observation)
 
     def contradictions(self, belief: ExpressBelief, game: Game) -> tuple[str, ...]:
         """Compare room, things and inventory with what a look would show; of other games nothing can be said."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -11,20 +12,6 @@ from rpms.worlds.alfworld.engine.goal_test import Test
 from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
 
 NOTHING_HAPPENS = "Nothing happens."
-
-_EXAMINED: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("clean", "hot", "sliced"), "This is a hot and clean sliced "),
-    (("clean", "cool", "sliced"), "This is a cool and clean sliced "),
-    (("clean", "sliced"), "This is a clean sliced "),
-    (("hot", "sliced"), "This is a hot sliced "),
-    (("cool", "sliced"), "This is a cool sliced "),
-    (("clean", "hot"), "This is a hot and clean "),
-    (("clean", "cool"), "This is a cool and clean "),
-    (("hot",), "This is a hot "),
-    (("clean",), "This is a clean "),
-    (("cool",), "This is a cold "),
-)
-"""Names of an examined object, by the first row whose states it has."""
 
 
 class EngineTurn(NamedTuple):
@@ -60,9 +47,7 @@ class GameEngine:
             self._put[0].strip(): self._place,
             "examine": self._examine,
             "use": self._use,
-            "heat": lambda state, rest: self._treat("heat", state, rest),
-            "cool": lambda state, rest: self._treat("cool", state, rest),
-            "clean": lambda state, rest: self._treat("clean", state, rest),
+            **{verb: partial(self._treat, verb) for verb in layout.treatable},
             "slice": self._slice,
         }
 
@@ -287,18 +272,16 @@ class GameEngine:
         name = self.layout.object_names[thing]
         if self.layout.vessels >> thing & 1:
             return f"This is a normal {name}. In it, you see {self._things(self.layout.inside.get(thing, ()))}."
-        has = {
-            "hot": state.hot >> thing & 1,
-            "cool": state.cool >> thing & 1,
-            "clean": state.clean >> thing & 1,
-            "sliced": state.sliced >> thing & 1,
-        }
-        for states, words in _EXAMINED:
-            if all(has[one] for one in states):
-                return f"{words}{name}."
+        warmth = "hot" if state.hot >> thing & 1 else "cool" if state.cool >> thing & 1 else ""
+        states = " and ".join(filter(None, (warmth, "clean" if state.clean >> thing & 1 else "")))
+        sliced = state.sliced >> thing & 1
+        if states and sliced:
+            return f"This is a {states} sliced {name}."
+        if states:
+            return f"This is a {'cold' if states == 'cool' else states} {name}."
         if (state.toggled & self.layout.toggleable) >> thing & 1:
             return f"This {name} is on."
-        if has["sliced"] and self.layout.sliceable >> thing & 1:
+        if sliced and self.layout.sliceable >> thing & 1:
             return f"This is a sliced {name}."
         return f"There's nothing special about {name}."
 

@@ -166,11 +166,7 @@ def lay_out(problem: Problem, dialect: Dialect) -> tuple[GameLayout, State]:
         toggleable=mask("toggleable", objects),
         sliceable=mask("sliceable", objects),
         knives=of_types("objecttype", objects, ("knifetype", "butterknifetype")),
-        treatable={
-            "heat": mask("heatable", objects),
-            "cool": mask("coolable", objects),
-            "clean": mask("cleanable", objects),
-        },
+        treatable={verb: mask(f"{verb}able", objects) for verb in ("heat", "cool", "clean")},
         appliances={
             "heat": of_types("receptacletype", receptacles, ("microwavetype",)),
             "cool": of_types("receptacletype", receptacles, ("fridgetype",)),

@@ -15,22 +15,7 @@ ReleaseName = Literal["0.3", "0.4"]
 
 DIALECTS: tuple[ReleaseName, ...] = get_args(ReleaseName)
 
-_HELP = r"""
-Available commands:
-  look:                             look around your current location
-  inventory:                        check your current inventory
-  go to (receptacle):               move to a receptacle
-  open (receptacle):                open a receptacle
-  close (receptacle):               close a receptacle
-  take (object) from (receptacle):  take an object from a receptacle
-  move (object) to (receptacle):  place an object in or on a receptacle
-  examine (something):              examine a receptacle or an object
-  use (object):                     use an object
-  heat (object) with (receptacle):  heat an object using a receptacle
-  clean (object) with (receptacle): clean an object using a receptacle
-  cool (object) with (receptacle):  cool an object using a receptacle
-  slice (object) with (object):     slice an object using a sharp object
-"""
+_HELP = files(__package__).joinpath("help.txt").read_text(encoding="utf-8")
 _CHANGES = {
     "(receptacleType ?r SinkType) ": "",  # no official game has a receptacle of that type
     "You arrive at {lend.name}.": "You arrive at {r.name}.",

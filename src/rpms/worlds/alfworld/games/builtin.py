@@ -47,11 +47,7 @@ def made_games(seed: int, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
     """Games of a seed by id, as they are stored: goal, problem and a shortest sequence of commands that wins."""
     games = [make_game(seed, number, _DIALECT) for number in numbers]
     return {
-        game.id: {
-            "goal": game.goal.text,
-            "problem": game.data["pddl_problem"],
-            "walkthrough": list(game.walkthrough),
-        }
+        game.id: {"goal": game.goal.text, "problem": game.data["pddl_problem"], "walkthrough": list(game.walkthrough)}
         for game in games
     }
 

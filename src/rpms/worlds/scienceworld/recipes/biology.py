@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing
@@ -14,19 +15,13 @@ from rpms.worlds.scienceworld.scene import Scene, Seen
 from rpms.worlds.scienceworld.tree import alike, walk
 
 GREENS: Final = ("tree", "plant")
-LIFE_SPANS: Final = {
-    "giant tortoise": 150.0, "turtle": 80.0, "crocodile": 70.0, "elephant": 65.0, "parrot": 55.0, "brown bear": 30.0,
-    "bear": 30.0, "beaver": 20.0, "wolf": 14.0, "toad": 11.0, "frog": 10.0, "rabbit": 9.0, "chipmunk": 8.0,
-    "blue jay": 7.5, "hedgehog": 5.0, "dove": 5.0, "chameleon": 4.0, "mouse": 2.0, "ant": 1.0, "dragonfly": 0.5,
-    "butterfly": 0.1, "moth": 0.1, "bee": 0.1,
-}  # fmt: skip
-"""Years in the wild, roughly: only the order matters."""
+_YEARS: Final[Mapping[str, float]] = THINGS["life_spans"]
 
 
 def life_span(name: str) -> float | None:
     """Years that the animal lives, from the name of any of its life stages; None if it is no known animal."""
-    matches = [kind for kind in LIFE_SPANS if re.search(rf"\b{kind}\b(?! hive)", name)]
-    return LIFE_SPANS[max(matches, key=len)] if matches else None
+    matches = [kind for kind in _YEARS if re.search(rf"\b{kind}\b(?! hive)", name)]
+    return _YEARS[max(matches, key=len)] if matches else None
 
 
 _STAGES: Final = ("egg", "baby", "hatchling", "tadpole", "caterpillar", "larva", "pupa", "juvenile", "adult")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from rpms.worlds.scienceworld.affordances import is_fixed, is_food, takes_things
+from rpms.worlds.scienceworld.affordances import THINGS, is_fixed, is_food, takes_things
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
@@ -103,12 +103,7 @@ EVERYDAY: Final = Recipe(
 
 _POTS: Final = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
 _PAINT_POTS: Final = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
-SECONDARY: Final = {
-    "orange": ("red", "yellow"),
-    "green": ("blue", "yellow"),
-    "violet": ("red", "blue"),
-    "purple": ("red", "blue"),
-}
+SECONDARY: Final[Mapping[str, list[str]]] = THINGS["colours"]
 _RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, substance_of
@@ -187,14 +188,6 @@ PLANES: Final = Recipe(
 )
 
 
-_SOURCES: Final = {
-    "renewable": ("solar panel", "wind mill", "wind generator"),
-    "nonrenewable": ("nuclear generator", "gas generator", "coal generator"),
-    "": ("battery",),
-}
-"""By the kind that a task asks for; a battery will do where none is asked for. The renewable ones work outside."""
-
-
 _PAUSE: Final = 3
 """Ticks that the current takes to flow."""
 
@@ -202,7 +195,7 @@ _PAUSE: Final = 3
 def _parts(scene: Scene) -> list[str]:
     """Parts of the circuit: the thing itself, a source, what lights up, and wires; a test needs a bulb."""
     goal, names = goal_of(scene), [seen.name for seen in scene.things]
-    source = next((name for name in _SOURCES[goal.source] if name in names), "")
+    source = next((name for name in THINGS["sources"][goal.source] if name in names), "")
     wires = sorted({name for name in names if name.endswith(" wire")})
     if goal.task.startswith("power"):
         return [goal.target, source, goal.target, *wires[:2]]

@@ -1,8 +1,8 @@
 """TextWorldExpress: what the planner wins, by game, and steps a second beside the package's own interface.
 
-    python benchmarks/textworld_express.py --per-game 100
-    python benchmarks/textworld_express.py --per-game 100 --manual learned.yaml     the same with a manual of one's own
-    python benchmarks/textworld_express.py --speed
+    python benchmarks/textworld_games.py --per-game 100
+    python benchmarks/textworld_games.py --per-game 100 --manual learned.yaml     the same with a manual of one's own
+    python benchmarks/textworld_games.py --speed
 
 The games are made with the default parameters, or those that `--option` names as for `rpms run`. Plans come from the
 manual alone: with `--manual` from that file instead of the world's. Of games that can be lost for good, `lost` counts

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from rpms.core.belief import Belief, Situation, StateSignature
-from rpms.core.experience.adapt import AdaptContext
-from rpms.core.goal import Progress
+from rpms.core.goal import NOTHING_DONE, Progress
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules
@@ -26,11 +25,12 @@ class StepContext:
 
     situation: Situation
     schemas: ActiveRules
-    """The part of the manual that bears on the goal."""
-    progress: Progress
+    """The part of the manual that bears on the goal: syntax of commands, and effects that tell if one is done."""
+    progress: Progress = NOTHING_DONE
     history: Sequence[Turn] = ()
     whereabouts: Whereabouts = field(default_factory=Whereabouts)
     mask: Mask = NO_MASK
+    """Entries hidden at random in this episode: another does not give way to these."""
 
     @cached_property
     def signature(self) -> StateSignature:
@@ -48,11 +48,21 @@ class StepContext:
         return [turn for turn in self.history if turn.state == self.state]
 
     @cached_property
-    def adapting(self) -> AdaptContext:
-        """The step's data for adapting memories."""
-        done = [each.command for each in self.situation.past]
-        tried = [turn.action for turn in self.turns_here]
-        refused = [turn.action for turn in self.turns_here if turn.failed]
-        failed = [turn.action for turn in self.history if turn.failed]
-        known, sub_goal = self.whereabouts, self.progress.sub_goal
-        return AdaptContext(self.situation, self.schemas, known, done, sub_goal, tried, refused, self.mask, failed)
+    def done(self) -> list[str]:
+        """The commands so far that the world took."""
+        return [each.command for each in self.situation.past]
+
+    @cached_property
+    def tried(self) -> list[str]:
+        """The commands that were given in this very state, and led back to it."""
+        return [turn.action for turn in self.turns_here]
+
+    @cached_property
+    def refused(self) -> list[str]:
+        """Those of them that the world refused."""
+        return [turn.action for turn in self.turns_here if turn.failed]
+
+    @cached_property
+    def failed(self) -> list[str]:
+        """All that the world refused in this episode."""
+        return [turn.action for turn in self.history if turn.failed]
