@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from rpms.core.actions import Instance
 from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
@@ -66,18 +66,16 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
 def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
     """The objection in whatever room and state: that of an earlier step, unless it rests on deeds done since."""
     key, goal = (id(entry), id(situation.goal)), situation.goal
+    judged: dict[tuple[int, int], Any] = rules.kept.setdefault("judged", {})
+    of, under, deeds, earlier = judged.get(key, (None, None, {}, None))
+    known = of is entry and under is goal
+    if known and not deeds:
+        return cast("Objection | None", earlier)
     learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
     learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
     anywhere = TransferableFacts(situation, rules, learned_for, *learned_in)
-    judged: dict[tuple[int, int], Any] = rules.kept.setdefault("judged", {})
-    kept = judged.get(key)
-    if (
-        kept is not None
-        and (kept[0] is entry and kept[1] is goal)
-        and all(anywhere.truth(deed) is value for deed, value in kept[2].items())
-    ):
-        earlier: Objection | None = kept[3]
-        return earlier
+    if known and all(anywhere.truth(deed) is value for deed, value in deeds.items()):
+        return cast("Objection | None", earlier)
     objection = object_to(entry, rules, anywhere)
     if len(judged) >= _JUDGED_KEPT:
         judged.clear()
