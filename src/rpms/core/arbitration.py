@@ -127,13 +127,6 @@ def arbitrate(
             yield candidate
 
 
-def arbitrate_here(
-    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration
-) -> Iterator[Candidate]:
-    """M_arb by what can be done from the present state."""
-    return arbitrate(candidates, rules, situation, mode, judge_here)
-
-
 def arbitrate_by_action(
     candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration
 ) -> Iterator[Candidate]:

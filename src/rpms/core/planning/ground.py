@@ -350,11 +350,13 @@ class Ground:
         return value
 
     def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
-        table, kinds = self._lore.facts.get(predicate), self._lore.kinds.get(predicate)
-        if table is not None:
+        if predicate not in self._manual.lasting:
+            value = self._facts.value(predicate, args)
+        elif (table := self._lore.facts.get(predicate)) is not None:
             row = table.get(args[0]) or table.get(kind_of(args[0])) or ()
             return args[1] in row or kind_of(args[1]) in row
-        value = self._facts.value(predicate, args) if kinds is None else kinds.truth(args).known
+        else:
+            value = self._lore.kinds[predicate].truth(args).known
         companion = self._manual.companions.get(predicate) if value is None else None
         if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
             return True
