@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, cast
 
 from rpms.core.actions import Instance
 from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
@@ -63,19 +62,24 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     return _verdict(replace(here, conflict=False), mode) if here is not None else _KEPT
 
 
+_Judged = tuple[Entry, Goal, dict[Atom, Truth], Objection | None]
+"""An entry and a goal, the deeds that the objection rests on, and the objection."""
+
+
 def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
     """The objection in whatever room and state: that of an earlier step, unless it rests on deeds done since."""
     key, goal = (id(entry), id(situation.goal)), situation.goal
-    judged: dict[tuple[int, int], Any] = rules.kept.setdefault("judged", {})
-    of, under, deeds, earlier = judged.get(key, (None, None, {}, None))
-    known = of is entry and under is goal
-    if known and not deeds:
-        return cast("Objection | None", earlier)
+    judged: dict[tuple[int, int], _Judged] = rules.kept.setdefault("judged", {})
+    kept = judged.get(key)
+    if kept is not None and (kept[0] is not entry or kept[1] is not goal):
+        kept = None
+    if kept is not None and not kept[2]:
+        return kept[3]
     learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
     learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
     anywhere = TransferableFacts(situation, rules, learned_for, *learned_in)
-    if known and all(anywhere.truth(deed) is value for deed, value in deeds.items()):
-        return cast("Objection | None", earlier)
+    if kept is not None and all(anywhere.truth(deed) is value for deed, value in kept[2].items()):
+        return kept[3]
     objection = object_to(entry, rules, anywhere)
     if len(judged) >= _JUDGED_KEPT:
         judged.clear()
