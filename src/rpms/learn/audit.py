@@ -78,10 +78,10 @@ class Account:
     @property
     def reason(self) -> str:
         """The credible effects in words; nothing where there is none."""
-        at = {_STEPS_AT + stage: effect for stage, effect in self.at.items()}
+        found: dict[str, Effect] = {**self.findings, **{_STEPS_AT + stage: effect for stage, effect in self.at.items()}}
         words = [
             f"{what} {numbers(what, effect)}, p {effect.adjusted:.2g} corrected"
-            for what, effect in {**self.findings, **at}.items()
+            for what, effect in found.items()
             if effect.adjusted <= ALPHA and not math.isnan(effect.estimate)
         ]
         return f"shown in {self.shown} and hidden in {self.hidden} episodes: {'; '.join(words)}" if words else ""
@@ -261,7 +261,7 @@ def _accounts(played: Sequence[_Played]) -> tuple[tuple[Account, ...], tuple[Acc
     found = {measure: effects([each.trial(measure) for each in played], kinds) for measure in (*AuditedOutcome, *at)}
     shown = [({one.entry for one in each.exposures if one.shown}, each.record.row.won) for each in played]
     entries = _corrected({measure: by_entry for measure, (by_entry, _) in found.items()}, kinds, shown)
-    by_kind = {outcome: found[outcome][1] for outcome in AuditedOutcome}
+    by_kind = {str(outcome): found[outcome][1] for outcome in AuditedOutcome}
     of_kind = [({kinds[name] for name in names}, won) for names, won in shown]
     names = {kind: kind for kind in by_kind[AuditedOutcome.SUCCESS]}
     return tuple(sorted(entries, key=_most_telling)), _corrected(by_kind, names, of_kind)
