@@ -189,7 +189,7 @@ class Diary:
         for each in (book, linked.near):
             last = each.attempts[-1] if each.attempts else None
             if last is not None and last.witness == attempt.witness:
-                made, unmade = last.false & last.true_after, last.true & last.false_after
+                made, unmade = last.true_after & ~last.true, last.true & last.false_after
                 ledger.changing |= {each.facts[bit].predicate for bit in bits(made)}
                 ledger.changing |= {NOT + each.facts[bit].predicate for bit in bits(unmade)}
         self._sight(book, attempt, after)
