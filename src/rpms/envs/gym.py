@@ -94,24 +94,20 @@ class WorldVectorEnv(SyncVectorEnv):
     """Many games in one process, as Gymnasium's own; arguments are checked before any game is stepped."""
 
     def __init__(self, num_envs: int = 1, *args: Any, **settings: Any) -> None:
-        count = at_least_one(num_envs, "{} environments")
-        super().__init__([lambda: WorldEnv(*args, **settings)] * count, copy=False)
-
-    @property
-    def games(self) -> list[Episodes]:
-        """The episodes of each environment."""
-        return [env.unwrapped.episodes for env in self.envs]
+        made = [WorldEnv(*args, **settings) for _ in range(at_least_one(num_envs, "{} environments"))]
+        super().__init__([iter(made).__next__] * len(made), copy=False)  # each call gives the next one
+        self.games = [env.episodes for env in made]
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Start a task in each: `seed` for the first, one more for each other, or a list of seeds."""
-        seeds = [seed + place for place in range(self.num_envs)] if isinstance(seed, int) else seed
-        if seeds is not None:
-            self._check_number(seeds, "seeds")
-        if wrong := [each for each in seeds or () if each is not None and not (is_whole(each) and each >= 0)]:
+        seeds = [None] * self.num_envs if seed is None else seed
+        seeds = [seeds + place for place in range(self.num_envs)] if isinstance(seeds, int) else seeds
+        self._check_number(seeds, "seeds")
+        if wrong := [each for each in seeds if each is not None and not (is_whole(each) and each >= 0)]:
             raise InputError(f"a seed is a whole number, 0 or more, not {excerpt(wrong[0], 60)}")
-        return super().reset(seed=seeds, options=by_name(options, f"options are given by name; {_OPTIONS}"))
+        return super().reset(seed=list(seeds), options=by_name(options, f"options are given by name; {_OPTIONS}"))
 
     def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]:
         self._check_number(actions, "commands")
