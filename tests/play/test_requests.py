@@ -234,3 +234,8 @@ def test_an_agent_takes_a_goal_in_ones_own_words():
         assert str(goal.signature) == "pick_clean_then_place_in_recep:apple:clean:fridge"
         assert agent.act(opening("put some spoon on countertop."))
         assert "put a washed apple into the fridge" in agent.decision.prompt.text
+        assert "put some spoon on countertop" not in agent.decision.prompt.text, "one task, the one that was asked for"
+        assert "read as: pick_clean_then_place_in_recep:apple:clean:fridge (" in agent.explain()
+        agent.reset(opening("put some spoon on countertop."), goal="sing me a song")
+        agent.act(opening("put some spoon on countertop."))
+        assert "no goal of the manual fits `sing me a song`" in agent.explain()

@@ -211,15 +211,8 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
 def _readings(step: Step) -> Iterator[str]:
     """Reading of a request, and the reason for another one; or that none fits."""
     yield from (note for note in step.notes if note.startswith(NO_GOAL))
-    if step.readings is None:
-        return
-    if step.readings.why:
-        yield f"another reading: {step.readings.why}"
-    later = step.readings.ranked[step.readings.taken :][:_READINGS_SHOWN]
-    yield "read as: " + ", ".join(f"{each.goal.signature} ({each.probability:.0%})" for each in later)
-
-
-_READINGS_SHOWN = 3
+    if step.readings is not None:
+        yield from step.readings.lines()
 
 
 def said(observation: str) -> Text:
