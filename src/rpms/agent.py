@@ -123,11 +123,12 @@ class Agent:
         `goal`: what is wanted in a person's own words, whatever task the observation states. What the world does not
         know for a goal is read: by the model, with rules, memory and what the observation shows.
         """
+        goal = " ".join(goal.split())
         opening = self.world.stating(task, goal) if goal else task
         if self.world.goal(opening).type == UNKNOWN_GOAL and not goal:
             stated = f"Your task is to: {task}"
             opening = stated if self.world.goal(stated).type != UNKNOWN_GOAL else opening
-        read = self._player.understand(opening, f"agent-{self._episodes + 1}")
+        read = self._player.understand(opening, f"agent-{self._episodes + 1}", goal)
         task, found = goal or task, read.goal
         self._task, self._request = task, goal
         carried = (*self._carried.get(task, ()), *self.method.opening(found, task))

@@ -93,6 +93,8 @@ def play_one(
                 brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
             with closing(found.open(chosen, setting)) as game:
                 episode = seat.begin(chosen, game, brought)
+                if goal is not None and result is None:
+                    complain(f"note: the game decides what is won, by its own goal: {one_line(episode.games_own)}")
                 result = _attempt(console, episode, person, prompts=show_prompts, rules=rules, verbose=verbose)
             _show_end(console, result)
             if result.won:
