@@ -15,6 +15,7 @@ from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.model import literal_of
 from rpms.learn.rules.needs import Needs, bits
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.store.evidence import Witness
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Circumstance:
     literals: tuple[Literal, ...]
     good: int  # Attempts that came out well with it
     bad: int  # Attempts with it that did not
-    witnesses: tuple[Attempt, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
 
     @property
     def share(self) -> float:
@@ -68,7 +69,8 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstan
         return None
     wanted = needs.explaining
     bad = sum(row[1] & wanted == wanted for row in needs.losses)
-    found = Circumstance(needs.literals(wanted), len(needs.wins), bad, tuple(row[0] for row in needs.wins[:5]))
+    steps = tuple(row[0].witness for row in needs.wins[: LIMITS.witnesses])
+    found = Circumstance(needs.literals(wanted), len(needs.wins), bad, steps)
     return found if found.share >= LIMITS.often else None
 
 
@@ -114,7 +116,8 @@ def conditions(book: Book, least: float = LIMITS.often, kept: float = 0.0) -> It
         covered = [row for row in left if row.bits & mask == mask]
         bad = sum(row.attempt.refused and row.bits & mask == mask for row in rows)
         literals = tuple(features[bit].literal for bit in bits(mask))
-        found = Circumstance(literals, len(covered), bad, tuple(row.attempt for row in covered[: LIMITS.witnesses]))
+        steps = tuple(row.attempt.witness for row in covered[: LIMITS.witnesses])
+        found = Circumstance(literals, len(covered), bad, steps)
         luck = (len(left) / (len(left) + len(lost))) ** len(covered) if lost else 0.0
         named = any(literal.atom.args and not any(map(str.isdigit, literal.atom.args)) for literal in literals)
         lucky = luck > LIMITS.by_chance / (size if named else 1)  # of fixed names, there are many to choose from
