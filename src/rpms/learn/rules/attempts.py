@@ -55,6 +55,7 @@ class Attempt(NamedTuple):
     known: int  # What was known of all such things, by the action's revelations
     known_after: int
     lost: bool = False  # Whether the task was over for good after it
+    won: bool = False
     goal: str = ""  # The type of the goal that was pursued
     gained: float = 0.0  # By how much the score rose
     further: bool = False  # Whether the score was higher after it than ever before in the episode

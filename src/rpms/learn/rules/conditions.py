@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from math import log, log2
 from typing import NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.model import literal_of
 from rpms.learn.rules.needs import Needs, bits
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Witness
@@ -36,21 +34,6 @@ class Circumstance:
         return tuple(Clause((literal,)) for literal in self.literals)
 
 
-@dataclass(eq=False)
-class Explained(Needs):
-    """Needs of which kinds explain nothing: with names that never come up twice, they would explain everything."""
-
-    preferred: frozenset[str] = frozenset()  # Slots whose facts are kept rather than others that say the same
-
-    @cached_property
-    def _explainable(self) -> list[tuple[Attempt, int, int]]:
-        return self.losses
-
-    def _worth(self, bit: int) -> tuple[int, ...]:
-        literal = literal_of(self.book.facts, bit)
-        return (not self.preferred.isdisjoint(literal.atom.args), *super()._worth(bit))
-
-
 def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool]) -> Book:
     """A book of some attempts, in which those that did not come out well count as refused."""
     found = replace(
@@ -63,8 +46,11 @@ def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool
 
 
 def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstance | None:
-    """The fewest facts that tell the attempts that came out well from the others, where they mostly do."""
-    needs = Explained(book, tolerated=LIMITS.exceptions, preferred=preferred)
+    """The fewest facts that tell the attempts that came out well from the others, where they mostly do.
+
+    `preferred`: the slots whose facts are kept rather than others that say the same.
+    """
+    needs = Needs(book, tolerated=LIMITS.exceptions, kindless=True, preferred=preferred)
     if len(needs.wins) < LIMITS.fewest_good:
         return None
     wanted = needs.explaining

@@ -202,7 +202,9 @@ class Diary:
         for slot, kind in enumerate(attempt.kinds):
             meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
         gained, further = said.score - self._score, said.score > self._best
-        return attempt._replace(lost=said.lost, goal=goal.type, gained=gained, further=further, meant=meant)
+        return attempt._replace(
+            lost=said.lost, won=said.won, goal=goal.type, gained=gained, further=further, meant=meant
+        )
 
     def _imagine(self, belief: Belief) -> None:
         """Look at actions that could be tried now, with what is held or with any names in their roles."""

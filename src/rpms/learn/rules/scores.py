@@ -163,28 +163,14 @@ class Deed:
 
 def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Deed]:
     """All that scored with goals of a type; nothing where only wins do."""
-    rises = sum(_scored(attempt) for book in books for attempt in book.attempts if attempt.goal == goal)
-    wins = _endings(books, goal)
-    if rises - wins < LIMITS.score_rises:
+    every = [attempt for book in books for attempt in book.attempts if attempt.goal == goal]
+    if sum(_scored(attempt) and not attempt.won for attempt in every) < LIMITS.score_rises:
         return []
     found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=True)]
     if not any(deed.blind for deed in found):  # what facts tell may well be wanted again
         found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=False)]
     ordered = any(deed.book.template == SLOT for deed in found)
     return [deed for deed in found if deed.book.slots or not ordered]
-
-
-def _endings(books: list[Book], goal: str) -> int:
-    """Number of rises of the score with the last step of an episode."""
-    last: dict[str, Attempt] = {}
-    for book in books:
-        for attempt in book.attempts:
-            if attempt.goal != goal:
-                continue
-            before = last.get(attempt.witness.episode)
-            if before is None or before.witness.step <= attempt.witness.step:
-                last[attempt.witness.episode] = attempt
-    return sum(map(_scored, last.values()))
 
 
 def _scored(attempt: Attempt) -> bool:
