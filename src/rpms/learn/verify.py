@@ -9,12 +9,13 @@ from pathlib import Path
 
 from rpms.core.acting.surprise import processes_of
 from rpms.core.actions import Instance
-from rpms.core.belief import Belief, Situation
+from rpms.core.belief import Situation
 from rpms.core.episode import Ending, Happening
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import bindings_met
 from rpms.core.rules import RuleManual
+from rpms.foreign.shown import whole_letters
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Witness
 from rpms.store.runs import RunFolder
@@ -40,8 +41,8 @@ def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
                 continue
             record = run.episode(task)
             if record.steps:
-                steps, opening = spoken(record.steps, record.row.ending), record.steps[0].observation
-                yield Trace(f"{place.name}/{record.task}", record.task, record.row.type, opening, steps)
+                steps, opening = spoken(record.steps, record.row.ending), whole_letters(record.steps[0].observation)
+                yield Trace(whole_letters(f"{place.name}/{record.task}"), record.task, record.row.type, opening, steps)
 
 
 def _check_world(place: Path, found: str, world: World) -> None:
@@ -49,11 +50,21 @@ def _check_world(place: Path, found: str, world: World) -> None:
         raise InputError(f"{place}: was played in {found or 'no world'}, not in {world.name}; nothing was learned")
 
 
+def replayed(world: World, trace: Trace) -> Iterator[tuple[Spoken, Situation, Situation]]:
+    """The steps of a trace, each with what was believed before and after it."""
+    goal = world.goal(trace.opening)
+    after = Situation(world.update(world.start(goal), None, trace.opening), goal)
+    for step in trace.steps:
+        before, after = after, Situation(world.update(after.belief, step.command, step.answer), goal)
+        yield step, before, after
+
+
 def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:
     """Steps as a trace has them; the last one tells how the episode ended."""
     return tuple(
-        Spoken(step.command, step.result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
+        Spoken(command, result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
         for step in steps
+        for command, result in [map(whole_letters, (step.command, step.result))]
     )
 
 
@@ -126,22 +137,19 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
         goal = world.goal(trace.opening)
         rules = manual.active(goal.type, goal.object, goal.destination)
         wanted = rules.purpose if rules.purpose and not (rules.purpose.staged or rules.purpose.each) else None
-        belief: Belief = world.update(world.start(goal), None, trace.opening)
-        for number, step in enumerate(trace.steps, 1):
+        for number, (step, before, after) in enumerate(replayed(world, trace), 1):
             found.steps += 1
-            before, belief = belief, world.update(belief, step.command, step.answer)
-            if before.truth(_ASKED) is Truth.TRUE or belief.truth(_ASKED) is Truth.TRUE:
+            if before.belief.truth(_ASKED) is Truth.TRUE or after.belief.truth(_ASKED) is Truth.TRUE:
                 continue
             witness, refused = Witness(trace.episode, number), world.infeasible(step.answer)
-            situation, after = Situation(before, goal), Situation(belief, goal)
             instance = rules.instance(step.command)
             if instance is None:
                 found.unknown[step.command.partition(" ")[0]] += not refused
             else:
-                _judge(found, instance, step.command, situation, after, witness, refused=refused)
+                _judge(found, instance, step.command, before, after, witness, refused=refused)
             if refused:
                 continue
-            for process, names in processes_of(rules, step.command, situation):
+            for process, names in processes_of(rules, step.command, before):
                 for effect in process.effects:
                     _count(found, process.name, effect, effect.bind(names).truth(after), witness)
             if wanted is not None and not (step.won or step.lost) and any(True for _ in bindings_met(wanted, after)):

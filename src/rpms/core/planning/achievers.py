@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any, NamedTuple
 
 from rpms.core.actions import ActionSchema
@@ -215,10 +216,22 @@ class Achievers:
         declared = self.rules.predicates.get(predicate)
         return declared is not None and bool(declared.exclusive)
 
-    def companion(self, predicate: str) -> str:
-        """The predicate of two that says which facts of an exclusive one hold together."""
-        declared = self.rules.predicates.get(predicate)
-        return declared.exclusive if declared is not None and declared.exclusive != "always" else ""
+    @cached_property
+    def companions(self) -> Mapping[str, str]:
+        """For each exclusive predicate, the predicate of two that says which of its facts hold together, if any."""
+        declared = self.rules.predicates.items()
+        return {name: each.exclusive for name, each in declared if each.exclusive not in ("", "always")}
+
+    @cached_property
+    def together(self) -> Mapping[str, Need]:
+        """For each companion, the need that two things, `one` and `other`, are together; only found to be so."""
+        pairs = {name: Fact(name, ("one", "other"), makeable=False) for name in self.companions.values()}
+        return {name: Need((pair,), frozenset(), moving=False) for name, pair in pairs.items()}
+
+    @cached_property
+    def processes(self) -> frozenset[int]:
+        """The processes, by identity."""
+        return frozenset(map(id, self.rules.lore.processes))
 
     def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
         """Preconditions for planning: those of the action, and that no rule forbids it.
@@ -251,7 +264,7 @@ class Achievers:
 
         Putting a mug on a desk needs the mug in hand, which taking it from there is for.
         """
-        if self.companion(needed.predicate) and not needed.negated:
+        if needed.predicate in self.companions and not needed.negated:
             return True
         key = (needed.predicate, needed.negated)
         for schema, effect in self._giving.get(key) or self._hoping.get(key) or ():
@@ -298,6 +311,12 @@ def _choosy(need: Need) -> bool:
 
 Judged = tuple[bool | None, float, Fact | None]
 """A judged need: False if impossible, the price of assuming it, and the fact left to achieve."""
+
+
+_INDEXES_AT_WORK = 128
+"""Indexes that keep what they derived in one step for the next, at some 1 MB each."""
+_used: dict[Achievers, None] = {}  # The latest used last
+_using = Lock()
 
 
 Expanded = tuple[Goal | None, object, dict[Fact, tuple[Sequence[Any], tuple[tuple[Any, Any], ...]]]]
@@ -349,6 +368,8 @@ class Answers(NamedTuple):
     possible: dict[tuple[object, ...], tuple[set[str], dict[Any, Any]]]
     """The names that pass a need, and the facts that were asked for it."""
     here: dict[str, list[str]]
+    reached: dict[tuple[object, ...], int]
+    """Stages behind, by purpose and things."""
 
 
 def known_names(ways: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNames:
@@ -356,12 +377,25 @@ def known_names(ways: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNam
     kept: KnownNames | None = ways.kept.get("names")
     if kept is None or kept.known != known:
         kept = ways.kept["names"] = KnownNames(ways.lasting_names, known, kept)
+        _note_use(ways)
     return kept
+
+
+def _note_use(ways: Achievers) -> None:
+    """Make an index the latest used; the one that was not used for longest loses what it kept of its last step."""
+    with _using:
+        _used.pop(ways, None)
+        _used[ways] = None
+        unused = next(iter(_used)) if len(_used) > _INDEXES_AT_WORK else None
+        if unused is not None:
+            del _used[unused]
+            for of_one_step in ("names", "answers", "doubting"):
+                unused.kept.pop(of_one_step, None)
 
 
 def answers_of(ways: Achievers, situation: Situation) -> Answers:
     """The cached answers of this belief in this step; progress and plan ask much alike."""
     kept = ways.kept.get("answers")
     if kept is None or kept.belief is not situation.belief or kept.goal is not situation.goal:
-        kept = ways.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {})
+        kept = ways.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {}, {})
     return kept
