@@ -95,7 +95,9 @@ EVERYDAY: Final = Recipe(
         "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
         "tool": lambda scene: scene.named("thermometer", "lighter", "shovel", "axe"),
         "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
-        "lid": lambda scene: [name for room in scene.belief.looked for name in scene.hiding(room)],
+        "lid": lambda scene: [
+            name for room in scene.belief.rooms if room in scene.belief.looked for name in scene.hiding(room)
+        ],
         "choice": lambda scene: [str(_best_option(scene))] if scene.belief.menu else [],
     },
 )
