@@ -51,7 +51,6 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
 
 
 def _perceived(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
-    """Take in an answer that describes."""
     room = heard.room_sight(observation)
     if room is not None:
         return _seen(belief.but(failed=frozenset()), room, at_home=room.agent_there)

@@ -222,7 +222,6 @@ def _listed(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBeli
 
 
 def _bills_of(belief: TelecomBelief, customer: str) -> list[str]:
-    """The bills that were seen to be a customer's."""
     return [bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer]
 
 

@@ -61,7 +61,6 @@ def _obeyed(belief: ExpressBelief, action: str | None) -> ExpressBelief:
 
 
 def _see(belief: ExpressBelief, room: said.LookAround) -> ExpressBelief:
-    """Take in a look around."""
     before, seen = belief.places.get(room.name), room.place
     old = before.furniture if before is not None else {}
     furniture = {
@@ -100,7 +99,6 @@ def _with_states(belief: ExpressBelief, foods: tuple[said.Food, ...]) -> Express
 
 
 def _in_room(belief: ExpressBelief, **changes: object) -> ExpressBelief:
-    """The same belief with the present room changed."""
     if belief.here is None or belief.room is None:
         return belief
     return replace(belief, places={**belief.places, belief.room: replace(belief.here, **changes)})  # type: ignore[arg-type]

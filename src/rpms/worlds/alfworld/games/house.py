@@ -83,8 +83,6 @@ def _furnish(
 
 
 class _Stocking:
-    """Puts the objects of one house in their places."""
-
     def __init__(self, dice: Dice, facts: RoomFacts, goal: GameGoal, plan: FloorPlan) -> None:
         self._dice, self._facts, self._goal, self._plan = dice, facts, goal, plan
         counts = _receptacle_counts(dice, facts, goal)

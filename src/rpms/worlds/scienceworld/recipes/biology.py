@@ -146,7 +146,6 @@ def _beds(scene: Scene) -> list[str]:
 
 
 def _nursery(scene: Scene) -> list[str]:
-    """The pots for the offspring."""
     young, beds = _offspring(scene), _beds(scene)
     pots = [pot for pot in _pots(scene) if pot not in beds]
     order = sorted(pots, key=lambda pot: (pot not in young, not _has_soil(scene, pot)))

@@ -183,7 +183,6 @@ def _ingredients(words: Names) -> Names:
 
 
 def _primaries(scene: Scene) -> list[str]:
-    """The paints that make the secondary colour."""
     return [f"{colour} paint" for colour in SECONDARY.get(_halves(scene)[0].removesuffix(" paint"), ())]
 
 
