@@ -7,7 +7,7 @@ import sys
 import tomllib
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
 from rpms.core.errors import InputError, RPMSError, WorldError
-from rpms.core.goal import Goal
+from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.reading.requests import plain_goal
@@ -52,6 +52,16 @@ def game_of(task: str) -> str:
     """The game that a task is played in, by its id without the number of its sentence."""
     game, mark, number = task.rpartition(SENTENCE)
     return game if mark and number.isdecimal() else task
+
+
+def games_won(played: Iterable[tuple[str, bool]]) -> tuple[int, int, int] | None:
+    """Games won in every sentence, in at least one, and all of them, by task and success; None if no game has two."""
+    games: dict[str, list[bool]] = {}
+    for task, won in played:
+        games.setdefault(game_of(task), []).append(won)
+    if all(len(sentences) == 1 for sentences in games.values()):
+        return None
+    return sum(map(all, games.values())), sum(map(any, games.values())), len(games)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +190,10 @@ class World(ABC):
         """True if the world's answer says that the command could not be done."""
 
     def stating(self, opening: str, request: str) -> str:
-        """An opening observation with a person's request for its task, whatever task the game itself states."""
+        """An opening observation with a person's request for its task, in place of the one that the game states."""
+        own = self.goal(opening)
+        if own.type != UNKNOWN_GOAL and own.text in opening:
+            return opening.replace(own.text, request, 1)
         return opening if request in opening else f"{opening}\nYour task is to: {request}"
 
     def goal_of(self, type_: str, named: Mapping[str, str], text: str) -> Goal:
