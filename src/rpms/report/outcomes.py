@@ -286,15 +286,16 @@ def _memory(results: Results) -> object:
 
 def _is_cell(results: Results, name: str) -> bool:
     """True for one of the four cells: by its switches if they are known, else by its name."""
+    return is_cell(results.switches, name) if results.switches else results.name == name
+
+
+def is_cell(switches: Mapping[str, Any], name: str) -> bool:
+    """True for switches of one of the four cells: what has no meaning in it is not looked at."""
     cell = CONDITIONS[name]
-    switches = results.switches
-    if not switches:
-        return results.name == name
     same = switches.get("rules") == cell.rules and switches.get("memory") == cell.memory
-    plain = not cell.memory or (
-        switches.get("state_filter", True) and (not cell.rules or switches.get("arbitration") == cell.arbitration)
-    )
-    return same and plain
+    filtered = not cell.memory or switches.get("state_filter", True)
+    arbitrated = not (cell.memory and cell.rules) or switches.get("arbitration") == cell.arbitration
+    return bool(same and filtered and arbitrated)
 
 
 def paired(first: Results, second: Results) -> Sequence[tuple[EpisodeRow, EpisodeRow]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from operator import attrgetter
 from typing import Any
 
@@ -36,47 +36,39 @@ def episode_path(condition: int, task: int) -> str:
     return f"data/{condition}/{task // BUCKET}/{task}.js"
 
 
-@dataclass(frozen=True)
-class TaskIndex:
-    """The task list as the pages see it."""
+def meta(comparison: Comparison, title: str, shown: int) -> dict[str, Any]:
+    """Script that every page loads first."""
+    return {
+        "title": title,
+        "tasks": len(comparison.tasks),
+        "shown": shown,
+        "chunk": CHUNK,
+        "bucket": BUCKET,
+        "entries": ENTRIES_IN_A_FILE,
+        "scored": comparison.scored,
+        "types": {kind: type_label(kind) for kind in comparison.types},
+        "shared": sorted(SHARED),
+        "conditions": [
+            {
+                "name": results.name,
+                "label": condition_label(results.name),
+                "partial": bool(results.missing),
+                "memory": bool(results.switches.get("memory", True)),
+                "entries": results.memory_entries,
+            }
+            for results in comparison
+        ],
+    }
 
-    comparison: Comparison
-    goals: Mapping[str, str]
-    """Of the tasks that somebody has played."""
 
-    def meta(self, title: str, shown: int) -> dict[str, Any]:
-        """Script that every page loads first."""
-        comparison = self.comparison
-        return {
-            "title": title,
-            "tasks": len(comparison.tasks),
-            "shown": shown,
-            "chunk": CHUNK,
-            "bucket": BUCKET,
-            "entries": ENTRIES_IN_A_FILE,
-            "scored": comparison.scored,
-            "types": {kind: type_label(kind) for kind in comparison.types},
-            "shared": sorted(SHARED),
-            "conditions": [
-                {
-                    "name": results.name,
-                    "label": condition_label(results.name),
-                    "partial": bool(results.missing),
-                    "memory": bool(results.switches.get("memory", True)),
-                    "entries": results.memory_entries,
-                }
-                for results in comparison
-            ],
-        }
-
-    def chunks(self) -> Iterator[list[list[Any]]]:
-        """Tasks by the thousand: id, type, goal, and an outcome for each condition."""
-        tasks = list(self.comparison.tasks.items())
-        for start in range(0, len(tasks), CHUNK):
-            yield [
-                [task, kind, self.goals.get(task, ""), *(_outcome(each.rows.get(task)) for each in self.comparison)]
-                for task, kind in tasks[start : start + CHUNK]
-            ]
+def task_chunks(comparison: Comparison, goals: Mapping[str, str]) -> Iterator[list[list[Any]]]:
+    """Tasks by the thousand: id, type, goal where somebody has played it, and an outcome for each condition."""
+    tasks = list(comparison.tasks.items())
+    for start in range(0, len(tasks), CHUNK):
+        yield [
+            [task, kind, goals.get(task, ""), *(_outcome(each.rows.get(task)) for each in comparison)]
+            for task, kind in tasks[start : start + CHUNK]
+        ]
 
 
 def _outcome(row: EpisodeRow | None) -> list[Any] | None:
@@ -86,19 +78,11 @@ def _outcome(row: EpisodeRow | None) -> list[Any] | None:
     return [row.ending, int(row.won), row.score, row.steps, row.infeasible]
 
 
-class _Texts:
-    """Texts, each kept once."""
+class _Texts(dict[str, int]):
+    """Texts, each kept once, in the order in which they come."""
 
-    def __init__(self) -> None:
-        self.rows: list[str] = []
-        self._places: dict[str, int] = {}
-
-    def place(self, text: str) -> int:
-        place = self._places.get(text)
-        if place is None:
-            place = self._places[text] = len(self.rows)
-            self.rows.append(text)
-        return place
+    def __missing__(self, text: str) -> int:
+        return self.setdefault(text, len(self))
 
 
 def episode_data(record: EpisodeRecord) -> dict[str, Any]:
@@ -118,12 +102,12 @@ def episode_data(record: EpisodeRecord) -> dict[str, Any]:
         "tokens": [row.usage.prompt_tokens, row.usage.cached_tokens, row.usage.completion_tokens],
         "rules": {tier: list(ids) for tier, ids in record.rules.items()},
         "steps": [_step(record, step, texts) for step in record.steps],
-        "texts": texts.rows,
+        "texts": list(texts),
     }
 
 
 def _step(record: EpisodeRecord, step: StepRecord, texts: _Texts) -> dict[str, Any]:
-    belief, place = step.belief, texts.place
+    belief, place = step.belief, texts.__getitem__
     prompt = record.prompt(step.number)
     return {
         "n": step.number,
@@ -162,6 +146,6 @@ def _done(step: StepRecord) -> Iterator[tuple[str, Any]]:
 def _candidates(candidates: Sequence[CandidateRecord], texts: _Texts) -> list[list[Any]]:
     verdict = attrgetter("fate", "reason", "rule", "fact")
     return [
-        [each.entry, each.kind, texts.place(each.wording), round(each.score, 3), round(each.rank, 3), *verdict(each)]
+        [each.entry, each.kind, texts[each.wording], round(each.score, 3), round(each.rank, 3), *verdict(each)]
         for each in candidates
     ]

@@ -31,12 +31,12 @@ from rpms.core.memory import (
 )
 from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import read_bytes
+from rpms.foreign.files import read_bytes, read_text
 from rpms.foreign.json_text import DECODER, NotJson, check_depth
 from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import Reader, needed_by, object_reader, reader_of
-from rpms.store.files import read_text, write_whole
+from rpms.store.files import write_whole
 
 
 def _within(found: Any, most: int) -> Any:
