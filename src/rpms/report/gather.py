@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +27,7 @@ UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
 
 
-@dataclass(frozen=True)
-class Gathered:
-    """A comparison, and the run folders it was read from."""
-
-    comparison: Comparison
-    runs: Mapping[str, RunFolder]
-    """By condition."""
-    study: str = ""
-    """The title of the study that it is a part of."""
-
-
-def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Gathered, ...]:
+def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comparison, ...]:
     """Read runs and studies: run folders make one comparison for each model, each study those it names.
 
     A study is a folder with `study.json`: `{"title": …, "about": …, "tables": […], "varies": […], "groups": [{"title":
@@ -46,7 +35,7 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Gath
     say their own `about` and `tables`. Folders are relative to it. Mixed protocols are refused.
     """
     folders: list[Path] = []
-    found: list[Gathered] = []
+    found: list[Comparison] = []
     for path in inputs:
         if _is_study(path):
             found.extend(_study(path / INDEX, varies))
@@ -66,7 +55,7 @@ _OF_A_MODEL = ("model", "context", "decoding")
 """Fields that may differ from model to model in one report."""
 
 
-def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Gathered]:
+def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Comparison]:
     """A comparison of run folders for each model; those of several models must be alike in all else."""
     models: dict[str, list[RunFolder]] = {}
     for run in runs:
@@ -76,7 +65,7 @@ def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Gathered
     if several:
         _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])
     named = {model if several else "": dict(zip(_names(of_it), of_it, strict=True)) for model, of_it in models.items()}
-    return [compare(of_it, model, varies, model=model) for model, of_it in named.items()]
+    return [compare(of_it, varies, title=model, model=model) for model, of_it in named.items()]
 
 
 def runs_in(inputs: Sequence[Path]) -> tuple[tuple[str, RunFolder], ...]:
@@ -94,20 +83,12 @@ def runs_in(inputs: Sequence[Path]) -> tuple[tuple[str, RunFolder], ...]:
     return tuple(found.values())
 
 
-def compare(
-    runs: Mapping[str, RunFolder],
-    title: str = "",
-    varies: Sequence[str] = VARIES,
-    about: str = "",
-    tables: Sequence[str] = (),
-    model: str = "",
-) -> Gathered:
-    """Read runs as the conditions of one comparison, in the order given."""
+def compare(runs: Mapping[str, RunFolder], varies: Sequence[str] = VARIES, **told: Any) -> Comparison:
+    """Read runs as the conditions of one comparison, in the order given; `told`: what else is said of it."""
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}
     types = {row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE}
-    conditions = {name: _typed(each, types) for name, each in results.items()}
-    return Gathered(Comparison(conditions, title, about, tuple(tables), model), runs)
+    return Comparison({name: _typed(each, types) for name, each in results.items()}, **told)
 
 
 def read_results(name: str, run: RunFolder) -> Results:
@@ -204,16 +185,15 @@ def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:
             )
 
 
-def _study(file: Path, varies: Sequence[str]) -> list[Gathered]:
+def _study(file: Path, varies: Sequence[str]) -> list[Comparison]:
     study = read_study_index(file)
-    allowed = [*varies, *study.varies]
     found = []
     for group in study.comparisons:
         runs = {name: RunFolder(file.parent / where) for name, where in group.runs.items()}
         if runs:
-            model = group.model if len(study.comparisons) > 1 else ""
-            evidence = compare(runs, group.title, allowed, group.about, group.tables, model)
-            found.append(replace(evidence, study=study.title))
+            told = group.model_dump(include={"title", "about", "tables"})
+            told["model"] = group.model if len(study.comparisons) > 1 else ""
+            found.append(compare(runs, [*varies, *study.varies], **told, study=study.title))
     if not found:
         raise FileError(file, None, "is not the index of a study: it names no runs")
     return found

@@ -18,6 +18,7 @@ from rpms.core.usage import Price, Usage
 from rpms.models.accounting import list_cost
 from rpms.play.epochs import Agreement
 from rpms.store.episodes import EpisodeRow
+from rpms.store.runs import RunFolder
 
 TYPE_LABELS: Mapping[str, str] = {
     "look_at_obj_in_light": "Look",
@@ -149,6 +150,11 @@ class Results:
         return found if isinstance(found, int) else 0
 
     @property
+    def run(self) -> RunFolder:
+        """The folder it was read from."""
+        return RunFolder(Path(self.folder))
+
+    @property
     def label(self) -> str:
         """Its name as messages have it."""
         return called(self.name, self.folder)
@@ -175,6 +181,8 @@ class Comparison:
     """The tables that the study is about: a report shows them first."""
     model: str = ""
     """The model, where the study has several: its tables name it."""
+    study: str = ""
+    """The title of the study that it is a part of."""
 
     def __iter__(self) -> Iterator[Results]:
         return iter(self.conditions.values())

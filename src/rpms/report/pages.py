@@ -19,7 +19,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
-from rpms.report.gather import VARIES, Gathered, gather
+from rpms.report.gather import VARIES, gather
 from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import episode_data, episode_path, meta, script, task_chunks
 from rpms.report.statistics import success_rate
@@ -65,16 +65,15 @@ def write_report(
 
     Tables count every episode; the first tasks have pages of their own, for `pages` episodes in all.
     """
-    evidence = gather(inputs, varies)
-    if not evidence:
+    found = gather(inputs, varies)
+    if not found:
         raise InputError("nothing to report on; name a run folder or a study")
     with _replacing(out) as beside:
-        if len(evidence) == 1:
-            name = title or evidence[0].comparison.title
-            count = _Writer(beside, evidence[0], name, with_published, pages).write()
+        if len(found) == 1:
+            count = _Writer(beside, found[0], title or found[0].title, with_published, pages).write()
         else:
-            count = _write_groups(beside, evidence, title, with_published, pages)
-    notes = [(*omissions(each.comparison), *unshown(each.comparison, pages)) for each in evidence]
+            count = _write_groups(beside, found, title, with_published, pages)
+    notes = [(*omissions(each), *unshown(each, pages)) for each in found]
     return Report(out, count, tuple(note for each in notes for note in each))
 
 
@@ -125,18 +124,17 @@ def _render(page: Path, template: str, **values: Any) -> None:
     _write(page, _environment().get_template(template).render(**values))
 
 
-def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_published: bool, pages: int) -> int:
+def _write_groups(folder: Path, comparisons: Sequence[Comparison], title: str, with_published: bool, pages: int) -> int:
     """Several comparisons: a page that leads to each, with what they have in common."""
     count = 0
     links = []
-    abouts = {each.comparison.about for each in evidence}
-    for number, each in enumerate(evidence, start=1):
-        name = each.comparison.title or f"Comparison {number}"
+    abouts = {each.about for each in comparisons}
+    for number, each in enumerate(comparisons, start=1):
+        name = each.title or f"Comparison {number}"
         (folder / str(number)).mkdir()
         count += _Writer(folder / str(number), each, name, with_published, pages, "../index.html").write()
-        own = each.comparison.about if len(abouts) > 1 else ""
-        links.append({"title": name, "href": f"{number}/index.html", "about": own, "comparison": each.comparison})
-    comparisons = [each.comparison for each in evidence]
+        own = each.about if len(abouts) > 1 else ""
+        links.append({"title": name, "href": f"{number}/index.html", "about": own, "comparison": each})
     main = main_table(comparisons)
     tables = [add_published(main, comparisons) if with_published else main]
     panels = [comparison for comparison in comparisons if comparison.ablation is not None]
@@ -145,7 +143,7 @@ def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_p
     _write_extras(folder, tables, pictures)
     about = abouts.pop() if len(abouts) == 1 else ""
     shown = {"groups": links, "tables": tables, "pictures": pictures, "about": about}
-    _render(folder / "index.html", "groups.html", title=title or evidence[0].study or "Comparisons", **shown)
+    _render(folder / "index.html", "groups.html", title=title or comparisons[0].study or "Comparisons", **shown)
     return count
 
 
@@ -173,15 +171,11 @@ class _Writer:
     """Writes the pages of one comparison."""
 
     folder: Path
-    evidence: Gathered
+    comparison: Comparison
     title: str
     with_published: bool
     pages: int
     home: str = ""
-
-    @property
-    def comparison(self) -> Comparison:
-        return self.evidence.comparison
 
     def write(self) -> int:
         comparison, shown = self.comparison, shown_tasks(self.comparison, self.pages)
@@ -212,12 +206,11 @@ class _Writer:
         tasks = {task: number for number, task in enumerate(self.comparison.tasks)}
         (self.folder / "data").mkdir()
         for place, results in enumerate(self.comparison):
-            run = self.evidence.runs[results.name]
             for row in results.played:
                 if tasks[row.task] >= shown:
                     continue
                 try:
-                    record = run.episode(row.task)
+                    record = results.run.episode(row.task)
                 except FileError as error:  # its numbers were sound; only the rest of the file is not
                     unreadable.append(f"{results.label}: {error.file}: {error.problem}")
                     continue
