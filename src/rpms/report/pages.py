@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -272,9 +273,8 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
 def _settings(comparison: Comparison) -> dict[str, list[str]]:
     """Every line of the protocols, by name, with what each condition says."""
     each = [flat(results.protocol) for results in comparison]
-    told = [
-        {name: value if isinstance(value, str) else json.dumps(value) for name, value in rows.items()} for rows in each
-    ]
-    return {
-        name: [rows.get(name) or "—" for rows in told] for name in dict.fromkeys(name for rows in told for name in rows)
-    }
+    return {name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))}
+
+
+def _said(value: object) -> str:
+    return (value if isinstance(value, str) else json.dumps(value)) or "—"
