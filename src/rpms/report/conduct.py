@@ -104,7 +104,7 @@ def by_condition(
 
 def efficiency_table(comparison: Comparison) -> Table:
     """Average steps over all and over won episodes: the paper's Table 6. Missing episodes have no steps to count."""
-    columns = {
+    columns: Columns = {
         "Condition": method,
         "Avg. steps (all)": Column(lambda results: mean_steps(results.played), best=min),
         "Avg. steps (succ.)": Column(lambda results: mean_steps([row for row in results if row.won]), best=min),

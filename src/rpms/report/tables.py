@@ -93,7 +93,7 @@ def _control(name: str, results: Results) -> float | None:
 def type_table(comparison: Comparison) -> Table:
     """Success by task type: the paper's Table 2."""
     counts = Counter(comparison.tasks.values())
-    columns = {
+    columns: Columns = {
         "Method": method,
         **{
             f"{type_label(kind)} ({counts[kind]})": Column(partial(_rate, kind), percent, max)
@@ -113,7 +113,7 @@ def _rate(kind: str, results: Results) -> float | None:
 def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
     rates = Column(lambda results: results.rate, lambda rate: f"{percent(rate)}%", max)
-    columns = {"Succ.": won, "Rate": rates, "95% interval": interval, **_controls([comparison])}
+    columns: Columns = {"Succ.": won, "Rate": rates, "95% interval": interval, **_controls([comparison])}
     return _two_by_two("ablation", f"2×2 ablation on {len(comparison.tasks)} tasks.", comparison, columns)
 
 
@@ -189,7 +189,7 @@ def arbitration_table(comparison: Comparison) -> Table:
 
 def learning_table(comparison: Comparison) -> Table:
     """Success by round of learning: the paper's Table 8."""
-    columns = {
+    columns: Columns = {
         "Round": lambda point: point.name,
         "Entries": lambda point: str(point.entries),
         **{f"{name} (%)": partial(_in_round, name) for name in (MEMORY_SERIES, RULES_SERIES)},

@@ -85,7 +85,7 @@ def read_experience(file: Path, world: str) -> Experience:
     for number, line in enumerate(lines[1:], 2):
         if len(line.text) > (LONGEST_INSIGHT if isinstance(line, Insight) else LONGEST_TRAJECTORY):
             raise FileError(file, number, "is no experience: text: is too long")
-    insights, trajectories = (tuple(line for line in lines if isinstance(line, kind)) for kind in (Insight, Trajectory))
+    insights = tuple(line for line in lines if isinstance(line, Insight))
     if len(insights) > MOST_INSIGHTS:
         raise FileError(file, None, f"has {len(insights)} insights; a prompt shows {MOST_INSIGHTS}")
-    return Experience(world, insights, trajectories)
+    return Experience(world, insights, tuple(line for line in lines if isinstance(line, Trajectory)))

@@ -68,8 +68,7 @@ def flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
     """Nested settings by dotted names."""
     found: dict[str, Json] = {}
     for name, item in value.items():
-        inner = isinstance(item, Mapping) and item
-        found |= flat(item, f"{prefix}{name}.") if inner else {f"{prefix}{name}": item}
+        found |= flat(item, f"{prefix}{name}.") if isinstance(item, Mapping) and item else {f"{prefix}{name}": item}
     return found
 
 
