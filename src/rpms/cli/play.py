@@ -93,6 +93,8 @@ def play_one(
                 brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
             with closing(found.open(chosen, setting)) as game:
                 episode = seat.begin(chosen, game, brought)
+                if goal is not None and result is None:
+                    complain(f"note: the game decides what is won, by its own goal: {one_line(episode.games_own)}")
                 result = _attempt(console, episode, person, prompts=show_prompts, rules=rules, verbose=verbose)
             _show_end(console, result)
             if result.won:
@@ -211,15 +213,8 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
 def _readings(step: Step) -> Iterator[str]:
     """Reading of a request, and the reason for another one; or that none fits."""
     yield from (note for note in step.notes if note.startswith(NO_GOAL))
-    if step.readings is None:
-        return
-    if step.readings.why:
-        yield f"another reading: {step.readings.why}"
-    later = step.readings.ranked[step.readings.taken :][:_READINGS_SHOWN]
-    yield "read as: " + ", ".join(f"{each.goal.signature} ({each.probability:.0%})" for each in later)
-
-
-_READINGS_SHOWN = 3
+    if step.readings is not None:
+        yield from step.readings.lines()
 
 
 def said(observation: str) -> Text:

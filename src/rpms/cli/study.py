@@ -19,7 +19,6 @@ from rpms.cli.playing import with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
-from rpms.foreign.files import read_text
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.providers import NO_LLM, parse_model_name
@@ -29,6 +28,7 @@ from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
 from rpms.store.experience import Experience
+from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study, estimates_table, results_table
 from rpms.study.read import find_study, read_study, shipped_studies

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rpms.core.errors import FileError
-from rpms.foreign.limits import LARGEST_MEMORY, MOST_TRANSCRIPT, MOST_TRANSCRIPT_LINE, MOST_TRANSCRIPT_LINES, XZ_MEMORY
+from rpms.foreign.limits import MOST_TRANSCRIPT, MOST_TRANSCRIPT_LINE, MOST_TRANSCRIPT_LINES, XZ_MEMORY
 
 _CHUNK = 1 << 20
 
@@ -27,7 +27,7 @@ def read_bytes(file: str | Path, largest: int) -> bytes:
     return data
 
 
-def read_text(file: str | Path, largest: int = LARGEST_MEMORY, *, encoding: str = "utf-8-sig") -> str:
+def read_text(file: str | Path, largest: int, *, encoding: str = "utf-8-sig") -> str:
     """The text of a regular file, with line breaks of one kind."""
     try:
         text = read_bytes(file, largest).decode(encoding)

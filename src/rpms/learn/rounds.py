@@ -27,7 +27,7 @@ from rpms.core.memory import Entry, Kind, Origin, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.core.usage import Price
-from rpms.foreign.files import read_bytes, read_text
+from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
 from rpms.learn.corrections import LessonWriter
@@ -40,7 +40,7 @@ from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.seat import Threads
 from rpms.play.settings import AS_PAPER
 from rpms.play.sources import ManualChoice, manual_of
-from rpms.store.files import remove_leftovers, write_whole
+from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.memories import check_frozen, freeze, freeze_file, parse_memory, read_frozen, record, write_memory
 from rpms.store.quarantine import Quarantined, read_quarantine, set_aside, write_quarantine
 from rpms.store.runs import RunFolder, RunSummary

@@ -54,13 +54,16 @@ class Play:
             self._outcome = start(self.game)
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
-        if request := self.task.source.get(REQUEST):
+        self.games_own = ""
+        """The goal that the game states and decides by, where somebody asked for something in other words."""
+        if request := self.task.source.get(REQUEST, ""):
+            self.games_own = self.world.goal(self._outcome.observation).text
             stated = self.world.stating(self._outcome.observation, request)
             self._outcome = replace(self._outcome, observation=stated)
         player = Player(
             self.world, self.mind, self.model, self.decoding, self.method, self.repair, self.calls, self.reads
         )
-        read = player.understand(self._outcome.observation, self.episode_id or self.task.id)
+        read = player.understand(self._outcome.observation, self.episode_id or self.task.id, request)
         self.goal = read.goal
         carried = (*self.brought.carried, *self.method.opening(self.goal, self.task.id))
         if carried:

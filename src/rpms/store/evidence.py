@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, read_text
+from rpms.foreign.files import is_there
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.foreign.typed import typed_lines
-from rpms.store.files import remove_leftovers, write_whole
+from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.manuals import manual_text
 
 SUFFIX = ".evidence.jsonl"
@@ -47,6 +47,13 @@ class Label(StrEnum):
     """Induced, and then taken out, since on episodes kept aside it was wrong; `note` says how. Not in the manual."""
     EDITED = "edited"
     """A person has changed this line of the manual since it was learned; `note` says how. Edits are kept."""
+
+
+_ENTRIES = frozenset({"environment", "kinds", "goals", "procedures", "processes", "facts", "tools"})
+"""Sections of manuals in which learning writes entries; and into `localities`, which has no entries but lists."""
+_LISTS = frozenset(
+    {"syntax", "preconditions", "plan", "effects", "observes", "forbids", "holds", "yes", "no", "steps", "needs"}
+)
 
 
 class Witness(NamedTuple):
@@ -90,9 +97,14 @@ class Claim(Support):
     at: tuple[str, ...]
     """The mapping where it stands, or would: `("environment", "heat")`, `("kinds", "heat_place")`."""
     key: str
-    """Its key: `syntax`, `preconditions`, `plan`, `effects`, `observes`, `holds`, `yes`, `no`, `places`, `steps`."""
+    """Its key: one of `_LISTS`; of `facts` and `localities`, a kind of things or place."""
     text: str
     """As the manual writes it: `holding(object)`."""
+
+    def __post_init__(self) -> None:
+        place = len(self.at) == 2 and self.at[0] in _ENTRIES and (self.key in _LISTS or self.at[0] == "facts")
+        if self.label is not Label.EDITED and not place and self.at != ("localities",):
+            raise ValueError("at: should be where a learned manual has lines")
 
     @property
     def place(self) -> str:

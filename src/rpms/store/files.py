@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import socket
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,7 +23,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign import files as foreign
 from rpms.foreign.files import open_regular
 from rpms.foreign.json_text import NotJson, loads
-from rpms.foreign.limits import LARGEST_MEMORY
+from rpms.foreign.limits import LARGEST_MEMORY, MOST_LISTED_VALUES
 from rpms.foreign.shown import excerpt
 
 
@@ -188,11 +189,15 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Write a new folder of files, by their paths in it: all of them, or nothing where it cannot be done."""
     if folder.exists() or folder.is_symlink():
         raise InputError(f"{folder} exists already; nothing was changed")
-    with writing(folder), folder_beside(folder.absolute()) as beside:
-        for path, text in texts.items():
-            file = beside / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8", newline="\n")
+    with writing(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part") as beside:
+            whole = Path(beside, folder.name)
+            for path, text in texts.items():
+                file = whole / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8", newline="\n")
+            whole.rename(folder)
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
@@ -215,6 +220,14 @@ def remove_leftovers(folder: Path, beginning: str) -> None:
                 continue
             finally:
                 os.close(handle)
+
+
+def read_text(file: Path, largest: int = LARGEST_MEMORY) -> str:
+    """Read a user's text file, or say in one line why not; one of more values than there is room for is refused."""
+    text = foreign.read_text(file, largest)
+    if len(text) > MOST_LISTED_VALUES and sum(map(text.count, ",[{\n")) > MOST_LISTED_VALUES:
+        raise FileError(file, None, f"holds more than {MOST_LISTED_VALUES:,} values, which no such file does")
+    return text
 
 
 SEAL = '{"type": "seal", "sha256": "'

@@ -15,10 +15,10 @@ from rpms.core.errors import FileError
 from rpms.core.facts import Clause, Kinds, parse_literal
 from rpms.core.names import is_near
 from rpms.core.rules import ANYTHING, Locality, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
-from rpms.foreign.files import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ID, NAME, ClauseReader, bare_words, read_each, unknown_command
+from rpms.store.files import read_text
 from rpms.store.manual_forms import (
     ActionForm,
     ForbidsForm,

@@ -20,7 +20,7 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 from rpms.core.names import is_near, nearest
 from rpms.core.prompt import SHARED, Part
 from rpms.core.wording import Wording
-from rpms.foreign.files import read_text
+from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, read_yaml
 
 _KEYS = ("instruction", "example", "headings")

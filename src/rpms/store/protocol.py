@@ -14,10 +14,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rpms.core.errors import FileError
-from rpms.foreign.files import read_text
 from rpms.foreign.forms import Count, Text, first_mistake
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
+from rpms.store.files import read_text
 
 _VERSION = 1
 

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Entry
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import is_there, read_text
+from rpms.foreign.files import is_there
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import object_reader, reader_of
-from rpms.store.files import write_whole
+from rpms.store.files import read_text, write_whole
 from rpms.store.memories import (
     check_header,
     entry_of,

@@ -21,13 +21,13 @@ from typing import TypeVar
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Price, Usage
-from rpms.foreign.files import is_there, open_regular, read_bytes, read_text, unreadable
+from rpms.foreign.files import is_there, open_regular, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import from_json
 from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
-from rpms.store.files import LOCK, locked, read_sealed, sealed, write_whole, writing
+from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
 from rpms.store.protocol import Protocol, read_protocol
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"

@@ -11,12 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
-from rpms.foreign.files import read_text
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
 from rpms.play.knob_values import SEAMS, SettingError
 from rpms.play.knobs import KNOBS
 from rpms.play.settings import Settings
 from rpms.play.tasks import TaskPart
+from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 from rpms.study.values import Case, Choice, Learning, Study
 

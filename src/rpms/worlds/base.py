@@ -8,7 +8,7 @@ import tomllib
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
 from rpms.core.errors import InputError, RPMSError, WorldError
-from rpms.core.goal import Goal
+from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.reading.requests import plain_goal
@@ -24,7 +24,7 @@ from rpms.core.recall import Retrieval
 from rpms.core.wording import Wording
 from rpms.foreign.calls import Tool
 from rpms.foreign.limits import LONGEST_OBSERVATION
-from rpms.foreign.shown import excerpt
+from rpms.foreign.shown import excerpt, whole_letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,8 @@ def _checked(name: str, call: Callable[..., Outcome], *arguments: str) -> Outcom
     if len(outcome.observation) > LONGEST_OBSERVATION:
         said = f"{len(outcome.observation):,} characters"
         raise WorldError(f"the world said {said} at once; an observation has at most {LONGEST_OBSERVATION:,}")
+    if not outcome.observation.isascii():
+        return replace(outcome, observation=whole_letters(outcome.observation))
     return outcome
 
 
@@ -178,7 +180,10 @@ class World(ABC):
         """True if the world's answer says that the command could not be done."""
 
     def stating(self, opening: str, request: str) -> str:
-        """An opening observation with a person's request for its task, whatever task the game itself states."""
+        """An opening observation with a person's request for its task, in place of the one that the game states."""
+        own = self.goal(opening)
+        if own.type != UNKNOWN_GOAL and own.text in opening:
+            return opening.replace(own.text, request, 1)
         return opening if request in opening else f"{opening}\nYour task is to: {request}"
 
     def goal_of(self, type_: str, named: Mapping[str, str], text: str) -> Goal:

@@ -105,7 +105,8 @@ class Diary:
         self._score = self._best = 0.0
         self.past: tuple[Done, ...] = ()
         self._counted: set[str] = set()
-        self._dice = Random(int.from_bytes(hashlib.sha256(episode.encode()).digest()[:8]))  # noqa: S311  no secret
+        digest = hashlib.sha256(episode.encode("utf-8", "surrogatepass")).digest()
+        self._dice = Random(int.from_bytes(digest[:8]))  # noqa: S311  no secret
         self._goal_book = ledger.goals.setdefault(self.goal.type, GoalBook(self.goal.type, ledger.vocabulary))
         self._story = self._goal_book.begin(self.goal)
         ledger.names.begin()
@@ -189,7 +190,7 @@ class Diary:
         for each in (book, linked.near):
             last = each.attempts[-1] if each.attempts else None
             if last is not None and last.witness == attempt.witness:
-                made, unmade = last.false & last.true_after, last.true & last.false_after
+                made, unmade = last.true_after & ~last.true, last.true & last.false_after
                 ledger.changing |= {each.facts[bit].predicate for bit in bits(made)}
                 ledger.changing |= {NOT + each.facts[bit].predicate for bit in bits(unmade)}
         self._sight(book, attempt, after)
@@ -201,7 +202,9 @@ class Diary:
         for slot, kind in enumerate(attempt.kinds):
             meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
         gained, further = said.score - self._score, said.score > self._best
-        return attempt._replace(lost=said.lost, goal=goal.type, gained=gained, further=further, meant=meant)
+        return attempt._replace(
+            lost=said.lost, won=said.won, goal=goal.type, gained=gained, further=further, meant=meant
+        )
 
     def _imagine(self, belief: Belief) -> None:
         """Look at actions that could be tried now, with what is held or with any names in their roles."""
