@@ -22,8 +22,8 @@ from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import open_regular
 from rpms.foreign.shown import excerpt
-from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
-from rpms.learn.effects import LEAST
+from rpms.learn.audit import CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
+from rpms.learn.effects import ALPHA, LEAST
 from rpms.learn.inventory import COLUMNS, Junk, difference, find_junk, full_text, pruned, row, said, stats, where_from
 from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
@@ -271,10 +271,10 @@ def _table(heading: str, accounts: Sequence[Account]) -> Table:
 
 
 def _cell(account: Account, outcome: AuditedOutcome) -> Text:
-    finding = account.findings[outcome]
-    if math.isnan(finding.effect.estimate):
+    effect = account.findings[outcome]
+    if math.isnan(effect.estimate):
         return Text("–", "dim")
-    return Text(numbers(outcome, finding.effect), "" if finding.sign(outcome) else "dim")
+    return Text(numbers(outcome, effect), "" if effect.sign else "dim")
 
 
 def _refuse_existing(out: Path | None, file: Path) -> None:
