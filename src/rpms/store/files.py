@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import socket
+import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -160,8 +161,9 @@ _LEFTOVER_AGE = 3600.0
 def write_whole(file: Path, content: str | bytes) -> None:
     """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
     with writing(file):
-        if file.exists() and not file.is_file():  # a device that is replaced is gone for all
-            raise ValueError("it is a device, pipe or folder, not a file")
+        with suppress(FileNotFoundError, NotADirectoryError):
+            if not stat.S_ISREG(file.stat().st_mode):  # a device that is replaced is gone for all
+                raise ValueError("it is a device, pipe or folder, not a file")
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         with written_beside(file, data) as beside:
             beside.replace(file)
