@@ -31,7 +31,7 @@ from rpms.play.settings import Settings
 from rpms.play.tasks import TaskPart
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary, lack_of_room
-from rpms.worlds.base import game_of
+from rpms.worlds.base import games_won
 from rpms.worlds.registry import find_world
 
 _ERRORS_SHOWN = 3
@@ -192,13 +192,8 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
 
 def by_game(summary: RunSummary) -> list[str]:
     """Games won in all their sentences and in some, where each sentence is a task; nothing where none is."""
-    games: dict[str, list[bool]] = defaultdict(list)
-    for row in summary.rows:
-        games[game_of(row.task)].append(row.won)
-    if len(games) == len(summary.rows):
-        return []
-    every, some = sum(map(all, games.values())), sum(map(any, games.values()))
-    return [f"games: {every} of {len(games)} won in every sentence, {some} in at least one"]
+    found = games_won((row.task, row.won) for row in summary.rows)
+    return [f"games: {found[0]} of {found[2]} won in every sentence, {found[1]} in at least one"] if found else []
 
 
 def infeasible(summary: RunSummary) -> list[str]:
