@@ -22,7 +22,7 @@ from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.epochs import trial_folder
-from rpms.play.plan import NamedModel, plan_run
+from rpms.play.plan import NamedModel
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
@@ -82,11 +82,9 @@ def learn_split(
     named, player = resources.model(model, world, settings), resources.player()
     known = resources.price_of(model)
     meter = resources.meter({model: known})
-    terms = options.terms_of(settings, found, model, resources.base_url)
-    terms["open_reader"] = resources.reader(world, settings)
-    terms["condition"] = first
+    window = context_window(model, settings.context, resources.base_url).tokens
     plan = LearningPlan(
-        plan_run(found, model, named, split=settings.split, tasks=tasks, setting=setting, **terms),
+        settings.plan(found, model, named, window, tasks=tasks, setting=setting, condition=first),
         rounds,
         first=first,
         later=after_it,

@@ -22,9 +22,8 @@ from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.limits import Limits, Meter, parse_duration
-from rpms.play.plan import NamedModel, Terms
+from rpms.play.plan import NamedModel
 from rpms.play.processes import InProcesses
-from rpms.play.reading import CONTROLS
 from rpms.play.run import MakeEngine
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.sources import can_play, idle_parts
@@ -92,11 +91,6 @@ def note_free_actions(enforcement: Enforcement, model: str) -> None:
     provider = parse_model_name(model).provider
     if enforcement.constrained is Constrained.AUTO and provider.base_url_variable and not provider.forms:
         complain(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free")
-
-
-def terms_of(settings: Settings, world: World, model: str, base_url: str | None) -> Terms:
-    """The terms of a run, with the room that its model has for knowledge."""
-    return settings.terms(world, context_window(model, settings.context, base_url).tokens)
 
 
 def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
@@ -190,13 +184,8 @@ class Resources(ResourceOptions):
     def model(self, name: str, world: str, settings: Settings) -> NamedModel:
         """A model by name, as it is reached from here."""
         record = self.record.absolute() if self.record else None
-        if settings.reader and parse_model_name(name).provider.backend in NO_LLM:
-            record = None  # the reader's answers are kept
-        return NamedModel(name, world, model_options(self.base_url, settings, self.timeout), record)
-
-    def reader(self, world: str, settings: Settings) -> NamedModel | None:
-        """The model that reads goals in people's words; None for a control or the model that plays."""
-        return None if settings.reader in (None, *CONTROLS) else self.model(settings.reader, world, settings)
+        reached = model_options(self.base_url, settings, self.timeout)
+        return NamedModel(name, world, reached, record, settings.reader or "")
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
         """Say what a model lacks before anything is written; on a cluster the nodes must have it."""

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import typer
@@ -29,14 +28,14 @@ from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.shown import one_line
 from rpms.models.catalogue import open_model
 from rpms.models.providers import Backend, parse_model_name
+from rpms.models.windows import context_window
 from rpms.play.episode import Play, play
 from rpms.play.methods import NOTHING, Earlier
-from rpms.play.plan import lend, plan_run
+from rpms.play.plan import NamedModel, lend
 from rpms.play.reading import NO_GOAL, Reads
 from rpms.play.seat import Seat
 from rpms.play.settings import Settings
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.packed_answers import open_answers
 from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
@@ -60,7 +59,7 @@ def play_one(
     """`rpms play`, once its options are read."""
     found = find_world(world)
     settings, note = _with_or_without_memory(settings, found)
-    condition, method = settings.condition_value(), settings.method(found)
+    condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
     split = settings.split or found.splits[0]
@@ -69,16 +68,23 @@ def play_one(
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    terms = options.terms_of(settings, found, model, base_url)
-    terms["memory"], terms["overlap"] = options.memory_of(settings, found, model), True
     reached, reader = model_options(base_url, settings), settings.reader or ""
     console = make_console()
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
     answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
-    open_reader = partial(open_model, reader, reached, open_answers=open_answers)
-    terms["open_reader"] = open_reader
-    reads = Reads.by(reader, open_reader, answering, person.ask_goal if person is not None else None)
-    plan = plan_run(found, model, lend(answering), split=split, tasks=[chosen], setting=setting, **terms)
+    reads = Reads.by(
+        reader, NamedModel(reader, world, reached), answering, person.ask_goal if person is not None else None
+    )
+    plan = settings.plan(
+        found,
+        model,
+        lend(answering),
+        context_window(model, settings.context, base_url).tokens,
+        tasks=[chosen],
+        setting=setting,
+        memory=options.memory_of(settings, found, model),
+        overlap=True,
+    )
     if note:
         complain(note)
     options.note_knowledge(settings, found, model, base_url)
@@ -87,7 +93,7 @@ def play_one(
     brought = NOTHING
     result: Episode | None = None
     try:
-        for trial in range(method.trials):
+        for trial in range(plan.method.trials):
             seat = Seat(replace(plan, trial=trial), answering, reads=reads)
             if result is not None:
                 brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
@@ -110,9 +116,9 @@ def _attempt(
     console: Console, episode: Play, person: HumanModel | None, *, prompts: bool, rules: bool, verbose: bool
 ) -> Episode:
     """Play to the end, and show every step."""
-    goal, mind = episode.goal, episode.mind
+    goal, mind = episode.goal, episode.player.mind
     task = Text.assemble(goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold")
-    console.print(Panel(task, title=Text(episode.world.name), title_align="left"))
+    console.print(Panel(task, title=Text(episode.player.world.name), title_align="left"))
     _show_rules(console, mind.manual.active(goal.type, goal.object), whole=rules)
     for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))

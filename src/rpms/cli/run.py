@@ -21,10 +21,11 @@ from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
+from rpms.models.windows import context_window
 from rpms.play.epochs import Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.limits import Spending, spending
-from rpms.play.plan import RunPlan, plan_run
+from rpms.play.plan import RunPlan
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
@@ -62,12 +63,18 @@ def run_split(
     except ValueError as error:
         raise InputError(f"--part {error}") from None
     tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option), dealt.of_list)
-    terms = options.terms_of(settings, found, model, resources.base_url)
-    terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
-    terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
-    terms["open_reader"] = resources.reader(world, settings)
     opened = resources.model(model, world, settings)
-    plan = plan_run(found, model, opened, split=settings.split, tasks=tasks, setting=setting, **terms)
+    plan = settings.plan(
+        found,
+        model,
+        opened,
+        context_window(model, settings.context, resources.base_url).tokens,
+        tasks=tasks,
+        setting=setting,
+        memory=options.memory_of(settings, found, model),
+        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))),
+        stuck_after=stuck_after,
+    )
     split = settings.split or found.splits[0]
     out = out or default_folder(world, split if dealt.of == 1 else f"{split}-{part}", model, settings)
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)

@@ -113,7 +113,7 @@ class LearningPlan:
             play.remembering(memory),
             condition=self.later if after else self.first,
             decoding=decoding,
-            seed=play.seed + (after if play.sources.recalling.mask else 0),
+            seed=play.seed + (after if play.sources.retrieval(play.world).mask else 0),
             keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words, self.harvest)},
             harvest=name_of(self.harvest),
             method=play.method.once("learning plays each task once a round"),
@@ -198,7 +198,7 @@ def learn(
 
 def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit | None:
     """Audit of the rounds so far that hid some of their memory; nothing after a round that hid none."""
-    if not (played.condition.memory and played.memory.entries and played.sources.recalling.mask):
+    if not (played.condition.memory and played.memory.entries and played.sources.retrieval(plan.world).mask):
         return None
     folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
     with_memory = [each for each in folders if RunFolder(each).protocol.settings.get("retrieval")]

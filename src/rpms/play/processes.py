@@ -12,7 +12,6 @@ import gc
 import multiprocessing
 import os
 import pickle
-import queue
 import signal
 import sys
 import threading
@@ -29,7 +28,7 @@ from typing import Any
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.providers import IN_PROCESS, Backend, backend_of
 from rpms.play.plan import RunPlan
-from rpms.play.seat import GRACE, LOSSES, Finished, Seat, Threads, lost_episode
+from rpms.play.seat import GRACE, LOSSES, Finished, Players, Threads, lost_episode
 from rpms.worlds.base import Task
 
 AVAILABLE = sys.platform == "linux"
@@ -221,9 +220,9 @@ def _live(pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, 
     home = _Home(pipe)
     asked = None if model is None else _AskedOverPipe(model, home)
     try:
-        players = _Players(plan, knowledge, asked or plan.open_model(), home, threads)
+        players = Players(plan, asked or plan.open_model(), threads, home.tell, knowledge)
     except BaseException as error:  # noqa: BLE001  raised again in the parent
-        home.send(_portable(error))
+        home.tell(error)
         return
     try:
         while (message := pipe.recv()) is not None:
@@ -247,9 +246,10 @@ class _Home:
         self._asked: dict[int, Future[Answer]] = {}
         self._number = 0
 
-    def send(self, message: object) -> None:
+    def tell(self, message: Finished | BaseException) -> None:
+        portable = _portable(message) if isinstance(message, BaseException) else message
         with self._sending:
-            self._pipe.send(message)
+            self._pipe.send(portable)
 
     def ask(self, request: Request) -> Answer:
         future: Future[Answer] = Future()
@@ -279,41 +279,6 @@ class _AskedOverPipe(WrappedModel):
 
     def close(self) -> None:
         """The parent closes it."""
-
-
-class _Players:
-    """The threads of a process, each with a seat of its own."""
-
-    def __init__(self, plan: RunPlan, knowledge: Any, model: Model, home: _Home, count: int) -> None:
-        self.todo: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-        self._stopping = threading.Event()
-        self._model = model
-        self._seats = [
-            threading.Thread(target=self._play, args=(plan, knowledge, home), daemon=True) for _ in range(count)
-        ]
-        for seat in self._seats:
-            seat.start()
-
-    def _play(self, plan: RunPlan, knowledge: Any, home: _Home) -> None:
-        try:
-            seat = Seat(plan, self._model, knowledge)
-            while (task := self.todo.get()) is not None and not self._stopping.is_set():
-                done = seat.play(task, self._stopping.is_set)
-                if done is not None:
-                    home.send(done)
-        except BaseException as error:  # noqa: BLE001  raised again in the parent
-            home.send(_portable(error))
-
-    def stop(self) -> None:
-        """Let the steps under way end, as far as they do within moments."""
-        self._stopping.set()
-        for _ in self._seats:
-            self.todo.put(None)
-        deadline = time.monotonic() + GRACE
-        for seat in self._seats:
-            seat.join(max(0.0, deadline - time.monotonic()))
-        if not any(seat.is_alive() for seat in self._seats):
-            self._model.close()
 
 
 def _portable(error: BaseException) -> BaseException:

@@ -25,8 +25,7 @@ from rpms.play.epochs import Trials, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import name_of
 from rpms.play.limits import Meter
 from rpms.play.methods import REACT
-from rpms.play.plan import OpenModel, RunPlan, overlapping, plan_run
-from rpms.play.reading import CONTROLS
+from rpms.play.plan import OpenModel, RunPlan, overlapping
 from rpms.play.run import Listener, MakeEngine, check_workers
 from rpms.play.seat import Threads
 from rpms.play.settings import ALLOW, Settings
@@ -151,24 +150,18 @@ GATHERING = 3
 
 def plan_cell(study: Study, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
     """The run of one condition; its first trial, where it has several."""
-    settings = case.settings
-    return plan_run(
+    return case.settings.plan(
         means.world,
         model,
         means.open_model(model),
+        means.window(model, case.settings),
         split=study.choice.split,
         tasks=study.choice.tasks(means.world, means.setting),
         condition=case.condition,
         memory=memory,
         setting=study.choice.setting(means.world, means.setting),
-        decoding=settings.decoding(means.world),
         step_budget=study.choice.settings.steps,
-        sources=settings.sources(means.world, means.window(model, settings)),
-        seed=settings.seed or 0,
         method=case.method(means.world),
-        reader=settings.reader or "",
-        open_reader=None if settings.reader in (None, *CONTROLS) else means.open_model(settings.reader),
-        overlap=settings.overlap == ALLOW,
     )
 
 
