@@ -14,6 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from rpms.cli.app import app
+from rpms.cli.study_tables import results_table
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
@@ -24,7 +25,7 @@ from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import estimate_study, results_table
+from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
 from rpms.study.run import Means, Result, StudyLayout, run_study
 from rpms.study.values import Study

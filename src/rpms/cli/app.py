@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 import rpms
+from rpms.cli import playing
 from rpms.cli.screen import complain, say
 
 ENTRY_POINTS = "rpms.commands"
@@ -23,7 +24,7 @@ _PLAY, _LOOK, _KNOW, _MORE = "Play and learn", "Look at results", "Rules, memory
 
 
 class Known(NamedTuple):
-    """A command of this package: its panel in `rpms --help`, its module, and the function or group that it is there."""
+    """A command of this package: its panel in `rpms --help`, and its function, group or options in its module."""
 
     panel: str
     module: str
@@ -34,7 +35,7 @@ class Known(NamedTuple):
         """First line of its help, read from the source: to import them all takes seconds."""
         for node in _source(self.module).body:
             match node:
-                case ast.FunctionDef(name=self.name):
+                case ast.FunctionDef(name=self.name) | ast.ClassDef(name=self.name):
                     return (ast.get_docstring(node) or "").partition("\n")[0]
                 case ast.Assign(targets=[ast.Name(id=self.name)], value=ast.Call(keywords=words)):
                     return str(next(ast.literal_eval(each.value) for each in words if each.arg == "help"))
@@ -48,9 +49,9 @@ def _source(module: str) -> ast.Module:
 
 _WORLD = "worlds.alfworld.cli"
 COMMANDS = {
-    "play": Known(_PLAY, "cli.playing", "play_one"),
-    "run": Known(_PLAY, "cli.playing", "run_split"),
-    "learn": Known(_PLAY, "cli.playing", "learn_split"),
+    "play": Known(_PLAY, "cli.playing", "PlayOptions"),
+    "run": Known(_PLAY, "cli.playing", "RunOptions"),
+    "learn": Known(_PLAY, "cli.playing", "LearnOptions"),
     "study": Known(_PLAY, "cli.study"),
     "insights": Known(_PLAY, "cli.learn", "gather_insights"),
     "report": Known(_LOOK, "cli.report", "report"),
@@ -108,7 +109,8 @@ def make_app(word: str | None = None) -> typer.Typer:
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name, rich_help_panel=known.panel)
         else:
-            app.command(name, rich_help_panel=known.panel)(found)
+            declared = playing.command_of(name, found) if isinstance(found, type) else found
+            app.command(name, rich_help_panel=known.panel)(declared)
     if of_world or word not in COMMANDS:
         problems += add_others(app, () if of_world else (_OWN_WORLD,))
     join_lines(app)
@@ -151,6 +153,16 @@ def add_others(app: typer.Typer, but: Sequence[str] = ()) -> list[str]:
 
 class _Explained(TyperCommand):
     """A command whose options' help may name what only the settings know: `{conditions}`."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; one that is interrupted and says how to go on is heard."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            if str(stop):
+                complain(f"rpms: {stop}")
+                raise typer.Exit(130) from None
+            raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         for each in self.params:

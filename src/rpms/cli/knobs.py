@@ -56,7 +56,7 @@ _METAVARS: Mapping[Any, str] = {
     bool: "",  # a flag has no value
 }
 """Names of values where an option gives none: simpler than the names of types."""
-_LATER = {"Settings": Any, "Resources": Any}
+LATER = {"Settings": Any, "Resources": Any}
 """Types of what a command gets once its options are read: nothing has to load them before."""
 
 
@@ -82,7 +82,7 @@ def with_options(
     command: Callable[..., None], name: str, added: Mapping[str, tuple[Any, Any]], make: Callable[[dict[str, Any]], Any]
 ) -> Callable[..., None]:
     """Give a command further options, by annotation and default, in place of the argument that is made of them."""
-    signature = inspect.signature(command, eval_str=True, locals=_LATER)
+    signature = inspect.signature(command, eval_str=True, locals=LATER)
     own = [each for each in signature.parameters.values() if each.name != name]
     more = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

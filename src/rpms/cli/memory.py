@@ -27,7 +27,7 @@ from rpms.learn.effects import LEAST
 from rpms.learn.inventory import COLUMNS, Junk, difference, find_junk, full_text, pruned, row, said, stats, where_from
 from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
-from rpms.report.table import comma_separated, line, markdown
+from rpms.report.table import TableCell, comma_separated, grid, line, markdown
 from rpms.store.files import write_whole
 from rpms.store.memories import check_frozen, freeze, memory_hash, read_frozen, read_memory, write_memory
 from rpms.store.quarantine import find_entry, quarantine_file, read_quarantine, restore, set_aside, write_without
@@ -254,27 +254,24 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
 
 
 def _table(heading: str, accounts: Sequence[Account]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column(heading)
-    for name in ("shown", "hidden", *AuditedOutcome, "won/lost with"):
-        table.add_column(str(name), justify="right")
-    table.add_column("verdict")
-    for account in accounts:
-        table.add_row(
-            Text(account.name.replace("_", " ") if heading == "kind" else account.name),
+    rows = [
+        (
+            account.name.replace("_", " ") if heading == "kind" else account.name,
             *map(str, (account.shown, account.hidden)),
             *(_cell(account, outcome) for outcome in AuditedOutcome),
             f"{account.won_with}/{account.lost_with}",
-            Text(str(account.worth), _STYLES[account.worth]),
+            TableCell(str(account.worth), style=_STYLES[account.worth]),
         )
-    return table
+        for account in accounts
+    ]
+    return grid((heading, "shown", "hidden", *AuditedOutcome, "won/lost with", "verdict"), rows)
 
 
-def _cell(account: Account, outcome: AuditedOutcome) -> Text:
+def _cell(account: Account, outcome: AuditedOutcome) -> TableCell:
     finding = account.findings[outcome]
     if math.isnan(finding.effect.estimate):
-        return Text("–", "dim")
-    return Text(numbers(outcome, finding.effect), "" if finding.sign(outcome) else "dim")
+        return TableCell("–", style="dim")
+    return TableCell(numbers(outcome, finding.effect), style="" if finding.sign(outcome) else "dim")
 
 
 def _refuse_existing(out: Path | None, file: Path) -> None:

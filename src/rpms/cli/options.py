@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,16 +117,10 @@ def note_idle_mask(settings: Settings, memory: EpisodicMemory) -> None:
         complain("note: --mask hides nothing: the memory is empty")
 
 
-def named_task(
-    world: World,
-    tasks: Callable[[Setting], Sequence[Task]],
-    setting: Setting,
-    wanted: str | None,
-    variation: int | None,
-) -> Task:
+def named_task(world: World, split: str, setting: Setting, wanted: str | None, variation: int | None) -> Task:
     """A task by number, id or name and variation; by name also one that the split leaves out by default."""
     if variation is None:
-        given = tasks(setting)
+        given = world.tasks(split, setting)
         try:
             return choose_task(given, wanted)
         except InputError:
@@ -134,7 +128,7 @@ def named_task(
             if not name or name.isdecimal():
                 raise
             if "tasks" in world.options:
-                given = tasks(replace(setting, options={**setting.options, "tasks": name}))
+                given = world.tasks(split, replace(setting, options={**setting.options, "tasks": name}))
             other = variation_called(world, wanted or "")
             if other is not None and all(other.split != task.split for task in given):
                 ways = f"add --split {other.split}, or write --task {name} --variation {other.id.rpartition('/')[2]}"

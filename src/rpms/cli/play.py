@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -16,6 +15,7 @@ from rich.text import Text
 from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
 from rpms.cli.options import model_options
+from rpms.cli.playing import PlayOptions
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import GuardMode
 from rpms.core.belief import Situation
@@ -40,30 +40,15 @@ from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
 
-def play_one(
-    *,
-    world: str,
-    task: str | None,
-    variation: int | None,
-    data: Path | None,
-    engine: str,
-    model: str,
-    base_url: str | None,
-    option: list[str] | None,
-    goal: str | None,
-    show_prompts: bool,
-    rules: bool,
-    verbose: bool,
-    settings: Settings,
-) -> None:
+def main(given: PlayOptions) -> None:
     """`rpms play`, once its options are read."""
-    found = find_world(world)
-    settings, note = _with_or_without_memory(settings, found)
+    found, model, base_url, goal = find_world(given.world), given.model, given.base_url, given.goal
+    settings, note = _with_or_without_memory(given.settings, found)
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)
-    setting = settings.setting(found, options.make_setting(found, data, engine, option))
+    setting = settings.setting(found, options.make_setting(found, given.data, given.engine, given.option))
     split = settings.split or found.splits[0]
-    chosen = options.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
+    chosen = options.named_task(found, split, setting, given.task, given.variation)
     if goal is not None:
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
@@ -73,7 +58,7 @@ def play_one(
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
     answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
     reads = Reads.by(
-        reader, NamedModel(reader, world, reached), answering, person.ask_goal if person is not None else None
+        reader, NamedModel(reader, given.world, reached), answering, person.ask_goal if person is not None else None
     )
     plan = settings.plan(
         found,
@@ -99,7 +84,7 @@ def play_one(
                 brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
             with closing(found.open(chosen, setting)) as game:
                 episode = seat.begin(chosen, game, brought)
-                result = _attempt(console, episode, person, prompts=show_prompts, rules=rules, verbose=verbose)
+                result = _attempt(console, episode, person, given)
             _show_end(console, result)
             if result.won:
                 break
@@ -112,14 +97,12 @@ def play_one(
         raise typer.Exit(1)
 
 
-def _attempt(
-    console: Console, episode: Play, person: HumanModel | None, *, prompts: bool, rules: bool, verbose: bool
-) -> Episode:
+def _attempt(console: Console, episode: Play, person: HumanModel | None, given: PlayOptions) -> Episode:
     """Play to the end, and show every step."""
     goal, mind = episode.goal, episode.player.mind
     task = Text.assemble(goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold")
     console.print(Panel(task, title=Text(episode.player.world.name), title_align="left"))
-    _show_rules(console, mind.manual.active(goal.type, goal.object), whole=rules)
+    _show_rules(console, mind.manual.active(goal.type, goal.object), whole=given.rules)
     for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
     advising = mind.enforcement.guard is GuardMode.ADVISE
@@ -132,7 +115,7 @@ def _attempt(
         if person is not None:
             _show_command(console, step)
             return
-        show_step(console, step, prompts=prompts, told=advice, verbose=verbose)
+        show_step(console, step, prompts=given.show_prompts, told=advice, verbose=given.verbose)
         advice = step.advice if advising else ""
 
     return play(episode, show)

@@ -21,7 +21,9 @@ from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.tool_rules import learn_tools
 from rpms.learn.verify import Verification, recorded, table, verify
+from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
+from rpms.report.table import grid
 from rpms.store.evidence import Label, counts_of, evidence_file
 from rpms.store.manuals import manual_text, read_manual
 from rpms.store.traces import traces_file
@@ -90,14 +92,12 @@ def learn(
             )
     except KeyboardInterrupt:
         kept = f"; {traces_file(out)} keeps what was explored, and the same command goes on from there" if tasks else ""
-        complain(f"rpms: stopped{kept}")
-        raise typer.Exit(130) from None
-    for line in _report(result, out):
-        console.print(line, markup=False, highlight=False)
+        raise Interrupted(f"stopped{kept}") from None
+    say("\n".join(_report(result, out)))
     console.print(_table(result.verification))
     if memory is not None:
         count = write_experience(memory, found, read_manual(universal_tier(), manual_text(out)), result.traces)
-        console.print(f"{count} entries in {memory}", markup=False, highlight=False)
+        say(f"{count} entries in {memory}")
 
 
 def _report(result: RulesLearned, out: Path) -> list[str]:
@@ -149,12 +149,7 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
 
 def _table(found: Verification) -> Table:
     head, *rows = table(found)
-    shown = Table()
-    for place, name in enumerate(head):
-        shown.add_column(name, justify="right" if place else "left")
-    for row in rows:
-        shown.add_row(*row)
-    return shown
+    return grid(head, rows)
 
 
 def check_against(
@@ -171,16 +166,13 @@ def check_against(
     found = find_world(name) if world or text is None else world_named(name, file)
     whole = manual_of(found, choose_manual(file)) if text is not None else manual_of(found)
     result = verify(whole, found, recorded(found, runs))
-    console = make_console(soft_wrap=True)
-    console.print(f"{manual} on {result.episodes:,} episodes, {result.steps:,} steps", markup=False, highlight=False)
-    console.print(_table(result))
+    say(f"{manual} on {result.episodes:,} episodes, {result.steps:,} steps")
+    make_console(soft_wrap=True).print(_table(result))
     for blocked in result.blocked[:_MOST_SAID]:
         where = f"{blocked.witness.episode} step {blocked.witness.step}"
-        console.print(f"blocked `{blocked.command}` for {blocked.clause} ({where})", markup=False, highlight=False)
-    if result.unknown:
-        words = ", ".join(f"{word} {count}" for word, count in result.unknown.most_common(8) if count)
-        if words:
-            complain(f"note: the world accepted commands that the manual does not have: {words}")
+        say(f"blocked `{blocked.command}` for {blocked.clause} ({where})")
+    if words := ", ".join(f"{word} {count}" for word, count in result.unknown.most_common(8) if count):
+        complain(f"note: the world accepted commands that the manual does not have: {words}")
 
 
 def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path | None = None) -> None:

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from rpms.cli import options
-from rpms.cli.options import Resources
-from rpms.cli.screen import complain, make_console
+from rpms.cli.playing import RunOptions
+from rpms.cli.screen import make_console, say
 from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
 from rpms.models.windows import context_window
-from rpms.play.epochs import Trials, agreement, play_controls, run_epochs, run_trials
+from rpms.play.epochs import Agreement, Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.limits import Spending, spending
 from rpms.play.plan import RunPlan
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, Listener
+from rpms.play.run import How, Listener
 from rpms.play.settings import Settings
 from rpms.play.tasks import TaskPart
+from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary, lack_of_room
 from rpms.worlds.base import game_of
@@ -38,31 +37,19 @@ from rpms.worlds.registry import find_world
 _ERRORS_SHOWN = 3
 
 
-def run_split(
-    *,
-    world: str,
-    out: Path | None,
-    engine: str,
-    model: str,
-    parameter: list[str] | None,
-    epochs: int,
-    stuck_after: int,
-    retry_errors: bool,
-    option: list[str] | None,
-    part: str,
-    resources: Resources,
-    settings: Settings,
-) -> None:
+def main(given: RunOptions) -> None:
     """`rpms run`, once its options are read."""
+    world, model, resources, settings = given.world, given.model, given.resources, given.settings
     found = find_world(world)
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)
     player = resources.player()
     try:
-        dealt = TaskPart.read(part)
+        dealt = TaskPart.read(given.part)
     except ValueError as error:
         raise InputError(f"--part {error}") from None
-    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option), dealt.of_list)
+    base = options.make_setting(found, resources.data, given.engine, given.option)
+    tasks, setting = settings.tasks(found, base, dealt.of_list)
     opened = resources.model(model, world, settings)
     plan = settings.plan(
         found,
@@ -72,13 +59,13 @@ def run_split(
         tasks=tasks,
         setting=setting,
         memory=options.memory_of(settings, found, model),
-        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))),
-        stuck_after=stuck_after,
+        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, given.parameter or ()))),
+        stuck_after=given.stuck_after,
     )
     split = settings.split or found.splits[0]
-    out = out or default_folder(world, split if dealt.of == 1 else f"{split}-{part}", model, settings)
+    out = given.out or default_folder(world, split if dealt.of == 1 else f"{split}-{given.part}", model, settings)
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
-    meter = resources.meter({model: known})
+    how = How(engine=player, price=known, meter=resources.meter({model: known}))
     resources.check(opened, begun=RunFolder(out).begun)
     options.note_knowledge(settings, found, model, resources.base_url)
     options.note_idle_mask(settings, plan.memory)
@@ -88,41 +75,36 @@ def run_split(
 
     def listen(trial: int) -> Listener:
         if trial:
-            console.print(f"trial {trial}, of the tasks not won so far")
+            say(f"trial {trial}, of the tasks not won so far")
         return progress(console, known)
 
     def run_one(plan: RunPlan, folder: Path) -> Trials:
-        if epochs > 1:
-            console.print(f"epoch {plan.epoch} of {epochs}", markup=False)
-        trials = run_trials(
-            plan, folder, resources.workers, listen, retry_errors=retry_errors, engine=player, price=known, meter=meter
-        )
+        if given.epochs > 1:
+            say(f"epoch {plan.epoch} of {given.epochs}")
+        trials = run_trials(plan, folder, resources.workers, listen, retry_errors=given.retry_errors, **how)
         print_summary(console, trials.summaries[0], spending(RunFolder(folder)))
         for line in trial_lines(trials) if plan.method.question else ():
-            console.print(line, markup=False, soft_wrap=True)
+            say(line)
         return trials
 
-    try:
-        summaries = [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]
-        controls = play_controls(plan, out, resources.workers, player)
-    except Interrupted as stop:
-        complain(f"rpms: {stop}")
-        raise typer.Exit(130) from None
-    if agreed := agreement([{row.task: row.won for row in summary.rows} for summary in summaries]):
-        console.print(agreed.text(), markup=False, soft_wrap=True)
-    _caveats(console, plan, controls)
-    console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
+    summaries = [trials.summaries[0] for trials in run_epochs(plan, out, given.epochs, run_one)]
+    controls = play_controls(plan, out, resources.workers, player)
+    agreed = agreement([{row.task: row.won for row in summary.rows} for summary in summaries])
+    for line in _remarks(plan, controls, agreed):
+        say(line)
+    say(f"episodes are in {out}")
     if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
         raise typer.Exit(1)
 
 
-def _caveats(console: Console, plan: RunPlan, controls: Mapping[str, RunSummary]) -> None:
-    """Say what others win from the same menus, and that tasks were among those learned from."""
+def _remarks(plan: RunPlan, controls: Mapping[str, RunSummary], agreed: Agreement | None) -> Iterator[str]:
+    """Agreement of epochs, wins of others from the same menus, and tasks that the memory was learned from."""
+    if agreed is not None:
+        yield agreed.text()
     for name, each in controls.items():
-        console.print(f"from such menus {name} won {each.won} of {each.total}", markup=False)
+        yield f"from such menus {name} won {each.won} of {each.total}"
     if plan.overlap:
-        shared = f"{len(plan.overlap)} of {len(plan.tasks)} tasks"
-        console.print(f"WARNING: the memory was learned from {shared} that were played", markup=False, soft_wrap=True)
+        yield f"WARNING: the memory was learned from {len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
 
 
 def trial_lines(trials: Trials) -> list[str]:
@@ -169,15 +151,10 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     by_type: dict[str, list[EpisodeRow]] = defaultdict(list)
     for row in summary.rows:
         by_type[row.type].append(row)
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("type", no_wrap=True, overflow="ellipsis")
-    for heading in ("won", "success", "score", "steps", "infeas."):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for name in sorted(by_type):
-        table.add_row(Text(name), *_cells(by_type[name]))
+    rows: list[Sequence[str | TableCell]] = [(name, *_cells(by_type[name])) for name in sorted(by_type)]
     if len(by_type) != 1:
-        table.add_row("all", *_cells(list(summary.rows)), style="bold")
-    console.print(table)
+        rows.append([TableCell(text, strong=True) for text in ("all", *_cells(summary.rows))])
+    console.print(grid(("type", "won", "success", "score", "steps", "infeas."), rows))
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
@@ -237,7 +214,7 @@ def spending_lines(spent: Spending) -> list[str]:
     return lines
 
 
-def _cells(rows: list[EpisodeRow]) -> list[str]:
+def _cells(rows: Sequence[EpisodeRow]) -> list[str]:
     count, steps = len(rows), sum(row.steps for row in rows)
     won = sum(row.won for row in rows)
     return [

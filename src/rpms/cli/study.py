@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from rpms.cli.knobs import with_settings
 from rpms.cli.options import Resources
 from rpms.cli.playing import with_resources
 from rpms.cli.screen import complain, make_console, say
+from rpms.cli.study_tables import estimates_table, results_table
 from rpms.core.errors import InputError
 from rpms.core.usage import Price
 from rpms.learn.insights import gather_experience
@@ -25,12 +27,12 @@ from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, Listener
+from rpms.play.run import How, Listener
 from rpms.play.settings import Settings
 from rpms.store.experience import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study, estimates_table, results_table
+from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study
 from rpms.study.read import find_study, read_study, shipped_studies
 from rpms.study.run import Cell, Means, StudyLayout, plan_round, run_study
 from rpms.study.values import Learning, Study
@@ -114,7 +116,7 @@ def run_file(
     asked = dict.fromkeys((*models, *filter(None, (study.learner(name) for name in models))))
     prices = {name: resources.price_of(name) for name in asked}
     _note_idle_parts(study)
-    means = replace(_means(study, console, resources, prices), epochs=epochs)
+    means = _means(study, console, resources, prices, epochs)
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
         console.print(estimates_table(estimates, prices))
@@ -133,18 +135,16 @@ def run_file(
         return
     for name in asked:
         resources.check(_named(study, resources, name), begun=layout.begun(name))
-    try:
-        results = run_study(study, models, means, layout, lambda cell, again: _tell(console, cell, again=again))
-    except Interrupted as stop:
-        complain(f"rpms: {stop}")
-        raise typer.Exit(130) from None
+    results = run_study(study, models, means, layout, _tell)
     console.print()
     console.print(results_table(results))
     if report:
         _report(console, folder, study, models)
     console.print()
-    _announce(console, study, models)
-    console.print(f"runs and index: {folder}", markup=False, soft_wrap=True)
+    console.print(Text(study.title, style="bold"))
+    if about := study.about_of(*models):
+        console.print(Text(about))
+    say(f"runs and index: {folder}")
 
 
 @app.command("check")
@@ -186,15 +186,9 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
     return study
 
 
-def _announce(console: Console, study: Study, models: Sequence[str]) -> None:
-    console.print(Text(study.title, style="bold"))
-    if about := study.about_of(*models):
-        console.print(Text(about))
-
-
-def _tell(console: Console, cell: Cell, *, again: bool) -> None:
+def _tell(cell: Cell, again: bool) -> None:
     if again:
-        console.print(f"{cell.model}, {cell.case.name}: the same run as before", markup=False)
+        say(f"{cell.model}, {cell.case.name}: the same run as before")
 
 
 def _named(study: Study, resources: Resources, model: str) -> NamedModel:
@@ -203,49 +197,37 @@ def _named(study: Study, resources: Resources, model: str) -> NamedModel:
     return replace(named, record=None) if learns and parse_model_name(model).provider.backend in NO_LLM else named
 
 
-def _means(study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None]) -> Means:
+def _means(
+    study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None], epochs: int
+) -> Means:
     world = world_named(study.world, study.file)
     setting = options.make_setting(world, resources.data, study.engine, None)
     engine, meter = resources.player(), resources.meter(prices)
-    windows: dict[tuple[str, int | None], int] = {}
 
-    def window(model: str, settings: Settings) -> int:
+    @cache
+    def window(model: str, given: int | None) -> int:
         """Asked, and assumed where it must be, once a model."""
-        key = (model, settings.context)
-        if key not in windows:
-            found = context_window(model, settings.context, resources.base_url)
-            windows[key] = found.tokens
-            if found.note:
-                complain(f"note: {model}: {found.note}")
-        return windows[key]
+        found = context_window(model, given, resources.base_url)
+        if found.note:
+            complain(f"note: {model}: {found.note}")
+        return found.tokens
 
     def listen(what: str) -> Listener:
-        console.print(what, markup=False)
+        say(what)
         return progress(console, prices.get(what.rpartition(", ")[0]))
 
     def gather(folders: Sequence[Path], played: RunPlan) -> Experience:
-        answering = played.open_model()
-        try:
+        with closing(played.open_model()) as answering:
             runs = [RunFolder(folder) for folder in folders]
             return gather_experience(runs, world.name, answering, played.decoding, played.sources.context)
-        finally:
-            answering.close()
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
         play = plan_round(study, learning, 1, model, means)
         first, later = learning.condition(1), learning.condition(2)
         plan = LearningPlan(play, learning.rounds, first, later, harvest=learning.settings.harvesting)
-        rounds = learn(
-            plan,
-            out,
-            resources.workers,
-            lambda number: listen(f"{model}, learning round {number}"),
-            engine=engine,
-            price=prices.get(model),
-            meter=meter,
-        )
-        for line in learned(rounds):
-            console.print(line, markup=False, soft_wrap=True)
+        how = How(engine=engine, price=prices.get(model), meter=meter)
+        rounds = learn(plan, out, resources.workers, lambda number: listen(f"{model}, learning round {number}"), **how)
+        say("\n".join(learned(rounds)))
         return {result.number: result.file for result in rounds}
 
     means = Means(
@@ -253,13 +235,14 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
         setting,
         partial(_named, study, resources),
         learn_first,
-        window,
+        lambda model, settings: window(model, settings.context),
         workers=resources.workers,
         engine=engine,
         listener=listen,
         prices=prices,
         gather=gather,
         meter=meter,
+        epochs=epochs,
     )
     return means
 
@@ -273,7 +256,7 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
         from rpms.report.table import terminal, without_notes  # noqa: PLC0415
         from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:
-        console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
+        say(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'")
         return
     try:
         every = [evidence.comparison for evidence in gather([folder])]
@@ -289,10 +272,9 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
                     console.print(Text(shown), soft_wrap=name not in _SHOWN_ALREADY)
         notes = [note for comparison in comparisons for note in omissions(comparison) if note not in told]
         for line in dict.fromkeys((*notes, *(line for comparison in comparisons for line in left_out(comparison)))):
-            console.print()
-            console.print(line, markup=False, soft_wrap=True)
+            say(f"\n{line}")
         written = write_report([folder], folder / "report", title=study.title)
     except InputError as error:
-        console.print(f"no page: {error}", markup=False, soft_wrap=True)
+        say(f"no page: {error}")
         return
-    console.print(f"tables, figures and every episode: {written.page}", markup=False, soft_wrap=True)
+    say(f"tables, figures and every episode: {written.page}")

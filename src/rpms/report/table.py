@@ -23,6 +23,8 @@ class TableCell:
 
     text: str
     strong: bool = False
+    style: str = ""
+    """Colour on a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ def without_notes(table: Table, told: set[str]) -> Table:
 def _marked(entry: TableLine) -> tuple[TableCell, ...]:
     """The cells of a line, the first one marked where the line is published."""
     first, *rest = entry.cells
-    return (TableCell(f"{first.text} (published)", first.strong) if entry.published else first, *rest)
+    return (replace(first, text=f"{first.text} (published)") if entry.published else first, *rest)
 
 
 # ── terminal ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -125,8 +127,16 @@ def rich_table(table: Table) -> RichTable:
             made.add_section()
             made.add_row()
         for entry in group:
-            made.add_row(*(Text(plain(cell.text), style="bold" if cell.strong else "") for cell in _marked(entry)))
+            cells = ((plain(cell.text), f"bold {cell.style}" if cell.strong else cell.style) for cell in _marked(entry))
+            made.add_row(*(Text(text, style=style) for text, style in cells))
     return made
+
+
+def grid(
+    columns: Sequence[str], rows: Iterable[Sequence[str | TableCell]], caption: str = "", words: int = 1
+) -> RichTable:
+    """Rows for a terminal, of a table that has no other form."""
+    return rich_table(Table("", caption, tuple(columns), groups(line(*row) for row in rows), words=words))
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
