@@ -67,13 +67,12 @@ def main(given: LearnOptions) -> None:
         settings = replace(settings, mask=USUAL_MASK)
     names = (_first_condition(settings), given.later)
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
-    enforcement = first.enforcement
-    options.refuse_choosing_without_menu(enforcement, model)
+    options.refuse_choosing_without_menu(first.enforcement, model)
     tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, given.engine, given.option))
     named, player = resources.model(model, world, settings), resources.player()
     known = resources.price_of(model)
     how = How(engine=player, price=known, meter=resources.meter({model: known}))
-    window = context_window(model, settings.context, resources.base_url).tokens
+    window = resources.window(model, settings).tokens
     plan = LearningPlan(
         settings.plan(found, model, named, window, tasks=tasks, setting=setting, condition=first),
         given.rounds,
@@ -89,8 +88,7 @@ def main(given: LearnOptions) -> None:
     if given.audit and not (after_it.memory and plan.before + given.rounds > 1):
         raise InputError("--audit needs a round that plays with a memory: --rounds 2 or more, with --later full")
     resources.check(named, begun=RunFolder(round_folder(out, plan.before + 1)).begun)
-    options.note_idle_parts(found, enforcement)
-    options.note_free_actions(enforcement, model)
+    options.note_idle_parts(found, [first.enforcement], model)
     console = make_console()
 
     def listen(number: int) -> Listener:

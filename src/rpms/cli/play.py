@@ -44,8 +44,7 @@ def main(given: PlayOptions) -> None:
     """`rpms play`, once its options are read."""
     found, model, base_url, goal = find_world(given.world), given.model, given.base_url, given.goal
     settings, note = _with_or_without_memory(given.settings, found)
-    condition = settings.condition_value()
-    options.refuse_choosing_without_menu(condition.enforcement, model)
+    options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
     setting = settings.setting(found, options.make_setting(found, given.data, given.engine, given.option))
     split = settings.split or found.splits[0]
     chosen = options.named_task(found, split, setting, given.task, given.variation)
@@ -54,7 +53,7 @@ def main(given: PlayOptions) -> None:
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
     reached, reader = model_options(base_url, settings), settings.reader or ""
-    console = make_console()
+    console, window = make_console(), context_window(model, settings.context, base_url)
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
     answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
     reads = Reads.by(
@@ -64,7 +63,7 @@ def main(given: PlayOptions) -> None:
         found,
         model,
         lend(answering),
-        context_window(model, settings.context, base_url).tokens,
+        window.tokens,
         tasks=[chosen],
         setting=setting,
         memory=options.memory_of(settings, found, model),
@@ -72,9 +71,7 @@ def main(given: PlayOptions) -> None:
     )
     if note:
         complain(note)
-    options.note_knowledge(settings, found, model, base_url)
-    options.note_idle_parts(found, condition.enforcement)
-    options.note_free_actions(condition.enforcement, model)
+    options.note_knowledge(settings, plan, window)
     brought = NOTHING
     result: Episode | None = None
     try:

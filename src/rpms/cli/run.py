@@ -19,7 +19,6 @@ from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
-from rpms.models.windows import context_window
 from rpms.play.epochs import Agreement, Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.limits import Spending, spending
@@ -41,8 +40,7 @@ def main(given: RunOptions) -> None:
     """`rpms run`, once its options are read."""
     world, model, resources, settings = given.world, given.model, given.resources, given.settings
     found = find_world(world)
-    condition = settings.condition_value()
-    options.refuse_choosing_without_menu(condition.enforcement, model)
+    options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
     player = resources.player()
     try:
         dealt = TaskPart.read(given.part)
@@ -50,12 +48,12 @@ def main(given: RunOptions) -> None:
         raise InputError(f"--part {error}") from None
     base = options.make_setting(found, resources.data, given.engine, given.option)
     tasks, setting = settings.tasks(found, base, dealt.of_list)
-    opened = resources.model(model, world, settings)
+    opened, window = resources.model(model, world, settings), resources.window(model, settings)
     plan = settings.plan(
         found,
         model,
         opened,
-        context_window(model, settings.context, resources.base_url).tokens,
+        window.tokens,
         tasks=tasks,
         setting=setting,
         memory=options.memory_of(settings, found, model),
@@ -67,10 +65,7 @@ def main(given: RunOptions) -> None:
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
     how = How(engine=player, price=known, meter=resources.meter({model: known}))
     resources.check(opened, begun=RunFolder(out).begun)
-    options.note_knowledge(settings, found, model, resources.base_url)
-    options.note_idle_mask(settings, plan.memory)
-    options.note_idle_parts(found, condition.enforcement)
-    options.note_free_actions(condition.enforcement, model)
+    options.note_knowledge(settings, plan, window)
     console = make_console()
 
     def listen(trial: int) -> Listener:
@@ -158,14 +153,8 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
-    lines = (
-        *by_game(summary),
-        *infeasible(summary),
-        *interventions(summary),
-        *(f"WARNING: {words}" for words in lack_of_room(summary.rows)),
-        *spending_lines(spent),
-    )
-    for line in lines:
+    warnings = (f"WARNING: {words}" for words in lack_of_room(summary.rows))
+    for line in (*_counts(summary), *warnings, *spending_lines(spent)):
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for error in errors[:_ERRORS_SHOWN]:
@@ -174,31 +163,22 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
         console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
 
 
-def by_game(summary: RunSummary) -> list[str]:
-    """Games won in all their sentences and in some, where each sentence is a task; nothing where none is."""
+def _counts(summary: RunSummary) -> Iterator[str]:
+    """Games won in all their sentences, refused actions, re-asks and replaced actions, as far as there are any."""
     games: dict[str, list[bool]] = defaultdict(list)
     for row in summary.rows:
         games[game_of(row.task)].append(row.won)
-    if len(games) == len(summary.rows):
-        return []
-    every, some = sum(map(all, games.values())), sum(map(any, games.values()))
-    return [f"games: {every} of {len(games)} won in every sentence, {some} in at least one"]
-
-
-def infeasible(summary: RunSummary) -> list[str]:
-    """Count of refused actions, and of those the manual could have foretold; empty for none."""
-    count, foreseeable = summary.infeasible, sum(row.foreseeable for row in summary.rows)
-    return [f"infeasible: {count:,} of {summary.steps:,} actions, {foreseeable:,} of them foreseeable"] if count else []
-
-
-def interventions(summary: RunSummary) -> list[str]:
-    """Count of re-asks by the guard, and of actions that were not the model's own."""
-    lines = []
-    if reasks := sum(row.reasks for row in summary.rows):
-        lines.append(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
-    if replaced := sum(row.replaced for row in summary.rows):
-        lines.append(f"replaced: {replaced:,} of {summary.steps:,} actions were not the model's own")
-    return lines
+    if len(games) != len(summary.rows):  # each sentence is a task
+        every, some = sum(map(all, games.values())), sum(map(any, games.values()))
+        yield f"games: {every} of {len(games)} won in every sentence, {some} in at least one"
+    steps, names = summary.steps, ("infeasible", "foreseeable", "reasks", "replaced")
+    refused, foreseeable, reasks, replaced = (sum(getattr(row, name) for row in summary.rows) for name in names)
+    if refused:
+        yield f"infeasible: {refused:,} of {steps:,} actions, {foreseeable:,} of them foreseeable"
+    if reasks:
+        yield f"re-asks: {reasks:,} ({reasks / max(1, steps):.2f} a step)"
+    if replaced:
+        yield f"replaced: {replaced:,} of {steps:,} actions were not the model's own"
 
 
 def spending_lines(spent: Spending) -> list[str]:

@@ -115,7 +115,9 @@ def run_file(
         console.width = max(console.width, _WIDTH)
     asked = dict.fromkeys((*models, *filter(None, (study.learner(name) for name in models))))
     prices = {name: resources.price_of(name) for name in asked}
-    _note_idle_parts(study)
+    conditions = [case.condition for case in study.cases]
+    conditions += [study.learning.condition(1)] if study.learning is not None else []
+    options.note_idle_parts(world_named(study.world, study.file), [each.enforcement for each in conditions])
     means = _means(study, console, resources, prices, epochs)
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
@@ -160,13 +162,6 @@ def check(
         study = read_study(file, parts or ())
         world_named(study.world, study.file)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
-
-
-def _note_idle_parts(study: Study) -> None:
-    enforcements = [case.condition.enforcement for case in study.cases]
-    if study.learning is not None:
-        enforcements.append(study.learning.condition(1).enforcement)
-    options.note_idle_parts(world_named(study.world, study.file), *enforcements)
 
 
 def _rehearsed(study: Study, data: Path | None) -> Study:

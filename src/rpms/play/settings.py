@@ -105,8 +105,10 @@ class Settings:
                 continue
             try:
                 found = read(value)
+            except SettingError as error:
+                raise SettingError(name, error.problem, error.inner) from None
             except (ValueError, TypeError, InputError) as error:
-                raise SettingError(name, str(error), getattr(error, "inner", "")) from None
+                raise SettingError(name, str(error)) from None
             values[name] = folder / found if isinstance(found, Path) else found
         return cls(**values)
 

@@ -94,6 +94,15 @@ def tasks_named(
     return [task for task in every if any(_goes_by(task, name) for name in names)], setting
 
 
+def place_of(ids: Sequence[str], wanted: str) -> int | None:
+    """The place of a task in a list: by its number, its id, or the start of it."""
+    if number := whole_number(wanted, len(ids)):
+        return number - 1
+    if wanted in ids:
+        return ids.index(wanted)
+    return next((place for place, each in enumerate(ids) if wanted and each.startswith(wanted)), None)
+
+
 def variation_called(world: World, text: str) -> Task | None:
     """The task that `name/number` means in a world of variations, of whatever split."""
     name, _, number = text.partition("/")
