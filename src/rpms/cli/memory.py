@@ -249,7 +249,7 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
 
 
 def _table(heading: str, accounts: Sequence[Account]) -> Table:
-    rows = [
+    rows: list[tuple[str | TableCell, ...]] = [
         (
             account.name.replace("_", " ") if heading == "kind" else account.name,
             *map(str, (account.shown, account.hidden)),

@@ -63,7 +63,7 @@ def main(given: RunOptions) -> None:
     split = settings.split or found.splits[0]
     out = given.out or default_folder(world, split if dealt.of == 1 else f"{split}-{given.part}", model, settings)
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
-    how = How(engine=player, price=known, meter=resources.meter({model: known}))
+    how = How(retry_errors=given.retry_errors, engine=player, price=known, meter=resources.meter({model: known}))
     resources.check(opened, begun=RunFolder(out).begun)
     options.note_knowledge(settings, plan, window)
     console = make_console()
@@ -76,7 +76,7 @@ def main(given: RunOptions) -> None:
     def run_one(plan: RunPlan, folder: Path) -> Trials:
         if given.epochs > 1:
             say(f"epoch {plan.epoch} of {given.epochs}")
-        trials = run_trials(plan, folder, resources.workers, listen, retry_errors=given.retry_errors, **how)
+        trials = run_trials(plan, folder, resources.workers, listen, **how)
         print_summary(console, trials.summaries[0], spending(RunFolder(folder)))
         for line in trial_lines(trials) if plan.method.question else ():
             say(line)

@@ -34,7 +34,7 @@ from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study
 from rpms.study.read import find_study, read_study, shipped_studies
-from rpms.study.run import Cell, Means, StudyLayout, plan_round, run_study
+from rpms.study.run import Means, StudyLayout, plan_round, run_study
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world, world_named
 
@@ -137,7 +137,7 @@ def run_file(
         return
     for name in asked:
         resources.check(_named(study, resources, name), begun=layout.begun(name))
-    results = run_study(study, models, means, layout, _tell)
+    results = run_study(study, models, means, layout, say)
     console.print()
     console.print(results_table(results))
     if report:
@@ -179,11 +179,6 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
         complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing about other splits")
         return other
     return study
-
-
-def _tell(cell: Cell, again: bool) -> None:
-    if again:
-        say(f"{cell.model}, {cell.case.name}: the same run as before")
 
 
 def _named(study: Study, resources: Resources, model: str) -> NamedModel:

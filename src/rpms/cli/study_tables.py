@@ -22,15 +22,15 @@ def _mean(numbers: Sequence[int]) -> str:
 
 
 def _won_from_menus(control: str, result: Result) -> str:
-    folder = RunFolder(result.cell.folder / FOLDER / control)
+    folder = RunFolder(result.folder / FOLDER / control)
     return f"{(found := folder.summary()).won}/{found.total}" if folder.begun else "-"
 
 
 Columns = Mapping[str, Callable[[Result], str]]
 _WON: Columns = {
-    "rules": lambda result: "ON" if result.cell.case.condition.rules else "OFF",
-    "mem.": lambda result: "ON" if result.cell.case.condition.memory else "OFF",
-    "entries": lambda result: str(len(result.cell.plan.memory)) if result.cell.case.condition.memory else "-",
+    "rules": lambda result: "ON" if result.case.condition.rules else "OFF",
+    "mem.": lambda result: "ON" if result.case.condition.memory else "OFF",
+    "entries": lambda result: str(len(result.plan.memory)) if result.case.condition.memory else "-",
     "won": lambda result: f"{result.summary.won}/{result.summary.total}",
     "success": lambda result: f"{result.summary.won / result.summary.total:.1%}",
     "95% interval": lambda result: "–".join(
@@ -54,17 +54,16 @@ _MENUS: Columns = {name.removeprefix("menu-"): partial(_won_from_menus, name) fo
 def results_table(results: Sequence[Result]) -> RenderableType:
     """The conditions of each model: switches, success, steps, infeasible actions; scores in a table below."""
     shown: list[RenderableType] = []
-    for model in dict.fromkeys(result.cell.model for result in results):
-        of_model = [result for result in results if result.cell.model == model]
+    for model in dict.fromkeys(result.model for result in results):
+        of_model = [result for result in results if result.model == model]
         scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
         menus = _MENUS if any("-" not in cell(result) for result in of_model for cell in _MENUS.values()) else {}
         parts = (_WON, {**_WAY, **_SCORES, **menus}) if scored else ({**_WON, **_WAY, **menus},)
         for number, columns in enumerate(parts):
-            rows = [(result.cell.case.name, *(cell(result) for cell in columns.values())) for result in of_model]
+            rows = [(result.case.name, *(cell(result) for cell in columns.values())) for result in of_model]
             table = grid(("condition", *columns), rows, "" if number else model)
             shown += [Text(), table] if number else [table]
-        played = [result.cell for result in of_model]
-        unlearned = [cell.case.name for cell in played if cell.case.condition.memory and not len(cell.plan.memory)]
+        unlearned = [each.case.name for each in of_model if each.case.condition.memory and not len(each.plan.memory)]
         if unlearned:
             shown.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
     return Group(*shown)

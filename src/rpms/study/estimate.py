@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -103,33 +104,26 @@ class _Estimator:
         shared = key in self.seen
         self.seen.add(key)
         done = finished(folder) if folder is not None else 0
-        left = len(plan.tasks) - done
-        seconds = None
+        left, waits = len(plan.tasks) - done, list[float]()
         if folder is not None and done:
             run = RunFolder(folder)
             usage = _times(run.summary().usage, left / done)
             waits = [wait for timing in run.timings().values() for wait in timing.model_seconds]
-            seconds = sum(waits) / len(waits) if waits else None
         else:
             usage = _times(self._guess(plan), left)
-        measured = bool(done)
-        return Estimate(case.name, model, len(plan.tasks), done, usage, measured, shared=shared, seconds=seconds)
+        seconds = sum(waits) / len(waits) if waits else None
+        return Estimate(case.name, model, len(plan.tasks), done, usage, bool(done), shared, seconds)
 
     def _memory(self, case: Case, model: str) -> EpisodicMemory | None:
         """The memory of a case; None if it has yet to be learned."""
-        world, learning = self.means.world.name, self.study.learning
-        if not case.condition.memory:
-            return EpisodicMemory(world=world)
-        if (given := case.memory_file(self.means.world)) is not None:
-            return read_frozen(given, world)
-        if learning is None:
-            return EpisodicMemory(world=world)
-        who = self.study.learner(model)
-        if not who:
-            return EpisodicMemory(world=world)
-        out = self.layout.learned(self.study, self.means, who)
-        file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
-        return read_frozen(file, world, empty=True) if file.is_file() else None
+        world, learning = self.means.world, self.study.learning
+        file = case.memory_file(world)
+        if learning is not None and case.learns and (who := self.study.learner(model)):
+            out = self.layout.learned(self.study, self.means, who)
+            file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
+            if not file.is_file():
+                return None
+        return EpisodicMemory(world=world.name) if file is None else read_frozen(file, world.name, empty=case.learns)
 
     def _guess(self, plan: RunPlan) -> Usage:
         """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
@@ -149,11 +143,8 @@ class _Estimator:
             tasks = world.tasks(world.splits[0], plan.setting)
             if not tasks:
                 return FALLBACK
-            game = world.open(tasks[0], plan.setting)
-            try:
+            with closing(world.open(tasks[0], plan.setting)) as game:
                 opening = game.reset().observation
-            finally:
-                game.close()
         except RPMSError:
             return FALLBACK
         goal = world.goal(opening)
