@@ -14,7 +14,6 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 import rpms
-from rpms.cli import playing
 from rpms.cli.screen import complain, say
 
 ENTRY_POINTS = "rpms.commands"
@@ -109,7 +108,7 @@ def make_app(word: str | None = None) -> typer.Typer:
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name, rich_help_panel=known.panel)
         else:
-            declared = playing.command_of(name, found) if isinstance(found, type) else found
+            declared = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
             app.command(name, rich_help_panel=known.panel)(declared)
     if of_world or word not in COMMANDS:
         problems += add_others(app, () if of_world else (_OWN_WORLD,))

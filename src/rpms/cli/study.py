@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.text import Text
 
 from rpms.cli import options, playing
-from rpms.cli.knobs import with_settings
+from rpms.cli.knobs import option
 from rpms.cli.options import Resources
-from rpms.cli.playing import with_resources
+from rpms.cli.playing import StudyOptions
 from rpms.cli.screen import complain, make_console, say
 from rpms.cli.study_tables import estimates_table, results_table
 from rpms.core.errors import InputError
@@ -28,7 +28,6 @@ from rpms.models.windows import context_window
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.progress import progress
 from rpms.play.run import How, Listener
-from rpms.play.settings import Settings
 from rpms.store.experience import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
@@ -45,16 +44,7 @@ _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 _WIDTH = 120
 """Least width of tables off a terminal: as `rpms table` prints them, no number cut off."""
 
-WorldFolder = Annotated[
-    str | None, typer.Option(help="The study's world by its folder, where it is not installed; its code runs.")
-]
-PartModules = Annotated[
-    list[str] | None,
-    typer.Option(help="A module whose parts the study names; its code runs.", metavar="MODULE", show_default=False),
-]
-StudyArgument = Annotated[
-    Path, typer.Argument(help="A study's file, or a name that `rpms study list` prints.", show_default=False)
-]
+app.command("run")(playing.command_of("study", playing.StudyOptions))
 
 
 @app.command("list")
@@ -67,49 +57,23 @@ def list_studies() -> None:
 
 
 @app.command("show")
-def show_study(file: StudyArgument) -> None:
+def show_study(file: playing.StudyFile) -> None:
     """Print a study's file: its tasks, conditions and tables, to read or to save and change."""
     say(read_text(find_study(file)).rstrip("\n"))
 
 
-@app.command("run")
-@with_settings(without=("condition", "arbitration", "state_filter"))
-@with_resources
-def run_file(
-    file: StudyArgument,
-    out: Annotated[Path | None, typer.Option(help="The study's folder; by default results/NAME.")] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(help="One or more models, instead of the study's own.", show_default=False)
-    ] = None,
-    pool: Annotated[
-        Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
-    ] = None,
-    world: WorldFolder = None,
-    parts: PartModules = None,
-    only: Annotated[
-        str,
-        typer.Option(help="Only conditions of these names; * stands for any text, several with ;", metavar="NAME;…"),
-    ] = "",
-    epochs: playing.Epochs = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
-    report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
-    *,
-    resources: Resources,
-    settings: Settings,
-) -> None:
-    """Run what is missing of a study and print its results; the same command continues where it stopped.
-
-    A setting given here overrides the file's, in every condition and in learning.
-    """
-    file = find_study(file)
-    if world is not None:
-        find_world(world)
-    study = read_study(file, parts or ()).under(settings).only(only)
+def main(given: StudyOptions) -> None:
+    """`rpms study run`, once its options are read."""
+    resources, settings, epochs = given.resources, given.settings, given.epochs
+    file = find_study(given.file)
+    if given.world is not None:
+        find_world(given.world)
+    study = read_study(file, given.parts or ()).under(settings).only(given.only)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
-    models = study.models_to_run(model or ())
-    folder = out or Path("results", file.stem)
-    layout = StudyLayout(folder, pool or folder)
+    models = study.models_to_run(given.model or ())
+    folder = given.out or Path("results", file.stem)
+    layout = StudyLayout(folder, given.pool or folder)
     console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
@@ -119,7 +83,7 @@ def run_file(
     conditions += [study.learning.condition(1)] if study.learning is not None else []
     options.note_idle_parts(world_named(study.world, study.file), [each.enforcement for each in conditions])
     means = _means(study, console, resources, prices, epochs)
-    if dry_run:
+    if given.dry_run:
         estimates = estimate_study(study, models, means, layout)
         console.print(estimates_table(estimates, prices))
         answers = sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
@@ -140,7 +104,7 @@ def run_file(
     results = run_study(study, models, means, layout, say)
     console.print()
     console.print(results_table(results))
-    if report:
+    if given.report:
         _report(console, folder, study, models)
     console.print()
     console.print(Text(study.title, style="bold"))
@@ -152,8 +116,8 @@ def run_file(
 @app.command("check")
 def check(
     files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
-    world: WorldFolder = None,
-    parts: PartModules = None,
+    world: Annotated[str | None, option("world", "study")] = None,
+    parts: Annotated[list[str] | None, option("parts")] = None,
 ) -> None:
     """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
     if world is not None:

@@ -26,7 +26,7 @@ from rpms.play.knob_values import Part, SettingError, knob
 from rpms.play.knobs import KNOBS
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, plan_run
-from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual
+from rpms.play.sources import MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual
 from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
 from rpms.store.experience import read_experience
 from rpms.store.prompts import Prompts, read_prompts
@@ -290,23 +290,6 @@ NAMES: Mapping[str, Iterable[str]] = {
 }
 """Names that the texts of `rpms.play.knobs` leave open."""
 PRESETS: Mapping[str, Settings] = {
-    "paper": Settings(
-        manual=PAPER_MANUAL,
-        schemas=BY_GOAL,
-        harvest=AS_PAPER,
-        layout=Layout.PAPER,
-        form=Form.CHAT,
-        belief=BeliefShown.PAPER,
-        repair=Repair.FORM,
-    ),
-    "strict": Settings(
-        manual=COMPLETE_MANUAL,
-        schemas=FOR_ANY,
-        harvest=CLEAN,
-        layout=Layout.CACHED,
-        form=Form.SINGLE,
-        belief=BeliefShown.EXTENDED,
-        repair=Repair.BELIEF,
-    ),
+    name: Settings.read({knob: getattr(told, name) for knob, told in KNOBS.items()}) for name in ("paper", "strict")
 }
 """Settings of a preset beside the enforcement of its name."""
