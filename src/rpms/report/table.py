@@ -135,8 +135,11 @@ def rich_table(table: Table) -> RichTable:
 def grid(
     columns: Sequence[str], rows: Iterable[Sequence[str | TableCell]], caption: str = "", words: int = 1
 ) -> RichTable:
-    """Rows for a terminal, of a table that has no other form."""
-    return rich_table(Table("", caption, tuple(columns), groups(line(*row) for row in rows), words=words))
+    """Rows for a terminal, of a table that has no other form; its headings stay whole."""
+    made = rich_table(Table("", caption, tuple(columns), groups(line(*row) for row in rows), words=words))
+    for column, heading in list(zip(made.columns, columns, strict=True))[words:]:
+        column.width = max(column.width or 0, len(heading))
+    return made
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
