@@ -38,6 +38,19 @@ def test_rules_are_kept_prepared_for_some_goals_and_no_more():
     assert kept[-1]() is not None
 
 
+def test_what_a_step_derived_for_the_next_is_kept_for_the_games_at_hand_alone():
+    world = find_world("alfworld")
+    manual, kept = knowledge_of(world).manual, []
+    for number in range(200):
+        goal = Goal("pick_and_place_simple", f"thing{number}", "", "desk")
+        reasoner = reasoner_of(manual.active(goal.type, goal.object, goal.destination))
+        reasoner.plan(Situation(world.start(goal), goal))
+        kept.append(weakref.ref(reasoner.kept["names"]))
+    gc.collect()
+    assert sum(each() is not None for each in kept) <= 130
+    assert kept[-1]() is not None
+
+
 def test_a_game_is_kept_from_the_second_time_on(tmp_path: Path):
     file = tmp_path / "game.tw-pddl"
     file.write_text(json.dumps(task_data(find_world("alfworld").tasks("builtin", Setting())[0])))

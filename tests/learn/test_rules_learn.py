@@ -23,12 +23,12 @@ from rpms.learn.verify import recorded
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label, evidence_file, read_evidence
 from rpms.store.manuals import ManualText, manual_text, read_manual
-from rpms.store.traces import keeping, read_traces, traces_file
+from rpms.store.traces import keeping, read_traces, sealed_line, traces_file
 from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
-from tests.learn.made_up import Action, Domain, MadeUp
+from tests.learn.made_up import Action, Domain, MadeUp, MadeUpGame
 from tests.own_world import new  # noqa: F401  a fixture
 
 RED, WARM, DARK = Atom("red", ("x",)), Atom("warm", ("x",)), Atom("dark")
@@ -130,6 +130,36 @@ def test_an_exploration_that_was_changed_is_noticed(tmp_path: Path, change: str)
     with pytest.raises(FileError, match="remove"):
         learn(tmp_path / "other.yaml", tasks=(), runs=(file,))
     assert file.read_text(encoding="utf-8") == text
+
+
+HALF = chr(0xD800)
+
+
+@pytest.mark.parametrize("name", ["episode", "opening"])
+def test_half_a_letter_in_an_exploration_is_a_mistake_with_its_line(tmp_path: Path, name: str) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out, 40)
+    rows = [json.loads(line) for line in traces_file(out).read_text(encoding="utf-8").splitlines()]
+    rows[1][name] = HALF
+    lines, seal = [], ""
+    for row in rows:
+        line, seal = sealed_line(seal, {key: value for key, value in row.items() if key != "seal"})
+        lines.append(line)
+    traces_file(out).write_text("\n".join((*lines, "")), encoding="utf-8")
+    with pytest.raises(FileError, match=r":2: .*half of a letter"):
+        learn(out, 40)
+
+
+def test_a_world_that_says_half_a_letter_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = MadeUpGame._told
+    monkeypatch.setattr(
+        MadeUpGame, "_told", lambda game, answer: told(game, answer).replace("thing 1", f"thing {HALF}")
+    )
+    out = tmp_path / "manual.yaml"
+    learn(out, 60)
+    assert not learn(out, 60).edits
+    assert read_manual(universal_tier(), manual_text(out)).actions
+    assert read_evidence(evidence_file(out)).claims
 
 
 def test_an_exploration_without_checksums_is_refused(tmp_path: Path) -> None:

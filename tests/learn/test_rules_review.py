@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import Predicate
 from rpms.learn.manual_review import Reviewed, decide, lines_of
@@ -145,11 +147,46 @@ def test_an_accepted_place_comes_back_though_all_places_were_taken_out(tmp_path:
 
 
 def test_a_decision_that_would_break_the_manual_is_refused_and_nothing_is_written(manual: Path) -> None:
+    warm = line(manual, WARM).claim.id
     text = manual.read_text(encoding="utf-8") + "nonsense: 1\n"
     manual.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="Nothing was changed"):
-        decide(manual, {line(manual, WARM).claim.id: False})
+        decide(manual, {warm: False})
     assert manual.read_text(encoding="utf-8") == text
+
+
+def test_empty_sections_and_a_text_for_a_list_are_sound_manuals(tmp_path: Path) -> None:
+    claims = (
+        Claim(("kinds", "fits"), "yes", "mug, bed"),
+        Claim(("localities",), "mug", "desk"),
+        Claim(("environment", "light"), "forbids", "hot(a)"),
+        Claim(("environment", "light"), "effects", "hot(a)"),
+        Claim(("environment", "light"), "preconditions", "lit"),
+    )
+    out = tmp_path / "manual.yaml"
+    write_learned(out, EVERY_SORT, Evidence("made_up", claims, written=EVERY_SORT))
+    text = EVERY_SORT.replace("predicates:", "predicates:\n  lit:").replace("effects: [hot(a)]}", "effects: hot(a)}", 1)
+    for section in ("kinds", "processes", "localities", "domain"):
+        text = re.sub(rf"^{section}:.*\n(  .*\n)*", f"{section}:\n", text, flags=re.MULTILINE)
+    text += "  ruin:\n  goals: {D-GOAL-001: A sentence.}\n"
+    out.write_text(text.replace('"fits(a, b)"', ""), encoding="utf-8")
+    assert [row.stands for row in lines_of(out)] == [False, False, False, True, False]
+    assert decide(out, {claims[1].id: True, claims[-1].id: True})
+    manual = read_manual(universal_tier(), manual_text(out))
+    assert manual.lore.localities == {"mug": ("desk",)}
+    assert [list(map(str, action.preconditions)) for action in manual.actions] == [["lit"], []]
+
+
+@pytest.mark.parametrize("at", [[], ["world"], ["environment"], ["environment", "light", "more"], ["elsewhere", "x"]])
+def test_evidence_of_what_no_manual_has_is_a_mistake_with_its_line(tmp_path: Path, at: list[str]) -> None:
+    out = tmp_path / "manual.yaml"
+    claim = Claim(("environment", "light"), "effects", "hot(a)")
+    write_learned(out, EVERY_SORT, Evidence("made_up", (claim,), written=EVERY_SORT))
+    file = evidence_file(out)
+    told = file.read_text(encoding="utf-8").replace('["environment", "light"]', json.dumps(at))
+    file.write_text(told, encoding="utf-8")
+    with pytest.raises(FileError, match=r":2: .*at: should be"):
+        lines_of(out)
 
 
 def test_a_goal_is_said_with_one_article() -> None:

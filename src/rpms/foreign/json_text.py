@@ -82,6 +82,14 @@ def _counted(text: str) -> str:
     return text
 
 
+def check_letters(value: object) -> None:
+    """Raise NotJson where a text holds half of a letter, which JSON can write and no file of plain text can keep."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise NotJson("holds half of a letter (a lone surrogate), which no file can keep") from None
+
+
 def loads_once(text: str | bytes) -> Any:
     """Read JSON in which a name that stands twice in an object is refused: readers differ on which of them counts."""
     return loads(text, once=True)

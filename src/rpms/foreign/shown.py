@@ -44,6 +44,11 @@ def excerpt(text: object, longest: int = LONGEST_SHOWN) -> str:
     return one_line(said, longest)
 
 
+def whole_letters(text: str) -> str:
+    """A text that every file can keep: half characters, which some models write, become question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def lines(text: str) -> str:
     """A text of several lines for a terminal: breaks and tabs stay, what cannot be seen goes, no line is endless."""
     if not (text.isascii() and text.isprintable()):

@@ -17,7 +17,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from rpms.core.errors import FileError
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.json_text import NotJson, check_letters, loads
 from rpms.foreign.shown import excerpt
 
 _Value = TypeVar("_Value")
@@ -31,18 +31,20 @@ def from_json(kind: type[_Value], value: Any) -> _Value:
 
 
 def typed_lines(
-    file: Path, lines: Iterable[str], forms: Mapping[str, Any], called: str, version: int | None = 1
+    file: Path, lines: Iterable[str], forms: Mapping[str, Any], called: str, version: int = 1, *, halves: bool = False
 ) -> Iterator[Any]:
     """The values of a file of JSON lines: each line's `type` names its dataclass, and the first line's is the first.
 
-    The first line has the version, unless its dataclass reads it. A mistake is a FileError with its line.
+    The first line has the version. A mistake is a FileError with its line; so is half of a letter, without `halves`.
     """
     head, *others = forms
     for number, line in enumerate(lines, 1):
         try:
             row = _as(dict, loads(line))
+            if not halves and "\\u" in line:
+                check_letters(row)
             kind = _one_of(others if number > 1 else [head], row.pop("type", None), "type")
-            if number == 1 and version is not None:
+            if number == 1:
                 _one_of([version], row.pop("version", None), "version")
             yield from_json(forms[kind], row)
         except NotJson as error:

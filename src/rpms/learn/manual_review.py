@@ -42,23 +42,26 @@ class Reviewed(NamedTuple):
 def lines_of(manual: Path) -> list[Reviewed]:
     """Every claim of a learned manual; an InputError where it was not learned."""
     evidence = evidence_of(manual)
-    tree: Any = plain(_yaml(manual, manual_text(manual).text, evidence).tree)
+    tree = _tree(manual, manual_text(manual).text, evidence)
     return [Reviewed(claim, _stands(tree, claim)) for claim in evidence.claims if claim.label is not Label.EDITED]
 
 
 def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
     """Put lines in (True) or take them out, by their ids; what changed, in words. A broken result is an InputError."""
-    evidence, rows = evidence_of(manual), lines_of(manual)
-    yaml = _yaml(manual, manual_text(manual).text, evidence)
-    written: Any = plain(_yaml(manual, evidence.written, evidence).tree)
+    evidence = evidence_of(manual)
+    try:
+        rows, tree = lines_of(manual), _tree(manual, manual_text(manual).text, evidence)
+        written: Any = plain(_tree(manual, evidence.written, evidence))
+    except FileError as error:
+        raise InputError(f"{error}. Nothing was changed") from None
     said = []
     for id_, accepted in choices.items():
         claim = _found(rows, id_).claim
-        if _stands(yaml.tree, claim) is not accepted:
-            (_put_in if accepted else _take_out)(yaml.tree, claim, written)
+        if _stands(tree, claim) is not accepted:
+            (_put_in if accepted else _take_out)(tree, claim, written)
             said.append(f"{'put in' if accepted else 'taken out'}: {claim.place}")
     if said:
-        text = yaml_text(yaml.tree)
+        text = yaml_text(tree)
         try:
             _read(manual, text, evidence)
         except FileError as error:
@@ -67,8 +70,16 @@ def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
     return said
 
 
-def _yaml(manual: Path, text: str, evidence: Evidence) -> Any:
-    return read_yaml(str(manual), text, TOOL_MANUAL if evidence.settings.get(GUARD) else MANUAL)
+def _tree(manual: Path, text: str, evidence: Evidence) -> Any:
+    """The tree of a sound manual; an entry with nothing under its name is a mapping, and such a section is left out."""
+    _read(manual, text, evidence)
+    tree: Any = read_yaml(str(manual), text, TOOL_MANUAL if evidence.settings.get(GUARD) else MANUAL).tree
+    for section, entries in list(tree.items()):
+        if entries is None:
+            tree.pop(section)
+        elif isinstance(entries, MutableMapping):
+            entries.update({name: {} for name, entry in entries.items() if entry is None})
+    return tree
 
 
 def _read(manual: Path, text: str, evidence: Evidence) -> None:
@@ -97,6 +108,8 @@ def _listed(tree: MutableMapping[str, Any], claim: Claim) -> tuple[Any, str, str
     entry = entries.get(name, {})
     if isinstance(entry, list):  # a tool of which only the arguments are told
         entries[name] = entry = {"args": entry}
+    if isinstance(entry.get(claim.key), str):  # which stands for a list of one
+        entry[claim.key] = [entry[claim.key]]
     if section == "kinds" and isinstance(entry.get(claim.key), Mapping):
         one, _, other = claim.text.partition(", ")
         return entry[claim.key], one, other
@@ -119,11 +132,16 @@ def _banning(tree: MutableMapping[str, Any], claim: Claim) -> list[tuple[Any, st
     """The rules that forbid an action under a condition, each with the group that holds it."""
     return [
         (rules, id_)
-        for rules in tree.get("domain", {}).values()
-        for id_, rule in rules.items()
-        for ban in (rule.get("forbids", []) if isinstance(rule, Mapping) else ())
+        for rules, id_, rule in _domain_rules(tree)
+        for ban in rule.get("forbids", [])
         if ban["action"] == claim.at[-1] and (claim.key != "forbids" or list(ban.get("when", [])) == [claim.text])
     ]
+
+
+def _domain_rules(tree: Mapping[str, Any]) -> list[tuple[Any, str, Any]]:
+    """The rules of tier 2 that are more than a sentence, each with the group that holds it and its id."""
+    groups = tree.get("domain", {}).values()
+    return [(rules, id_, rule) for rules in groups for id_, rule in rules.items() if isinstance(rule, Mapping)]
 
 
 def _put_in(tree: MutableMapping[str, Any], claim: Claim, written: Mapping[str, Any]) -> None:
@@ -167,18 +185,16 @@ def _keep_sentences(tree: MutableMapping[str, Any], claim: Claim) -> None:
         goal = tree["goals"][claim.at[-1]]
         said = " ".join(map(str, goal.get("holds", ())))
         goal["over"] = {name: field for name, field in goal["over"].items() if f"({name}" in said or f" {name}" in said}
-        for rules in tree.get("domain", {}).values():
-            for id_ in [id_ for id_ in rules if id_.startswith("D-GOAL-") and rules[id_]["goals"] == [claim.at[-1]]]:
+        for rules, id_, rule in _domain_rules(tree):
+            if id_.startswith("D-GOAL-") and rule.get("goals") in ([claim.at[-1]], claim.at[-1]):
                 rules.pop(id_)
         if not said:
             tree["goals"].pop(claim.at[-1])
     if claim.at[0] == "localities":
         places = list(tree["localities"].get(claim.key, ()))
-        for rules in tree.get("domain", {}).values():
-            for id_ in [
-                id_ for id_ in rules if isinstance(rules[id_], Mapping) and rules[id_].get("category") == claim.key
-            ]:
-                rules[id_].update(places=places, text=place_sentence(claim.key, places))
+        for rules, id_, rule in _domain_rules(tree):
+            if rule.get("category") == claim.key:
+                rule.update(places=places, text=place_sentence(claim.key, places))
                 if not places:
                     rules.pop(id_)
 

@@ -15,6 +15,7 @@ from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import bindings_met
 from rpms.core.rules import RuleManual
+from rpms.foreign.shown import whole_letters
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Witness
 from rpms.store.runs import RunFolder
@@ -40,8 +41,8 @@ def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
                 continue
             record = run.episode(task)
             if record.steps:
-                steps, opening = spoken(record.steps, record.row.ending), record.steps[0].observation
-                yield Trace(f"{place.name}/{record.task}", record.task, record.row.type, opening, steps)
+                steps, opening = spoken(record.steps, record.row.ending), whole_letters(record.steps[0].observation)
+                yield Trace(whole_letters(f"{place.name}/{record.task}"), record.task, record.row.type, opening, steps)
 
 
 def _check_world(place: Path, found: str, world: World) -> None:
@@ -52,8 +53,9 @@ def _check_world(place: Path, found: str, world: World) -> None:
 def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:
     """Steps as a trace has them; the last one tells how the episode ended."""
     return tuple(
-        Spoken(step.command, step.result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
+        Spoken(command, result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
         for step in steps
+        for command, result in [map(whole_letters, (step.command, step.result))]
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Price
 from rpms.foreign.files import is_there
+from rpms.foreign.shown import whole_letters
 from rpms.models.accounting import cost
 from rpms.report.gather import NamedRun, is_going, runs_in
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
@@ -186,8 +187,8 @@ def _step(step: StepRecord) -> Line:
 
 
 def _clean(value: Any) -> Any:
-    """A text that every program can read: half characters, which some models write, become question marks."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    """A value that every program can read."""
+    return whole_letters(value) if isinstance(value, str) else value
 
 
 @contextmanager

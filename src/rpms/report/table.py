@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from rpms.core.errors import InputError
+from rpms.foreign.shown import whole_letters
 
 DASH = "—"
 
@@ -283,7 +284,7 @@ def _apart(heading: str, texts: Sequence[str]) -> tuple[tuple[str, ...], list[tu
 
 
 def _unformulated(text: str) -> str:
-    text = text.encode("utf-8", "replace").decode()
+    text = whole_letters(text)
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not _NUMERIC.match(text) else text
 
 

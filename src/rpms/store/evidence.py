@@ -49,6 +49,13 @@ class Label(StrEnum):
     """A person has changed this line of the manual since it was learned; `note` says how. Edits are kept."""
 
 
+_ENTRIES = frozenset({"environment", "kinds", "goals", "procedures", "processes", "facts", "tools"})
+"""Sections of manuals in which learning writes entries; and into `localities`, which has no entries but lists."""
+_LISTS = frozenset(
+    {"syntax", "preconditions", "plan", "effects", "observes", "forbids", "holds", "yes", "no", "steps", "needs"}
+)
+
+
 class Witness(NamedTuple):
     """A step that speaks for or against a claim."""
 
@@ -90,9 +97,14 @@ class Claim(Support):
     at: tuple[str, ...]
     """The mapping where it stands, or would: `("environment", "heat")`, `("kinds", "heat_place")`."""
     key: str
-    """Its key: `syntax`, `preconditions`, `plan`, `effects`, `observes`, `holds`, `yes`, `no`, `places`, `steps`."""
+    """Its key: one of `_LISTS`; of `facts` and `localities`, a kind of things or place."""
     text: str
     """As the manual writes it: `holding(object)`."""
+
+    def __post_init__(self) -> None:
+        place = len(self.at) == 2 and self.at[0] in _ENTRIES and (self.key in _LISTS or self.at[0] == "facts")
+        if self.label is not Label.EDITED and not place and self.at != ("localities",):
+            raise ValueError("at: should be where a learned manual has lines")
 
     @property
     def place(self) -> str:

@@ -77,7 +77,7 @@ def write_experience(file: Path, experience: Experience) -> None:
 def read_experience(file: Path, world: str) -> Experience:
     """Read it; what was cut off, changed, or gathered in another world is a FileError."""
     forms = {"experience": Experience, "insight": Insight, "trajectory": Trajectory}
-    lines = list(typed_lines(file, read_sealed(file, LARGEST_SCRIPT).splitlines(), forms, "experience"))
+    lines = list(typed_lines(file, read_sealed(file, LARGEST_SCRIPT).splitlines(), forms, "experience", halves=True))
     if not lines:
         raise FileError(file, 1, "is no experience: it has no header")
     if lines[0].world != world:

@@ -32,7 +32,7 @@ from rpms.core.memory import (
 from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import read_bytes
-from rpms.foreign.json_text import DECODER, NotJson, check_depth
+from rpms.foreign.json_text import DECODER, NotJson, check_depth, check_letters
 from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import Reader, needed_by, object_reader, reader_of
@@ -163,7 +163,6 @@ _REGISTERED = _Form(OwnEntry, f"{_AT} fields")
 def objects_in(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a text, one a line or printed over several, each with its line."""
     position, line, counted = 0, 1, 0
-    half_letters = "\\ud" in text.lower()
     while True:
         while position < len(text) and text[position].isspace():
             position += 1
@@ -174,8 +173,6 @@ def objects_in(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         value, position = _value(file, text, position, line)
         if not isinstance(value, dict):
             raise FileError(file, line, "not an entry: a memory has one JSON object a line")
-        if half_letters and not _encodable(value):
-            raise FileError(file, line, "holds half of a letter (a lone surrogate), which no file can keep")
         yield line, value
 
 
@@ -184,6 +181,8 @@ def _value(file: Path, text: str, position: int, line: int) -> tuple[object, int
     try:
         value, end = DECODER.raw_decode(text, position)
         check_depth(value)
+        if text.find("\\u", position, end) >= 0:
+            check_letters(value)
     except json.JSONDecodeError as error:
         wrong = line + text.count("\n", position, error.pos)
         raise FileError(file, wrong, f"not valid JSON: {error.msg}; a memory has one JSON object a line") from None
@@ -192,14 +191,6 @@ def _value(file: Path, text: str, position: int, line: int) -> tuple[object, int
     except RecursionError:
         raise FileError(file, line, "not valid JSON: nested too deeply") from None
     return value, end
-
-
-def _encodable(value: object) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:

@@ -8,7 +8,7 @@ import tomllib
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ from rpms.core.recall import Retrieval
 from rpms.core.wording import Wording
 from rpms.foreign.calls import Tool
 from rpms.foreign.limits import LONGEST_OBSERVATION
-from rpms.foreign.shown import excerpt
+from rpms.foreign.shown import excerpt, whole_letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,8 @@ def _checked(name: str, call: Callable[..., Outcome], *arguments: str) -> Outcom
     if len(outcome.observation) > LONGEST_OBSERVATION:
         said = f"{len(outcome.observation):,} characters"
         raise WorldError(f"the world said {said} at once; an observation has at most {LONGEST_OBSERVATION:,}")
+    if not outcome.observation.isascii():
+        return replace(outcome, observation=whole_letters(outcome.observation))
     return outcome
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any, NamedTuple
 
 from rpms.core.actions import ActionSchema
@@ -300,6 +301,12 @@ Judged = tuple[bool | None, float, Fact | None]
 """A judged need: False if impossible, the price of assuming it, and the fact left to achieve."""
 
 
+_INDEXES_AT_WORK = 128
+"""Indexes that keep what they derived in one step for the next, at some 1 MB each."""
+_used: dict[Achievers, None] = {}  # The latest used last
+_using = Lock()
+
+
 Expanded = tuple[Goal | None, object, dict[Fact, tuple[Sequence[Any], tuple[tuple[Any, Any], ...]]]]
 """Edges that lead to a fact, for a goal and an order of places, each with the answers it rests on."""
 
@@ -356,7 +363,20 @@ def known_names(ways: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNam
     kept: KnownNames | None = ways.kept.get("names")
     if kept is None or kept.known != known:
         kept = ways.kept["names"] = KnownNames(ways.lasting_names, known, kept)
+        _note_use(ways)
     return kept
+
+
+def _note_use(ways: Achievers) -> None:
+    """Make an index the latest used; the one that was not used for longest loses what it kept of its last step."""
+    with _using:
+        _used.pop(ways, None)
+        _used[ways] = None
+        unused = next(iter(_used)) if len(_used) > _INDEXES_AT_WORK else None
+        if unused is not None:
+            del _used[unused]
+            for of_one_step in ("names", "answers", "doubting"):
+                unused.kept.pop(of_one_step, None)
 
 
 def answers_of(ways: Achievers, situation: Situation) -> Answers:

@@ -105,7 +105,8 @@ class Diary:
         self._score = self._best = 0.0
         self.past: tuple[Done, ...] = ()
         self._counted: set[str] = set()
-        self._dice = Random(int.from_bytes(hashlib.sha256(episode.encode()).digest()[:8]))  # noqa: S311  no secret
+        digest = hashlib.sha256(episode.encode("utf-8", "surrogatepass")).digest()
+        self._dice = Random(int.from_bytes(digest[:8]))  # noqa: S311  no secret
         self._goal_book = ledger.goals.setdefault(self.goal.type, GoalBook(self.goal.type, ledger.vocabulary))
         self._story = self._goal_book.begin(self.goal)
         ledger.names.begin()
