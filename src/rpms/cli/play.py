@@ -22,7 +22,6 @@ from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import InputError
-from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate
 from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.shown import one_line
@@ -99,7 +98,11 @@ def _attempt(console: Console, episode: Play, person: HumanModel | None, given: 
     goal, mind = episode.goal, episode.player.mind
     task = Text.assemble(goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold")
     console.print(Panel(task, title=Text(episode.player.world.name), title_align="left"))
-    _show_rules(console, mind.manual.active(goal.type, goal.object), whole=given.rules)
+    active = mind.manual.active(goal.type, goal.object)
+    counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
+    rules = [f"active rules: {counts if active.rules or active.environment else 'none'}"]
+    rules += [f"  [{rule.id}] {rule.text}" for rule in active.rules if given.rules]
+    console.print(Text("\n".join(rules), style="dim"))
     for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
     advising = mind.enforcement.guard is GuardMode.ADVISE
@@ -130,21 +133,11 @@ def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings,
     return settings, ""
 
 
-def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:
-    counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
-    console.print(
-        Text(f"active rules: {counts}" if active.rules or active.environment else "active rules: none", style="dim")
-    )
-    if whole:
-        for rule in active.rules:
-            console.print(Text(f"  [{rule.id}] {rule.text}", style="dim"))
-
-
 def _show_command(console: Console, step: Step) -> None:
     """Result of a person's command; the person has seen the rest."""
     if step.command and step.command != step.action:
         console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
-    if (line := infeasible_line(step)) is not None:
+    for line in infeasible_line(step):
         console.print(Text.assemble("  ", line))
 
 
@@ -163,6 +156,7 @@ def _show_end(console: Console, episode: Episode) -> None:
 
 _STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
 _UNFOLD = "--verbose shows all"
+_READINGS_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -181,7 +175,9 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
     """Print a step; on a terminal so that it fits, unless all is to be shown."""
     seen = f"{step.observation} ({told})" if told else step.observation
     observed = ScreenPart(list(said(seen).split("\n", allow_blank=True)), 0, 3)
-    before = [_rule(console, step.number), observed, *_known(step.decision, verbose=verbose)]
+    title = f"step {step.number} "
+    rule = Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))
+    before = [ScreenPart([Text(""), rule], 0, 2), observed, *_known(step.decision, verbose=verbose)]
     before.append(ScreenPart([Text(line, style="cyan") for line in _readings(step)]))
     after = list(_done(step))
     if prompts:
@@ -205,24 +201,15 @@ def _readings(step: Step) -> Iterator[str]:
     yield "read as: " + ", ".join(f"{each.goal.signature} ({each.probability:.0%})" for each in later)
 
 
-_READINGS_SHOWN = 3
-
-
 def said(observation: str) -> Text:
     """The world's text."""
     return Text(observation.strip("\n").expandtabs(4))
 
 
-def infeasible_line(step: Step) -> Text | None:
+def infeasible_line(step: Step) -> list[Text]:
     """A line for an infeasible action, with the reason if the manual gives one."""
-    if not step.infeasible:
-        return None
-    return Text(f"infeasible{': ' + step.objection if step.objection else ''}", style="red")
-
-
-def _rule(console: Console, number: int) -> ScreenPart:
-    title = f"step {number} "
-    return ScreenPart([Text(""), Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))], 0, 2)
+    words = f"infeasible{': ' + step.objection if step.objection else ''}"
+    return [Text(words, style="red")] if step.infeasible else []
 
 
 def _known(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
@@ -271,8 +258,7 @@ def _done(step: Step) -> Iterator[ScreenPart]:
     yield ScreenPart([Text(f"> {step.command or '(no action)'}", style="bold cyan")], 0)
     if step.plan:
         yield ScreenPart([Text(f"plan: {' ← '.join(step.plan)}", style="dim")])
-    if (line := infeasible_line(step)) is not None:
-        yield ScreenPart([line])
+    yield ScreenPart(infeasible_line(step))
 
 
 def _print(console: Console, parts: Sequence[ScreenPart], height: int | None) -> None:
@@ -308,13 +294,9 @@ def _folded(blocks: list[list[Text]], least: Sequence[int], height: int) -> list
         if not any(spare):
             break
         keep[spare.index(max(spare))] -= 1
-    return [
-        block if kept == len(block) else [*block[: kept - 1], _more(block, len(block) - kept + 1)]
-        for block, kept in zip(blocks, keep, strict=True)
-    ]
-
-
-def _more(block: Sequence[Text], count: int) -> Text:
-    first = block[0].plain
-    indent = first[: len(first) - len(first.lstrip())]
-    return Text(f"{indent}… {count} more {'line' if count == 1 else 'lines'}; {_UNFOLD}", style="dim")
+    for block, kept in zip(blocks, keep, strict=True):
+        if (left := len(block) - kept + 1) > 1:
+            first = block[0].plain
+            indent = first[: len(first) - len(first.lstrip())]
+            block[kept - 1 :] = [Text(f"{indent}… {left} more lines; {_UNFOLD}", style="dim")]
+    return blocks

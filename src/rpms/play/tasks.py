@@ -39,13 +39,11 @@ class TaskPart:
 
 def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Task]:
     """At most so many tasks of each type, in order."""
-    if number is None:
-        return tasks
     seen: Counter[str] = Counter()
     kept = []
     for task in tasks:
         seen[task.type] += 1
-        if seen[task.type] <= number:
+        if number is None or seen[task.type] <= number:
             kept.append(task)
     return kept
 
