@@ -14,7 +14,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from rpms.cli.app import app
-from rpms.cli.study_tables import results_table
+from rpms.cli.study import results_table
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price

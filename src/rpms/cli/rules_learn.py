@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -100,51 +100,40 @@ def learn(
         say(f"{count} entries in {memory}")
 
 
-def _report(result: RulesLearned, out: Path) -> list[str]:
+def _report(result: RulesLearned, out: Path) -> Iterator[str]:
     """Lines that tell what was learned and what stays open."""
     learned, evidence = result.learned, result.evidence
     goals = len(learned.goals) + len(learned.scoring)
     found = f"{len(learned.actions)} actions, {goals} goal types, {len(learned.localities)} kinds with places"
-    lines = [f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"]
+    yield f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"
     for action in learned.actions:
         sure, unsure = (len(action.labelled(label)) for label in (Label.NECESSARY, Label.POSSIBLE))
         line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; needs: {sure} certain"
         line += f", {unsure} possible" if unsure else ""
         line += "; never refused, so what it needs is unknown" if not action.refusals else ""
-        line += f"; {action.unexplained} refusals unexplained" if action.unexplained else ""
-        lines.append(line)
-        lines += [
-            f"    {each.name}: a table of names, unknown for any other name" for each in action.tables if each.of_names
-        ]
-    lines += [
-        f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
-        for goal in learned.goals
-    ]
+        yield line + (f"; {action.unexplained} refusals unexplained" if action.unexplained else "")
+        for each in action.tables:
+            if each.of_names:
+                yield f"    {each.name}: a table of names, unknown for any other name"
+    for goal in learned.goals:
+        yield f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
     for type_ in learned.scoring:
         deeds = [each for each in learned.processes if str(each.schema.preconditions[-1]) == f"goal_type({type_})"]
         said = "; ".join(f"{each.schema.syntax[0]} ({each.confirmed} times)" for each in deeds)
-        lines.append(f"  goal {type_}: do what scores: {said}")
+        yield f"  goal {type_}: do what scores: {said}"
     if evidence.undetermined:
         share = 100 * evidence.undetermined / evidence.steps
-        lines.append(
-            f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) ended both ways on the same facts"
-        )
-    lines += [f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out]
-    lines += [
-        f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits
-    ]
-    lines += [
-        f"NO GOAL for {goal.type}: {' and '.join(sorted(map(str, goal.state)))} held in {len(goal.refuted)} states in "
-        f"which the game went on, such as {goal.refuted[0].episode} step {goal.refuted[0].step}"
-        for goal in learned.refuted
-    ]
-    lines += result.played
-    lines += [
-        f"kept although wrong: {each.clause} blocks `{each.command}`, which the world allowed"
-        for each in result.verification.blocked[:_MOST_SAID]
-    ]
-    lines.append(f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside for testing:")
-    return lines
+        yield f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) ended both ways on the same facts"
+    yield from (f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out)
+    yield from (f"edited: {'/'.join((*each.at, each.key))}: {each.text or 'it'} {each.note}" for each in result.edits)
+    for refuted in learned.refuted:
+        held = f"{' and '.join(sorted(map(str, refuted.state)))} held in {len(refuted.refuted)} states"
+        first = f"{refuted.refuted[0].episode} step {refuted.refuted[0].step}"
+        yield f"NO GOAL for {refuted.type}: {held} in which the game went on, such as {first}"
+    yield from result.played
+    for blocked in result.verification.blocked[:_MOST_SAID]:
+        yield f"kept although wrong: {blocked.clause} blocks `{blocked.command}`, which the world allowed"
+    yield f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside for testing:"
 
 
 def _table(found: Verification) -> Table:
