@@ -25,7 +25,6 @@ from rpms.core.errors import InputError
 from rpms.core.verdict import Candidate, Fate
 from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.shown import one_line
-from rpms.models.catalogue import open_model
 from rpms.models.providers import Backend, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.episode import Play, play
@@ -34,7 +33,6 @@ from rpms.play.plan import NamedModel, lend
 from rpms.play.reading import NO_GOAL, Reads
 from rpms.play.seat import Seat
 from rpms.play.settings import Settings
-from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
@@ -51,13 +49,11 @@ def main(given: PlayOptions) -> None:
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    reached, reader = model_options(base_url, settings), settings.reader or ""
+    named, reader = NamedModel(model, given.world, model_options(base_url, settings)), settings.reader or ""
     console, window = make_console(), context_window(model, settings.context, base_url)
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
-    answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
-    reads = Reads.by(
-        reader, NamedModel(reader, given.world, reached), answering, person.ask_goal if person is not None else None
-    )
+    answering = person or named()
+    reads = Reads.by(reader, replace(named, name=reader), answering, person.ask_goal if person is not None else None)
     plan = settings.plan(
         found,
         model,
