@@ -384,7 +384,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--steps")
     parser.add_argument("--games", type=int, default=140)
-    parser.add_argument("--skip", type=int, default=0, help="dev games of TextWorldExpress that are left out first")
+    parser.add_argument("--skip", type=int, default=0, help="games of TextWorld and TextWorldExpress left out first")
     parser.add_argument("--checked", type=int, default=40_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("learned"))

@@ -72,8 +72,10 @@ def unpacked(data: Path, out: Path) -> Path:
     return place
 
 
-def games_of(job: Job, world: World, setting: Setting, games: int) -> tuple[list[Task], dict[str, list[Task]]]:
-    """Tasks to explore, and tasks to play by title: none that was explored."""
+def games_of(
+    job: Job, world: World, setting: Setting, games: int, skip: int
+) -> tuple[list[Task], dict[str, list[Task]]]:
+    """Tasks to explore, and tasks to play by title: none that was explored. `skip`: tasks that are left out first."""
     train = list(world.tasks("train", setting))
     random.Random(7).shuffle(train)
     if job.world == "alfworld":
@@ -83,7 +85,7 @@ def games_of(job: Job, world: World, setting: Setting, games: int) -> tuple[list
     tasks = list(world.tasks(split, setting))
     if job.world == "scienceworld":
         return train[: len(train) // 2], {split: random.Random(7).sample(tasks, min(games, len(tasks)))}
-    return train, {split: tasks[:games]}
+    return train, {split: tasks[skip:][:games]}
 
 
 def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
@@ -91,7 +93,7 @@ def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
     world = find_world(job.world)
     options = {"game": job.kind} if job.kind else {}
     setting = Setting(data=args.data) if job.world == "alfworld" else Setting(options=options)
-    explored, played = games_of(job, world, setting, MOST_GAMES.get(job.world, args.games))
+    explored, played = games_of(job, world, setting, MOST_GAMES.get(job.world, args.games), args.skip)
     out = args.out / f"{Path(job.world).name}-{job.kind}-{job.steps}-{job.seed}.yaml"
     result, seconds = learned_with(world, setting, explored, job.steps, out, job.seed)
     manual = manual_of(world, choose_manual(out))
@@ -101,7 +103,7 @@ def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
     for title, tasks in played.items():
         each = play_all(world, setting, tasks, manual)
         row[title] = {"games": each.games, "won": each.won, "score": round(each.score, 2)}
-        if job.world not in ("alfworld", "scienceworld"):
+        if job.world not in ("alfworld", "scienceworld") and job.seed == args.seeds[0]:
             row["hand"] = {"games": len(tasks), "won": play_all(world, setting, tasks, manual_of(world)).won}
     if job.world == "alfworld":
         used = {task.id for task in (*explored, *played["fresh"])}

@@ -111,6 +111,8 @@ def memories(dice: Random, folder: Path, samples: Samples) -> None:
     if dice.random() < 0.6:
         chosen[-1] = as_json(changed_tree(json.loads(chosen[-1]), dice))
         data = b"\n".join(chosen)
+    elif dice.random() < 0.01:
+        data = b'{"type": "success", "precondition": {"a": [' + dice.choice((b"[],", b'["a",1],', b"\n")) * 20_000_000
     else:
         data = changed_bytes(b"\n".join(chosen), dice)
     (folder / "memory.jsonl").write_bytes(data)

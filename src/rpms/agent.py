@@ -122,17 +122,18 @@ class Agent:
         `goal`: what is wanted in a person's own words, whatever task the observation states. What the world does not
         know for a goal is read: by the model, with rules, memory and what the observation shows.
         """
+        goal = " ".join(goal.split())
         opening = self.world.stating(task, goal) if goal else task
         if self.world.goal(opening).type == UNKNOWN_GOAL and not goal:
             stated = f"Your task is to: {task}"
             opening = stated if self.world.goal(stated).type != UNKNOWN_GOAL else opening
-        self._read_as = self._player.understand(opening, f"agent-{self._episodes + 1}")
-        task, found = goal or task, self._read_as.goal
-        self._task = task
+        read = self._player.understand(opening, f"agent-{self._episodes + 1}", goal)
+        task, found = goal or task, read.goal
+        self._task, self._request = task, goal
         carried = (*self._carried.get(task, ()), *self.method.opening(found, task))
         self._player = replace(self._player, mind=replace(self._player.mind, carried=carried))
-        self._course, self._move = self._player.begin(self._read_as), None
-        self.usage = self._read_as.usage
+        self._course, self._move = self._player.begin(read), None
+        self.usage = read.usage
         self._episodes += 1
         return found
 
@@ -186,6 +187,8 @@ class Agent:
         return f"agent-{self._episodes}"
 
     def _stating_the_task(self, observation: str, goal: Goal) -> str:
+        if self._request:
+            return self.world.stating(observation, self._request)
         stated = self._task.strip() in observation or (goal.text and goal.text in observation)
         if stated:
             return observation
@@ -255,7 +258,10 @@ class Agent:
         move = self._last()
         decision, asked = move.decision, move.asked
         progress = decision.progress
-        lines = [f"goal: {decision.goal_signature}", f"sub-goal: {progress.text} ({progress.percent}%)", "", "belief:"]
+        lines = [f"goal: {decision.goal_signature}"]
+        if move.read is not None:
+            lines += [*move.read.notes, *(move.read.readings.lines() if move.read.readings is not None else ())]
+        lines += [f"sub-goal: {progress.text} ({progress.percent}%)", "", "belief:"]
         lines += [*(f"  {line}" for line in decision.belief.lines()), f"  signature: {decision.state_signature}"]
         lines += ["", *_rules(decision)]
         lines += ["", f"memories ({len(decision.candidates)} considered, {decision.unlisted} more not listed):"]

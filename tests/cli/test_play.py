@@ -38,6 +38,7 @@ class TestPlay:
     def test_a_request_that_no_goal_fits_is_said_to_be_one(self, rpms: Rpms):
         said = rpms("play", "alfworld", "--split", "builtin", "--steps", "1", "--goal", "sing a song to me")
         assert "no goal of the manual fits `sing a song to me`" in said.out
+        assert "note: the game decides what is won, by its own goal: look at alarmclock" in said.err
 
     def test_the_baseline_has_no_rules(self, rpms: Rpms):
         assert "active rules: none" in rpms("play", "alfworld", "--condition", "baseline").out

@@ -6,13 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from rpms.foreign.limits import MOST_HUNG
 from rpms.guard import Call, Guard, read_tool_manual
-from rpms.guard.python_facts import PythonFacts
+from rpms.guard.python_facts import PythonFacts, _Worker
 
 MANUAL = """
 facts:
@@ -43,7 +46,7 @@ def interrupt(*_):
 @pytest.mark.parametrize(
     ("function", "complaint"),
     [
-        (lambda _look, _x: time.sleep(30), "did not answer within 0.2 seconds"),
+        (lambda _look, _x: time.sleep(2), "did not answer within 0.2 seconds"),
         (lambda _look, _x: 1, "gave a int, not True, False or None"),
         (lambda _look, _x: object(), "gave a object"),
         (leave, "gave a SystemExit"),
@@ -62,6 +65,49 @@ def test_a_fact_may_ask_for_another(caplog):
 
 def test_a_function_that_fails_is_the_guards_failure(caplog):
     assert judged(lambda _look, _x: 1 / 0, caplog)[:2] == ("refuse", "G-ERROR")
+
+
+def hang_in_python(_look, _x):
+    while True:
+        with suppress(Exception):
+            time.sleep(0.001)
+
+
+def wait_for_late_ones():
+    eventually = time.monotonic() + 20
+    while any(isinstance(each, _Worker) and each.late for each in threading.enumerate()):
+        assert time.monotonic() < eventually
+        time.sleep(0.01)
+
+
+def asked(function, count, caplog):
+    """Ask a function about things that differ; the threads that are left are those beyond the ones before."""
+    before = threading.active_count()
+    manual = read_tool_manual(("m.yaml", MANUAL))
+    python = PythonFacts(manual, {"fine": function, "told": lambda _look, _x: True}, seconds=0.02)
+    guard = Guard(manual, python=python)
+    rulings = [guard.check(Call("act", {"x": str(number)})).word for number in range(count)]
+    return set(rulings), threading.active_count() - before, caplog.text
+
+
+def test_a_function_that_hangs_in_python_is_ended(caplog):
+    words, _, _ = asked(hang_in_python, 2 * MOST_HUNG, caplog)
+    assert words == {"refuse"}
+    wait_for_late_ones()
+
+
+def test_functions_that_wait_for_good_keep_a_bounded_number_of_threads(caplog):
+    wait_for_late_ones()
+    gate = threading.Event()
+    try:
+        words, left, said = asked(lambda _look, _x: gate.wait(), 3 * MOST_HUNG, caplog)
+        assert (words, left) == ({"refuse"}, MOST_HUNG)
+        assert f"is not asked while {MOST_HUNG} functions do not return" in said
+        assert judged(lambda _look, _x: True, caplog)[0] == "refuse"  # of any guard in this process
+    finally:
+        gate.set()
+    wait_for_late_ones()
+    assert judged(lambda _look, _x: True, caplog)[0] == "allow"
 
 
 def test_the_proxy_outlives_functions_that_hang_exit_and_print(tmp_path):

@@ -17,17 +17,19 @@ from rpms.core.belief import StateSignature
 from rpms.core.errors import FileError, RPMSError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import read_bytes, text_lines
-from rpms.foreign.limits import MOST_YAML_NODES
+from rpms.foreign.limits import MOST_LISTED_VALUES, MOST_YAML_NODES
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.limits import spending
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.gather import gather
 from rpms.store.episodes import content_text, packed, read_episode, unpacked
+from rpms.store.evidence import read_evidence
 from rpms.store.files import write_whole
 from rpms.store.manuals import ManualText, read_manual
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
+from rpms.store.traces import read_traces
 from rpms.study.read import read_study
 from rpms.worlds.alfworld.verify import read_playthroughs
 from rpms.worlds.registry import find_world
@@ -106,6 +108,17 @@ def test_an_episode_of_many_small_values_is_counted_before_it_is_read(tmp_path):
     with pytest.raises(FileError, match="more than 4,000,000 values") as caught:
         read_episode(file)
     one_line(caught.value)
+
+
+@pytest.mark.parametrize("read", [read_memory, read_traces, read_evidence])
+@pytest.mark.parametrize("piece", ["[],", "\n", '["a",1],'])
+def test_a_file_of_many_small_values_is_counted_before_it_is_read(tmp_path, read, piece):
+    """240 MB of them took gigabytes."""
+    enough = MOST_LISTED_VALUES // sum(map(piece.count, ",[\n")) + 1
+    (tmp_path / "many.jsonl").write_text(f'{{"a": [{piece * enough}')
+    with pytest.raises(FileError) as refused:
+        read(tmp_path / "many.jsonl")
+    assert "holds more than 12,000,000 values" in one_line(refused.value)
 
 
 def test_an_honest_alias_is_read(tmp_path):

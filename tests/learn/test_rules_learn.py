@@ -278,7 +278,7 @@ def test_what_a_learner_takes_over_of_a_world_can_be_written_and_read(name):
     """Of predicates that belong together none is left out: a manual that names half of them is refused."""
     world = find_world(name)
     vocabulary = vocabulary_of(world).predicates
-    tree = manual_tree(Learned(world.name, vocabulary, (), (), {}, {}))
+    tree = manual_tree(Learned(world.name, vocabulary, (), (), {}))
     read = read_manual(universal_tier(), ManualText("learned", manual_yaml(tree), own=True))
     assert read.predicates.keys() >= vocabulary.keys()
 

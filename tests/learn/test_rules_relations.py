@@ -20,6 +20,7 @@ VOCABULARY = Vocabulary(
     {
         "at": Predicate("at", ("room",), exclusive="always"),
         "locked": Predicate("locked", ("place",)),
+        "opened": Predicate("opened", ("place",)),
         "fits": Predicate("fits", ("key", "place")),
         "door": Predicate("door", ("place", "room", "direction")),
         "blocked": Predicate("blocked", ("room", "direction")),
@@ -100,3 +101,16 @@ def test_a_table_of_names_is_marked() -> None:
     assert action is not None
     assert [table.of_names for table in action.tables] == [True]
     assert action.tables[0].kinds.truth(("thing of another game",)) is Truth.UNKNOWN
+
+
+def test_what_nobody_knew_before_is_made_unless_it_is_false_now_and_then() -> None:
+    book, names = Book("open <>", VOCABULARY), Names()
+    for number in range(6):
+        place = f"chest {'x' * (number + 1)}"
+        known = FactBelief().learn("at(hall)", place=[place], room=["hall"])
+        names.learn(known.names)
+        for before, refused in ((known, False), (known.learn(f"not locked({place})"), True)):
+            after = before if refused else before.learn(f"locked({place})", f"opened({place})")
+            attempt = book.record(SeenStep(before, after, Witness("e", number), refused), (place,), names, Random(1))
+            book.add(attempt, names)
+    assert [str(fact.clause) for fact in Outcomes(book).effects()] == ["opened(0)"]

@@ -54,6 +54,11 @@ def test_a_study_that_would_learn_and_test_the_same_games_does_not_begin(tmp_pat
     assert done.exit_code
     assert "learned from 2 of these 2 tasks" in str(done.exception)
     assert not (tmp_path / "out").exists()
+    done = rpms("study", "run", file, "--split", "builtin", "--limit", 2, "--dry-run")
+    assert "learned from 2 of these 2 tasks" in str(done.exception)
+    file.write_text(file.read_text().replace("rounds: 1", "rounds: 1, options: {goals: human}"))
+    done = rpms("study", "run", file, "--split", "builtin", "--limit", 2, "--dry-run")
+    assert "these 2 tasks" in str(done.exception), "a game in other words is the same game"
 
 
 @pytest.mark.parametrize("way", ["run", "study"])

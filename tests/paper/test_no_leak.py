@@ -13,6 +13,7 @@ from rpms.core.memory import merge
 from rpms.core.prompt import Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.wording import schema_lines
+from rpms.learn.corrections import gerund
 from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
@@ -44,7 +45,7 @@ def given_by_manual() -> set[str]:
     manual = manual_of(WORLD, Settings().sources(WORLD).manual)
     texts = [rule.text for rule in manual.rules] + [schema_lines(action) for action in manual.actions]
     texts += [f"{each.yes} {each.no} {each.name}" for each in manual.predicates.values()]
-    texts += [f"{syntax} {action.name}" for action in manual.actions for syntax in action.syntax]
+    texts += [f"{syntax} {gerund(action.name)}" for action in manual.actions for syntax in action.syntax]
     return words(" ".join(texts))
 
 

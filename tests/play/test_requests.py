@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from rpms import Agent
+from rpms.cli.export import transcript
 from rpms.core.belief import StateSignature
 from rpms.core.condition import CONDITIONS, compose
 from rpms.core.episode import Ending
@@ -22,7 +23,7 @@ from rpms.play.episode import Play, play
 from rpms.play.reading import Reads, understand
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
-from rpms.store.episodes import episode_text
+from rpms.store.episodes import EpisodeRecord, episode_text
 from rpms.store.memories import parse_memory, write_memory
 from rpms.worlds.base import REQUEST, Setting, Task
 from rpms.worlds.registry import find_world
@@ -183,6 +184,9 @@ def test_a_wrong_reading_is_noticed_and_the_next_one_taken():
     assert changes[1].extras["reading"] == "all that the goal is known to want holds, and the game goes on"
     assert changes[1].extras["readings"][1]["taken"] is True
     assert '"reading":"all that the goal is known to want holds' in episode_text(episode)
+    shown = [*transcript(EpisodeRecord.of(episode))]
+    assert "read as: pick_and_place_simple:book::bed" in shown
+    assert "another reading: all that the goal is known to want holds, and the game goes on" in shown
 
 
 def test_the_reading_that_won_is_remembered_with_the_rooms_kinds_and_is_memory_like_all_other(tmp_path):
@@ -235,3 +239,20 @@ def test_an_agent_takes_a_goal_in_ones_own_words():
         assert str(goal.signature) == "pick_clean_then_place_in_recep:apple:clean:fridge"
         assert agent.act(opening("put some spoon on countertop."))
         assert "put a washed apple into the fridge" in agent.decision.prompt.text
+        assert "put some spoon on countertop" not in agent.decision.prompt.text, "one task, the one that was asked for"
+        assert "read as: pick_clean_then_place_in_recep:apple:clean:fridge (" in agent.explain()
+        agent.reset(opening("put some spoon on countertop."), goal="sing me a song")
+        agent.act(opening("put some spoon on countertop."))
+        assert "no goal of the manual fits `sing me a song`" in agent.explain()
+
+
+def test_in_any_world_a_request_takes_the_place_of_the_games_own_task():
+    science, request = find_world("scienceworld"), "melt the chocolate for me"
+    own = "Your task is to boil water. For compounds without a boiling point, combusting the substance is also fine. "
+    asked = science.stating(f"{own}First, focus on the substance.\n\nThis room is called the hallway.", request)
+    assert "boil" not in asked
+    assert asked.startswith(request)
+    knows = compose(CONDITIONS["rules-only"], knowledge_of(science), EpisodicMemory())
+    understood = understand(science, knows, Reads(), asked, "e", request)
+    assert (understood.goal.type, understood.goal.text) == (UNKNOWN_GOAL, request)
+    assert understood.notes[0].startswith(f"no goal of the manual fits `{request}`"), "it is not passed over in silence"

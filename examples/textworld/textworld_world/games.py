@@ -10,6 +10,8 @@ from rpms.worlds.base import Task
 SPLITS = {"train": range(1, 31), "test": range(501, 531)}
 """The seeds of each split. Each kind is made with each seed."""
 KINDS = ("treasure", "coin", "custom")
+_HUNTS = (("easy", 5, 2), ("easy", 5, 4), ("medium", 10, 3), ("medium", 10, 6), ("medium", 10, 8), ("hard", 20, 3))
+"""Mode, rooms and length of TextWorld's treasure hunts of levels 3, 8, 12, 15, 18 and 21."""
 REVERSE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 
 
@@ -28,12 +30,22 @@ def make(kind: str, seed: int) -> Any:
     options = textworld.GameOptions()
     options.seeds = seed
     options.grammar.only_last_action = True
+    options.kb = _logic(treasure_hunter.KB_PATH if kind == "treasure" else None)
     if kind == "treasure":
-        return treasure_hunter.make({"level": (3, 8, 12, 15, 18, 21)[seed % 6]}, options)
+        mode, options.nb_rooms, options.quest_length = _HUNTS[seed % len(_HUNTS)]
+        return treasure_hunter.make_game(mode, options)
     if kind == "coin":
         return _coin(options, length=3 + seed % 4)
     options.nb_rooms, options.nb_objects, options.quest_length = 3 + seed % 4, 8 + seed % 7, 2 + seed % 5
     return textworld.generator.make_game(options)
+
+
+@lru_cache
+def _logic(folder: str | None) -> Any:
+    """The rules and words of games, read once: TextWorld reads them anew for every game, which takes longest."""
+    from textworld.generator import KnowledgeBase  # noqa: PLC0415
+
+    return KnowledgeBase.load(folder)
 
 
 def _coin(options: Any, length: int) -> Any:

@@ -108,6 +108,9 @@ def _known(step: StepRecord) -> Iterator[str]:
 
 
 def _done(step: StepRecord) -> Iterator[str]:
+    if why := step.extras.get("reading"):
+        yield f"another reading: {why}"
+    yield from (f"read as: {each['goal']}" for each in step.extras.get("readings", ()) if "taken" in each)
     if step.thought.strip():
         yield f"thought: {step.thought.strip()}"
     for refusal in step.extras.get("refused", ()):

@@ -76,6 +76,8 @@ def main(given: PlayOptions) -> None:
                 brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
             with closing(found.open(chosen, setting)) as game:
                 episode = seat.begin(chosen, game, brought)
+                if goal is not None and result is None:
+                    complain(f"note: the game decides what is won, by its own goal: {one_line(episode.games_own)}")
                 result = _attempt(console, episode, person, given)
             _show_end(console, result)
             if result.won:
@@ -152,7 +154,6 @@ def _show_end(console: Console, episode: Episode) -> None:
 
 _STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
 _UNFOLD = "--verbose shows all"
-_READINGS_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -189,12 +190,8 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
 def _readings(step: Step) -> Iterator[str]:
     """Reading of a request, and the reason for another one; or that none fits."""
     yield from (note for note in step.notes if note.startswith(NO_GOAL))
-    if step.readings is None:
-        return
-    if step.readings.why:
-        yield f"another reading: {step.readings.why}"
-    later = step.readings.ranked[step.readings.taken :][:_READINGS_SHOWN]
-    yield "read as: " + ", ".join(f"{each.goal.signature} ({each.probability:.0%})" for each in later)
+    if step.readings is not None:
+        yield from step.readings.lines()
 
 
 def said(observation: str) -> Text:

@@ -204,16 +204,23 @@ class FactBelief(Belief):
             return super().truth(atom)
         if atom in self.known:
             return Truth.of(self.known[atom])
-        return Truth.of(next((holds for told, holds in self._sweeping if _covers(told, atom)), None))
+        for told, holds in self._sweeping.get(atom.predicate, ()):
+            if _covers(told, atom):
+                return Truth.of(holds)
+        return Truth.UNKNOWN
 
     @cached_property
     def _certain(self) -> list[Atom]:
         return [atom for atom, holds in self.known.items() if holds]
 
     @cached_property
-    def _sweeping(self) -> list[tuple[Atom, bool]]:
-        """Known facts about many things at once, latest first."""
-        return [(atom, holds) for atom, holds in reversed(self.known.items()) if ANYTHING in atom.args]
+    def _sweeping(self) -> dict[str, list[tuple[Atom, bool]]]:
+        """By predicate, known facts about many things at once, latest first."""
+        found: dict[str, list[tuple[Atom, bool]]] = {}
+        for atom, holds in reversed(self.known.items()):
+            if ANYTHING in atom.args:
+                found.setdefault(atom.predicate, []).append((atom, holds))
+        return found
 
     @property
     def fingerprint(self) -> str:
@@ -249,11 +256,12 @@ class FactBelief(Belief):
 
 def _covers(pattern: Atom, atom: Atom) -> bool:
     """True if a fact is one of those that a fact over `_` stands for."""
-    return (
-        pattern.predicate == atom.predicate
-        and len(pattern.args) == len(atom.args)
-        and all(one in (ANYTHING, other) for one, other in zip(pattern.args, atom.args, strict=True))
-    )
+    if pattern.predicate != atom.predicate or len(pattern.args) != len(atom.args):
+        return False
+    for one, other in zip(pattern.args, atom.args, strict=True):  # noqa: SIM110  asked so often that `all` is too dear
+        if one not in (other, ANYTHING):
+            return False
+    return True
 
 
 class Done(NamedTuple):

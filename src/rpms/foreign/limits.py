@@ -38,6 +38,8 @@ LONGEST_NUMBER: Final = 2**64
 """The largest whole number: what servers and seeds may have, and short enough for every page and table."""
 MOST_JSON_VALUES: Final = 4_000_000
 """Values in one JSON text: 60 kB of gzip can hold 20 million empty lists, which take 1.5 GB."""
+MOST_LISTED_VALUES: Final = 12_000_000
+"""Values and lines in a file of JSON lines: the largest memory has ten million, and as many tiny lists take 0.5 GB."""
 MOST_YAML_NODES: Final = 50_000
 """Values in a manual or study, aliases written out, of which 430 bytes can stand for billions; each takes 75 µs."""
 MOST_TRANSCRIPT: Final = 64 * MEGABYTE
@@ -88,6 +90,8 @@ LARGEST_MESSAGE: Final = 16 * MEGABYTE
 """Bytes of one MCP message, of which a result is a part."""
 LONGEST_FACT: Final = 2.0
 """Seconds that a fact in Python may take: a model waits for the call."""
+MOST_HUNG: Final = 8
+"""Functions of facts that took longer and do not end: each keeps a thread."""
 MOST_WAITING: Final = 64 * MEGABYTE
 """Bytes of messages that wait for a reader."""
 

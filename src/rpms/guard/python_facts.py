@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import logging
 import os
 import queue
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread, current_thread, local
 from time import monotonic
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import open_regular
-from rpms.foreign.limits import LONGEST_FACT
+from rpms.foreign.limits import LONGEST_FACT, MOST_HUNG
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import PythonFact
 from rpms.guard.calls import ToolManual
@@ -66,6 +68,9 @@ class PythonFacts:
         """Ask a function. Unknown is raised where it asked for a record that was not looked up."""
         worker = current_thread()
         if not isinstance(worker, _Worker):
+            if _all_hang():
+                self._report(name, f"is not asked while {MOST_HUNG} functions do not return")
+                return None
             return self.within(lambda: self(name, *args))
         question = f"{name}{args[1:]!r}"[:_LONGEST]
         if question in self._late and monotonic() - self._late[question] < _PAUSE:
@@ -84,9 +89,7 @@ class PythonFacts:
 
     def within(self, work: Callable[[], _T]) -> _T:
         """Do something that may ask functions, in a worker; where one takes too long, again with its fact unknown."""
-        if not self._functions or isinstance(current_thread(), _Worker):
-            return work()
-        while True:
+        while self._functions and not isinstance(current_thread(), _Worker) and not _all_hang():
             worker: _Worker | None = getattr(self._mine, "worker", None)  # each thread that asks has one of its own
             if worker is None or worker.late:
                 worker = self._mine.worker = _Worker()
@@ -99,13 +102,25 @@ class PythonFacts:
             question = worker.asking[0] if worker.asking is not None else ""
             self._late[question] = monotonic()
             self._report(question, f"did not answer within {self._seconds:g} seconds")
+        return work()
 
     def _report(self, name: str, why: str) -> None:
         _LOUD.error("the fact %s %s: it is unknown", excerpt(name), why)
 
 
+class _LateError(BaseException):
+    """Ends a function that took too long, at its next step in Python; one that waits for the system goes on waiting."""
+
+
 class _Worker(Thread):
-    """Does one thing after another; if a function does not return, this thread is left to it."""
+    """Does one thing after another; one that takes too long is told to end, and this thread is left to it until then.
+
+    A process could be killed at once, but what a function holds (the host's objects, connections, what it is asked
+    about) cannot be sent to another process, and forking one with threads may hang it.
+    """
+
+    hung: ClassVar[set[_Worker]] = set()
+    """Those that were left; they are counted until they end."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -126,12 +141,25 @@ class _Worker(Thread):
                 asking = self.asking
                 if asking is not None and monotonic() - asking[1] >= seconds:
                     self.late = True
+                    self.hung.add(self)
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        ctypes.c_ulong(self.ident or 0), ctypes.py_object(_LateError)
+                    )
                     return None
 
     def run(self) -> None:
-        while not self.late:
-            work = self._asked.get()
-            try:
-                self._answers.put((work(), None))
-            except BaseException as error:  # noqa: BLE001  raised again where it was asked for
-                self._answers.put((None, error))
+        with suppress(_LateError):
+            while not self.late:
+                work = self._asked.get()
+                try:
+                    self._answers.put((work(), None))
+                except BaseException as error:  # noqa: BLE001  raised again where it was asked for
+                    self._answers.put((None, error))
+
+
+def _all_hang() -> bool:
+    """True while as many functions as may do not return, so that none is asked."""
+    for each in tuple(_Worker.hung):
+        if not each.is_alive():
+            _Worker.hung.discard(each)
+    return len(_Worker.hung) >= MOST_HUNG

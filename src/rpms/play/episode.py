@@ -44,10 +44,14 @@ class Play:
             self._outcome = start(self.game)
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
-        if request := self.task.source.get(REQUEST):
+        self.games_own = ""
+        """The goal that the game states and decides by, where somebody asked for something in other words."""
+        if request := self.task.source.get(REQUEST, ""):
+            self.games_own = player.world.goal(self._outcome.observation).text
             stated = player.world.stating(self._outcome.observation, request)
             self._outcome = replace(self._outcome, observation=stated)
-        read = replace(player, mind=mind).understand(self._outcome.observation, self.episode_id or self.task.id)
+        name = self.episode_id or self.task.id
+        read = replace(player, mind=mind).understand(self._outcome.observation, name, request)
         self.goal = read.goal
         carried = (*self.brought.carried, *player.method.opening(self.goal, self.task.id))
         self.player = replace(player, mind=replace(mind, carried=carried))

@@ -89,10 +89,15 @@ class Reads:
         return kept
 
 
-def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: str) -> Understood:
-    """The goal of an opening observation: as the world knows it, else read, by the words if the model fails."""
+def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: str, request: str = "") -> Understood:
+    """The goal of an opening observation: as the world knows it, else read, by the words if the model fails.
+
+    `request`: what somebody asked for, where the opening states that in place of the game's own task.
+    """
     goal = world.goal(opening)
-    if goal.type != UNKNOWN_GOAL or not goal.text or not forms_of(mind.schemas):
+    if request and goal.type == UNKNOWN_GOAL:
+        goal = replace(goal, text=request)
+    if goal.type != UNKNOWN_GOAL or not goal.text or not (request or forms_of(mind.schemas)):
         return Understood(goal)
     reader = reads.reader(world, mind)
     belief = world.update(world.start(goal), None, opening)
@@ -120,7 +125,7 @@ def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: st
 def _asked_of_somebody(world: World, goal: Goal, mind: Mind, reads: Reads, asking: _Asking) -> Understood:
     """The goal as a person puts it otherwise; else unknown, with a note."""
     types = [form.type for form in forms_of(mind.schemas)]
-    note = f"{NO_GOAL} `{goal.text}`; it has {', '.join(types)}"
+    note = f"{NO_GOAL} `{goal.text}`; it has {', '.join(types) or 'none that can be put in other words'}"
     if reads.ask is not None:
         told = reads.ask(goal.text, types)
         meant = goal_in_words(world, told, types, goal.text)

@@ -112,9 +112,9 @@ class Player:
     def _reads(self) -> Reads:
         return self.reads or Reads(self.model)
 
-    def understand(self, opening: str, episode: str) -> Understood:
+    def understand(self, opening: str, episode: str, request: str = "") -> Understood:
         """The goal that an opening observation states, read where it is in a person's words."""
-        return understand(self.world, self.mind, self._reads, opening, episode)
+        return understand(self.world, self.mind, self._reads, opening, episode, request)
 
     def begin(self, read: Understood) -> Course:
         """An episode before its first observation."""

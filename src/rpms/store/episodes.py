@@ -184,13 +184,13 @@ class StepRecord(Happening):
     """The active rules and schemas that the prompt does not show at this sub-goal."""
 
     def __post_init__(self) -> None:
-        """Pages take refusals apart; all other extras they show as they are."""
-        refused = self.extras.get("refused", [])
-        if not isinstance(refused, list) or not all(
-            isinstance(each, dict) and all(isinstance(each.get(name), str) for name in ("command", "reason"))
-            for each in refused
-        ):
-            raise ValueError("`refused` is not a list of commands with reasons")
+        """Refusals and readings are taken apart where they are shown; all other extras are shown as they are."""
+        for extra, inside in {"refused": ("command", "reason"), "readings": ("goal",)}.items():
+            items = self.extras.get(extra, [])
+            if not isinstance(items, list) or not all(
+                isinstance(each, dict) and all(isinstance(each.get(name), str) for name in inside) for each in items
+            ):
+                raise ValueError(f"`{extra}` is not a list of objects, each with {' and '.join(inside)}")
 
     @classmethod
     def of(cls, step: Step) -> StepRecord:

@@ -24,7 +24,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign import files as foreign
 from rpms.foreign.files import open_regular
 from rpms.foreign.json_text import NotJson, loads
-from rpms.foreign.limits import LARGEST_MEMORY
+from rpms.foreign.limits import LARGEST_MEMORY, MOST_LISTED_VALUES
 from rpms.foreign.shown import excerpt
 
 LOCK = "lock"
@@ -234,8 +234,11 @@ def remove_leftovers(folder: Path, beginning: str) -> None:
 
 
 def read_text(file: Path, largest: int = LARGEST_MEMORY) -> str:
-    """Read a user's text file, or say in one line why not."""
-    return foreign.read_text(file, largest)
+    """Read a user's text file, or say in one line why not; one of more values than there is room for is refused."""
+    text = foreign.read_text(file, largest)
+    if len(text) > MOST_LISTED_VALUES and sum(map(text.count, ",[{\n")) > MOST_LISTED_VALUES:
+        raise FileError(file, None, f"holds more than {MOST_LISTED_VALUES:,} values, which no such file does")
+    return text
 
 
 SEAL = '{"type": "seal", "sha256": "'

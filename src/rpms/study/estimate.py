@@ -17,7 +17,7 @@ from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
-from rpms.study.run import Means, StudyLayout, plan_cell, plan_round
+from rpms.study.run import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -64,6 +64,7 @@ def finished(folder: Path) -> int:
 
 def estimate_study(study: Study, models: Sequence[str], means: Means, layout: StudyLayout) -> tuple[Estimate, ...]:
     """Every run of a study, the learning rounds included, without asking a model or writing anything."""
+    refuse_overlap(study, means)
     estimator = _Estimator(study, means, layout)
     return tuple(estimate for model in models for estimate in estimator.of(model))
 

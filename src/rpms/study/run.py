@@ -35,7 +35,7 @@ from rpms.store.memories import read_frozen
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
 from rpms.store.runs import RunSummary
 from rpms.study.values import Case, Learning, Study
-from rpms.worlds.base import Setting, World
+from rpms.worlds.base import Setting, World, game_of
 
 _VARIES = ("manual", "prompts", "decoding", "context")
 """Fields in which conditions of a study may differ beside switches and memories: its author meant them to."""
@@ -200,13 +200,18 @@ def run_study(
     return tuple(results)
 
 
-def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
-    """Make every plan once, so that missing games or files, or tasks both learned from and played, stop it at once."""
+def refuse_overlap(study: Study, means: Means) -> None:
+    """Refuse a study that would play games it learns from, unless it says that this is meant."""
     if study.learning is not None and any(case.settings.overlap != ALLOW for case in study.cases if case.learns):
         tested = [task.id for task in study.choice.tasks(means.world, means.setting)]
-        learned = {task.id for task in study.learning.choice.tasks(means.world, means.setting)}
-        if shared := [task for task in tested if task in learned]:
+        learned = {game_of(task.id) for task in study.learning.choice.tasks(means.world, means.setting)}
+        if shared := [task for task in tested if game_of(task) in learned]:
             raise InputError(f"{study.file}: {overlapping(len(shared), len(tested), shared[0])}")
+
+
+def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
+    """Make every plan once, so that missing games or files, or tasks both learned from and played, stop it at once."""
+    refuse_overlap(study, means)
     for model, played in cases.items():
         if study.learning is not None and (who := study.learner(model)):
             plan_round(study, study.learning, 1, who, means)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
 from rpms.core.errors import InputError, RPMSError, WorldError
-from rpms.core.goal import Goal
+from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.reading.requests import plain_goal
@@ -180,7 +180,10 @@ class World(ABC):
         """True if the world's answer says that the command could not be done."""
 
     def stating(self, opening: str, request: str) -> str:
-        """An opening observation with a person's request for its task, whatever task the game itself states."""
+        """An opening observation with a person's request for its task, in place of the one that the game states."""
+        own = self.goal(opening)
+        if own.type != UNKNOWN_GOAL and own.text in opening:
+            return opening.replace(own.text, request, 1)
         return opening if request in opening else f"{opening}\nYour task is to: {request}"
 
     def goal_of(self, type_: str, named: Mapping[str, str], text: str) -> Goal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from rpms.core.belief import Belief
@@ -19,6 +19,8 @@ SWITCH = 3.0
 """Steps that it costs to take another reading up, beside those of its plan."""
 PRICED = 8
 """Readings whose plans are made to find the next one."""
+SHOWN = 3
+"""Readings that people are shown with a step."""
 
 Price = Callable[[Goal], float]
 """Steps that a goal takes from here; infinite where nothing leads to it."""
@@ -74,6 +76,13 @@ class Readings:
         others = weighed((now, *(each for each in rest if each is not best)), belief)
         why = f"{best.goal.object} was seen here, {now.goal.object} was not"
         return replace(self, ranked=(*self.ranked[: self.taken], best, *others), why=why)
+
+    def lines(self) -> Iterator[str]:
+        """The reading that is acted on and those after it, with the reason for a change, for people to read."""
+        if self.why:
+            yield f"another reading: {self.why}"
+        later = self.ranked[self.taken :][:SHOWN]
+        yield "read as: " + ", ".join(f"{each.goal.signature} ({each.probability:.0%})" for each in later)
 
     def record(self) -> list[dict[str, object]]:
         """The readings as JSON, for the step that begins with them."""

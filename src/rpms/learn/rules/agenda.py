@@ -19,6 +19,7 @@ from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
+from rpms.learn.rules.model import working
 from rpms.learn.rules.needs import Needs, bits, union
 from rpms.learn.rules.templates import SLOT, fill
 from rpms.learn.rules.thresholds import LIMITS
@@ -48,7 +49,7 @@ class Question:
         self.needs = needs = Needs(self.book)
         self.decisive = {bit: len(needs.decisive(bit)) for bit in bits(needs.explaining)}
         self.faultless = Counter(attempt.kinds for attempt in needs.faultless)
-        self.fit = [{kinds[slot] for kinds in self.book.worked} for slot in range(len(self.book.slots))]
+        self.fit = working(self.book)
         successes = len(self.book.successes)
         self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
         self.places = tuple(sorted({bit % needs.size for bit in bits(self.wanted | needs.required)}))

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import permutations, product
 from random import Random
 from typing import NamedTuple
@@ -54,6 +55,7 @@ class Attempt(NamedTuple):
     known: int  # What was known of all such things, by the action's revelations
     known_after: int
     lost: bool = False  # Whether the task was over for good after it
+    won: bool = False
     goal: str = ""  # The type of the goal that was pursued
     gained: float = 0.0  # By how much the score rose
     further: bool = False  # Whether the score was higher after it than ever before in the episode
@@ -68,11 +70,16 @@ class Probe(NamedTuple):
     since: int  # How many attempts there were before it was settled
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vocabulary:
     """The facts that a world's belief answers, without those that follow from kinds: these are to be learned."""
 
     predicates: Mapping[str, Predicate]
+
+    @cached_property
+    def placing(self) -> list[Predicate]:
+        """The predicates that say where the agent is: each holds of one place at a time."""
+        return [each for each in self.predicates.values() if each.exclusive == "always" and len(each.args) == 1]
 
     @property
     def companions(self) -> frozenset[str]:
@@ -130,13 +137,13 @@ class Book:
     def measure(self, belief: Belief, names: Sequence[str], places: Iterable[int] = ()) -> tuple[int, int]:
         """True facts and false facts of some names: all, or those at some places in the list of facts."""
         true = false = 0
-        facts = self.facts
+        facts, slots = self.facts, _slots(names)
         for place in places or range(len(facts)):
             fact = facts[place]
-            value = belief.truth(Atom(fact.predicate, _bound(fact.args, names)))
-            if value is Truth.TRUE:
+            value = belief.value(fact.predicate, tuple([slots.get(arg, arg) for arg in fact.args]))
+            if value:
                 true |= 1 << place
-            elif value is Truth.FALSE:
+            elif value is not None:
                 false |= 1 << place
         return true, false
 
@@ -221,10 +228,10 @@ class Book:
 
     def known(self, belief: Belief, names: Sequence[str]) -> int:
         """Known revelations, of those of which it is settled what to ask about."""
-        found = 0
+        found, slots = 0, _slots(names)
         for place, atom in enumerate(self.revelations):
             probe = self.probes.get(atom)
-            if probe is not None and belief.truth(_probing(atom, names, probe.name)) is not Truth.UNKNOWN:
+            if probe is not None and belief.truth(atom.bind({**slots, ANYTHING: probe.name})) is not Truth.UNKNOWN:
                 found |= 1 << place
         return found
 
@@ -233,10 +240,13 @@ class Book:
 
         Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known.
         """
+        if not kinds or self.worked.total() >= LIMITS.remembered:
+            return
+        slots = _slots(names)
         for atom in self.revelations:
-            for _ in range(LIMITS.probes if kinds and atom not in self.probes else 0):
+            for _ in range(LIMITS.probes if atom not in self.probes else 0):
                 name = f"{dice.choice(kinds)} ?"
-                asked = _probing(atom, names, name)
+                asked = atom.bind({**slots, ANYTHING: name})
                 if step.before.truth(asked) is Truth.UNKNOWN and step.after.truth(asked) is not Truth.UNKNOWN:
                     self.probes[atom] = Probe(name, len(self.attempts))
                     break
@@ -249,8 +259,7 @@ class Book:
         if self.plain or self.worked.total() >= LIMITS.glimpsed:
             return Glimpse()
         before, after, predicates = step.before, step.after, self.vocabulary.predicates
-        places = {each.args[0] for each in predicates.values() if each.exclusive == "always" and len(each.args) == 1}
-        places = places if before.location is not None else set()
+        places = {each.args[0] for each in self.vocabulary.placing} if before.location is not None else set()
         shown = hidden = 0
         known = {role: [name for name in found if name not in names] for role, found in after.names.items()}
         for place, atom in enumerate(self.revelations):
@@ -295,12 +304,9 @@ class Book:
         return [attempt for attempt in self.attempts if not attempt.refused]
 
 
-def _bound(args: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    return tuple([names[int(arg)] if arg.isdigit() else arg for arg in args])
-
-
-def _probing(atom: Atom, names: Sequence[str], probe: str) -> Atom:
-    return Atom(atom.predicate, tuple([probe if arg == ANYTHING else arg for arg in _bound(atom.args, names)]))
+def _slots(names: Sequence[str]) -> dict[str, str]:
+    """Names by the slots that they fill, as facts write these."""
+    return {str(place): name for place, name in enumerate(names)}
 
 
 @dataclass
@@ -308,13 +314,11 @@ class Sights:
     """Places of finds: looks into each kind of place, and finds of each kind of thing there."""
 
     looked: Counter[str] = field(default_factory=Counter)
-    found: Counter[tuple[str, str]] = field(default_factory=Counter)
-    witnesses: dict[tuple[str, str], list[Witness]] = field(default_factory=dict)
+    found: dict[tuple[str, str], list[Witness]] = field(default_factory=dict)  # By kind of thing and of place
 
     def add(self, place: str, things: Iterator[str], witness: Witness) -> None:
         """Take over what a place was seen to hold."""
         where = kind_of(place)
         self.looked[where] += 1
         for kind in dict.fromkeys(map(kind_of, things)):
-            self.found[kind, where] += 1
-            self.witnesses.setdefault((kind, where), []).append(witness)
+            self.found.setdefault((kind, where), []).append(witness)

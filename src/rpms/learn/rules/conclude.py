@@ -19,7 +19,7 @@ from rpms.learn.rules.processes import Process, processes, processes_by_role
 from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks, score_tables
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.store.evidence import Label
+from rpms.store.evidence import Label, Support
 
 _WORD = re.compile(r"[a-z]+")
 _CALL = re.compile(r"([a-z][a-z_]*)\(")  # Beginning of a tool's call, which has a name already
@@ -33,9 +33,8 @@ class Learned:
     predicates: Mapping[str, Predicate]
     actions: tuple[ActionModel, ...]
     goals: tuple[GoalModel, ...]
-    localities: Mapping[str, tuple[tuple[str, int, int], ...]] = field(default_factory=dict)
-    """Kind → kinds of places, likeliest first, each with how often one held it and how many were looked into."""
-    sights: Mapping[str, Sights] = field(default_factory=dict)
+    localities: Mapping[str, Mapping[str, Support]] = field(default_factory=dict)
+    """Kind → kinds of places, likeliest first, each with how often one held it."""
     processes: tuple[Process, ...] = ()  # What commands are good for beyond what they name, and which of them score
     scoring: tuple[str, ...] = ()  # The types of goals of which it is known what scores
     tables: tuple[ScoreTable, ...] = ()  # What scored with which things, where no fact tells
@@ -101,7 +100,6 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         models,
         tuple(goal for goal in found if goal.stands),
         _localities(ledger.sights.values()),
-        ledger.sights,
         tuple(process for each in (*links, *scores) if (process := _without(each, excluded)) is not None),
         scoring,
         score_tables(deeds),
@@ -224,16 +222,18 @@ def _makeable(models: Iterable[ActionModel], links: Iterable[Process], predicate
     return Makeable(frozenset(facts), frozenset(positional))
 
 
-def _localities(sights: Iterable[Sights]) -> dict[str, tuple[tuple[str, int, int], ...]]:
+def _localities(sights: Iterable[Sights]) -> dict[str, dict[str, Support]]:
     """Places of each kind of thing, by how often one such place held it."""
-    rows: dict[str, list[tuple[str, int, int]]] = {}
-    for sight in sights:
-        for (kind, place), count in sight.found.items():
-            rows.setdefault(kind, []).append((place, count, sight.looked[place]))
-    return {
-        kind: tuple(sorted(places, key=lambda row: (-row[1] / (row[2] + 1), row[0])))
-        for kind, places in sorted(rows.items())
-    }
+    rows = [
+        (kind, -len(steps) / (sight.looked[place] + 1), place, sight.looked[place], steps)
+        for sight in sights
+        for (kind, place), steps in sight.found.items()
+    ]
+    found: dict[str, dict[str, Support]] = {}
+    for kind, _, place, looked, steps in sorted(rows, key=lambda row: row[:3]):
+        note, shown = f"{len(steps)} of {looked} looked into", tuple(steps[: LIMITS.witnesses])
+        found.setdefault(kind, {})[place] = Support(confirmed=len(steps), witnesses=shown, note=note)
+    return found
 
 
 def _table_atom(table: KindTable, parameters: tuple[str, ...]) -> Atom:
@@ -340,7 +340,7 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
                 for each in learned.processes
             ),
         ),
-        localities={kind: tuple(place for place, _, _ in rows) for kind, rows in learned.localities.items()},
+        localities={kind: tuple(places) for kind, places in learned.localities.items()},
         kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
         facts={
             table.name: {place: frozenset(names) for place, names in table.listed.items()} for table in learned.tables

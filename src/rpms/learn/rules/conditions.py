@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from math import log, log2
 from typing import NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.model import literal_of
 from rpms.learn.rules.needs import Needs, bits
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.store.evidence import Witness
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Circumstance:
     literals: tuple[Literal, ...]
     good: int  # Attempts that came out well with it
     bad: int  # Attempts with it that did not
-    witnesses: tuple[Attempt, ...] = ()
+    witnesses: tuple[Witness, ...] = ()
 
     @property
     def share(self) -> float:
@@ -33,21 +32,6 @@ class Circumstance:
     @property
     def clauses(self) -> tuple[Clause, ...]:
         return tuple(Clause((literal,)) for literal in self.literals)
-
-
-@dataclass(eq=False)
-class Explained(Needs):
-    """Needs of which kinds explain nothing: with names that never come up twice, they would explain everything."""
-
-    preferred: frozenset[str] = frozenset()  # Slots whose facts are kept rather than others that say the same
-
-    @cached_property
-    def _explainable(self) -> list[tuple[Attempt, int, int]]:
-        return self.losses
-
-    def _worth(self, bit: int) -> tuple[int, ...]:
-        literal = literal_of(self.book.facts, bit)
-        return (not self.preferred.isdisjoint(literal.atom.args), *super()._worth(bit))
 
 
 def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool]) -> Book:
@@ -62,13 +46,17 @@ def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool
 
 
 def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstance | None:
-    """The fewest facts that tell the attempts that came out well from the others, where they mostly do."""
-    needs = Explained(book, tolerated=LIMITS.exceptions, preferred=preferred)
+    """The fewest facts that tell the attempts that came out well from the others, where they mostly do.
+
+    `preferred`: the slots whose facts are kept rather than others that say the same.
+    """
+    needs = Needs(book, tolerated=LIMITS.exceptions, kindless=True, preferred=preferred)
     if len(needs.wins) < LIMITS.fewest_good:
         return None
     wanted = needs.explaining
     bad = sum(row[1] & wanted == wanted for row in needs.losses)
-    found = Circumstance(needs.literals(wanted), len(needs.wins), bad, tuple(row[0] for row in needs.wins[:5]))
+    steps = tuple(row[0].witness for row in needs.wins[: LIMITS.witnesses])
+    found = Circumstance(needs.literals(wanted), len(needs.wins), bad, steps)
     return found if found.share >= LIMITS.often else None
 
 
@@ -114,7 +102,8 @@ def conditions(book: Book, least: float = LIMITS.often, kept: float = 0.0) -> It
         covered = [row for row in left if row.bits & mask == mask]
         bad = sum(row.attempt.refused and row.bits & mask == mask for row in rows)
         literals = tuple(features[bit].literal for bit in bits(mask))
-        found = Circumstance(literals, len(covered), bad, tuple(row.attempt for row in covered[: LIMITS.witnesses]))
+        steps = tuple(row.attempt.witness for row in covered[: LIMITS.witnesses])
+        found = Circumstance(literals, len(covered), bad, steps)
         luck = (len(left) / (len(left) + len(lost))) ** len(covered) if lost else 0.0
         named = any(literal.atom.args and not any(map(str.isdigit, literal.atom.args)) for literal in literals)
         lucky = luck > LIMITS.by_chance / (size if named else 1)  # of fixed names, there are many to choose from

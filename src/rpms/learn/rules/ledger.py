@@ -190,7 +190,7 @@ class Diary:
         for each in (book, linked.near):
             last = each.attempts[-1] if each.attempts else None
             if last is not None and last.witness == attempt.witness:
-                made, unmade = last.false & last.true_after, last.true & last.false_after
+                made, unmade = last.true_after & ~last.true, last.true & last.false_after
                 ledger.changing |= {each.facts[bit].predicate for bit in bits(made)}
                 ledger.changing |= {NOT + each.facts[bit].predicate for bit in bits(unmade)}
         self._sight(book, attempt, after)
@@ -202,7 +202,9 @@ class Diary:
         for slot, kind in enumerate(attempt.kinds):
             meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
         gained, further = said.score - self._score, said.score > self._best
-        return attempt._replace(lost=said.lost, goal=goal.type, gained=gained, further=further, meant=meant)
+        return attempt._replace(
+            lost=said.lost, won=said.won, goal=goal.type, gained=gained, further=further, meant=meant
+        )
 
     def _imagine(self, belief: Belief) -> None:
         """Look at actions that could be tried now, with what is held or with any names in their roles."""

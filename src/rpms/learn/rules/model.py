@@ -9,6 +9,7 @@ from typing import Any
 
 from rpms.core.facts import Atom, Clause, Kinds, Literal
 from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.templates import fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Support, Witness
 
@@ -83,9 +84,7 @@ class ActionModel:
     @property
     def syntax(self) -> str:
         """As the manual writes it."""
-        pieces = self.template.split("<>")
-        names = (*(f"<{name}>" for name in self.parameters), "")
-        return "".join(piece + name for piece, name in zip(pieces, names, strict=True))
+        return fill(self.template, [f"<{name}>" for name in self.parameters])
 
     @property
     def guessed(self) -> tuple[Literal, ...]:

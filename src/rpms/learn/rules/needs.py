@@ -42,6 +42,8 @@ class Needs:
     excluded: frozenset[Literal] = frozenset()  # Literals that verification has taken out
     tolerated: float = 0.0
     """Share of the successes in which a literal of the safe bound may be false: none for what the guard blocks by."""
+    kindless: bool = False  # True if kinds explain nothing: names that never come up twice would explain everything
+    preferred: frozenset[str] = frozenset()  # Slots whose facts are kept rather than others that say the same
 
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
@@ -136,6 +138,8 @@ class Needs:
         Relations come before kinds: where one was false, the kinds are not asked. Which key fits a door is no matter
         of what the two are called. Where kinds are no more than names, all facts come before them.
         """
+        if self.kindless:
+            return self.losses
         told = self.tested if self.names_for_kinds else self._relations
         worked = self.book.worked.__contains__
         return [
@@ -174,7 +178,8 @@ class Needs:
     def _worth(self, bit: int) -> tuple[int, ...]:
         known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
         literal = literal_of(self.book.facts, bit)
-        return not self._by_name(bit), known, not literal.negated, len(literal.atom.args), -bit
+        wanted = not self.preferred.isdisjoint(literal.atom.args)
+        return wanted, not self._by_name(bit), known, not literal.negated, len(literal.atom.args), -bit
 
     @cached_property
     def required(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import and_
 
 from rpms.core.facts import Atom, Clause, Literal
@@ -53,7 +53,7 @@ class Outcomes:
         """Facts that held after every success, and not before some, whatever they follow from."""
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
-            changed = [row[0].witness for row in self.rows if row[2] >> bit & row[3] >> bit & 1]
+            changed = [row[0].witness for row in self.rows if (row[2] | self._new) >> bit & row[3] >> bit & 1]
             seen = sum(row[3] >> bit & 1 for row in self.rows)
             against = [row[0].witness for row in self.rows if row[4] >> bit & 1]
             often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
@@ -62,7 +62,19 @@ class Outcomes:
                 yield induced(Clause((literal,)), changed, against, unknown=len(self.rows) - seen)
 
     def _made(self) -> Iterator[int]:
-        yield from bits(union(row[2] & row[3] for row in self.rows))
+        yield from bits(union(row[2] & row[3] for row in self.rows) | self._new)
+
+    @cached_property
+    def _new(self) -> int:
+        """Facts that hold after every success, of which nothing was known before, and that were never false: `eaten`.
+
+        Where a fact is false now and then, who only looks may find it true.
+        """
+        known = union(row[1] | row[2] for row in self.rows) | union(each.false for each in self.book.attempts)
+        known |= union(false for _, false in self.book.imagined)
+        known |= sum(1 << place for place, atom in enumerate(self.book.facts) if _fixed(atom))
+        always = self._all(row[3] for row in self.rows) & (1 << self.size) - 1
+        return always & ~known if len(self.rows) >= LIMITS.several else 0
 
     def conditional(self) -> Iterator[Induced]:
         """Facts that came about in some successes and not in others, where one fact before tells which.

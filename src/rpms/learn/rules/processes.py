@@ -22,21 +22,16 @@ from rpms.learn.rules.model import ActionModel, Induced
 from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.templates import SLOT, Names, fill
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.store.evidence import Witness
+from rpms.store.evidence import Support, Witness
 
 
 def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
     """Place of the agent, and the role of such places, if a predicate that holds of one at a time says so."""
     here = belief.location
-    if here is None:
-        return None
-    for predicate in vocabulary.predicates.values():
-        if (
-            predicate.exclusive == "always"
-            and len(predicate.args) == 1
-            and belief.truth(Atom(predicate.name, (here,))) is Truth.TRUE
-        ):
-            return here, predicate.args[0]
+    if here is not None:
+        for predicate in vocabulary.placing:
+            if belief.truth(Atom(predicate.name, (here,))) is Truth.TRUE:
+                return here, predicate.args[0]
     return None
 
 
@@ -75,9 +70,7 @@ class Process(NamedTuple):
     """Use of a command, as a manual writes it, and its evidence."""
 
     schema: ActionSchema
-    confirmed: int
-    against: int
-    witnesses: tuple[Witness, ...]
+    support: Support
     risk: float = 0.0
     """Steps that it costs beyond its own where one explores: what may end the task comes after all else."""
 
@@ -189,51 +182,30 @@ def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> 
     """Uses of an action for plans beyond its schema."""
     yield from _besides(linked, action, names)
     if linked.moves:
-        yield from _leading(linked, action.name, names)
+        yield from _at_places(linked.far, 2, f"{action.name}_there", names)
     else:
-        yield from _staying(linked, action.name, names)
+        yield from _at_places(linked.near, 1, f"{action.name}_here", names)
         yield from _giving(linked, base, action, names)
 
 
-def _at_places(book: Book, names: Names, count: int) -> tuple[tuple[str, ...], Circumstance, list[Induced]] | None:
-    """Names of an action's slots, its needs, and its effects on the last of some places: the last slots."""
+def _at_places(book: Book, count: int, name: str, names: Names) -> Iterator[Process]:
+    """Effects and revelations at the last of some places, which are the last slots: the agent's, and where it gets."""
     parameters, places = book.called(names), [str(slot) for slot in range(len(book.slots))][-count:]
     told = condition(view(book, book.attempts, lambda attempt: not attempt.refused), frozenset(places))
     if parameters is None or told is None:
-        return None
+        return
     told = _standing(told, book, places[0])
     outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
-    effects = [fact for fact in outcomes.certain() if places[-1] in fact.clause.literals[0].atom.args]
-    return parameters, told, effects
+    found = [fact for fact in outcomes.certain() if places[-1] in fact.clause.literals[0].atom.args]
+    where = [fact for fact in found if _exclusive(fact, book) and not fact.clause.literals[0].negated and count > 1]
+    other = [fact for fact in found if not _exclusive(fact, book)]
+    for title, effects in ((name, where), (f"{name}_first" if count > 1 else name, other)):
+        if effects:
+            yield process_of(title, book.template, parameters, told, effects)
+    yield from _showing(name, parameters, told, book)
 
 
-def _leading(linked: Linked, name: str, names: Names) -> Iterator[Process]:
-    """Destination of an action, and what one sees there."""
-    book = linked.far
-    if (found := _at_places(book, names, 2)) is None:
-        return
-    parameters, told, effects = found
-    where = [fact for fact in effects if _exclusive(fact, book) and not fact.clause.literals[0].negated]
-    other = [fact for fact in effects if not _exclusive(fact, book)]
-    if where:
-        yield process_of(f"{name}_there", linked.template, parameters, told, where)
-    if other:
-        yield process_of(f"{name}_there_first", linked.template, parameters, told, other)
-    yield from _showing(f"{name}_there", linked.template, parameters, told, book)
-
-
-def _staying(linked: Linked, name: str, names: Names) -> Iterator[Process]:
-    """Effects and revelations of an action at the agent's place."""
-    book = linked.near
-    if (found := _at_places(book, names, 1)) is None:
-        return
-    parameters, told, effects = found
-    if effects := [fact for fact in effects if not _exclusive(fact, book)]:
-        yield process_of(f"{name}_here", linked.template, parameters, told, effects)
-    yield from _showing(f"{name}_here", linked.template, parameters, told, book)
-
-
-def _showing(name: str, template: str, parameters: Sequence[str], told: Circumstance, book: Book) -> Iterator[Process]:
+def _showing(name: str, parameters: Sequence[str], told: Circumstance, book: Book) -> Iterator[Process]:
     """Facts that become known of all in the last slot's place, often enough to try, and what held where they did."""
     place = str(len(book.slots) - 1)
     for bit, atom in enumerate(book.revelations):
@@ -247,7 +219,7 @@ def _showing(name: str, template: str, parameters: Sequence[str], told: Circumst
         literals = tuple(dict.fromkeys((*when.literals, *told.literals)))
         fact = Induced(Clause((Literal(atom),)))
         where = "_".join(("shows", atom.predicate, *("all" if arg == ANYTHING else "its" for arg in atom.args)))
-        yield process_of(f"{name}_{where}", template, parameters, replace(when, literals=literals), (), [fact])
+        yield process_of(f"{name}_{where}", book.template, parameters, replace(when, literals=literals), (), [fact])
 
 
 def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
@@ -279,8 +251,7 @@ def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Proc
     done: set[Literal] = set()
     if parameters is None or not linked.sides:
         return
-    here, other = str(len(parameters) - 1), str(len(parameters))
-    at = next(each.name for each in predicates.values() if each.exclusive == "always" and len(each.args) == 1)
+    at, here, other = linked.vocabulary.placing[0].name, str(len(parameters) - 1), str(len(parameters))
     for (effect, relation), (good, bad) in sorted(linked.sides.items(), key=lambda each: -len(each[1][0])):
         role = predicates[relation.predicate].args[relation.args.index(ANYTHING)]
         often = len(good) >= LIMITS.several and len(bad) <= LIMITS.exceptions * (len(good) + len(bad))
@@ -289,10 +260,9 @@ def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Proc
         done.add(effect)
         binding = {ANYTHING: other}
         needs = (Literal(relation.bind(binding)), *action.guessed, Literal(Atom(at, (here,))))
-        when = Circumstance(tuple(dict.fromkeys(needs)), len(good), len(bad))
+        when = Circumstance(tuple(dict.fromkeys(needs)), len(good), len(bad), tuple(good[: LIMITS.witnesses]))
         fact = Induced(Clause((effect.bind(binding),)))
-        found = process_of(f"{action.name}_{effect.atom.predicate}", linked.template, (*parameters, role), when, [fact])
-        yield found._replace(witnesses=tuple(good[: LIMITS.witnesses]))
+        yield process_of(f"{action.name}_{effect.atom.predicate}", linked.template, (*parameters, role), when, [fact])
 
 
 def _standing(told: Circumstance, book: Book, here: str) -> Circumstance:
@@ -339,9 +309,7 @@ def process_of(
         steps=round(1 / told.share, 1),
         others=others,
     )
-    return Process(
-        schema, told.good, told.bad, tuple(attempt.witness for attempt in told.witnesses[: LIMITS.witnesses])
-    )
+    return Process(schema, Support(confirmed=told.good, against=told.bad, witnesses=told.witnesses))
 
 
 def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
@@ -357,7 +325,8 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
             shown = [fact for fact in found if fact.clause not in told and _speaks_of(fact, slot, role, book, names)]
             if shown:
                 parameters = [role if each == parameter else each for each in action.parameters]
-                when = Circumstance(action.guessed, len(rows), 0, tuple(rows[:5]))
+                steps = tuple(attempt.witness for attempt in rows[: LIMITS.witnesses])
+                when = Circumstance(action.guessed, len(rows), 0, steps)
                 yield process_of(f"{action.name}_{role}", book.template, parameters, when, (), shown)
 
 

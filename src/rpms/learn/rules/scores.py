@@ -20,6 +20,7 @@ from rpms.learn.rules.model import ActionModel, Induced
 from rpms.learn.rules.processes import Process, process_of
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.store.evidence import Support
 
 
 class Tie(NamedTuple):
@@ -33,21 +34,13 @@ class Tie(NamedTuple):
 Ties = Mapping[str, Collection[Tie]]  # By name, or the kind of a name with a number
 
 
-class ScoreRow(NamedTuple):
-    """Row of a table: two names, and its evidence."""
-
-    good: int  # Kinds of things that scored
-    tried: int
-    witnesses: tuple[Attempt, ...]
-
-
 @dataclass(frozen=True)
 class ScoreTable:
     """Scores: a kind of place → names of things, or the type of goal where any thing may do."""
 
     name: str
     args: tuple[str, str]
-    rows: Mapping[str, Mapping[str, ScoreRow]]
+    rows: Mapping[str, Mapping[str, Support]]
 
     @property
     def listed(self) -> dict[str, tuple[str, ...]]:
@@ -79,8 +72,10 @@ class _Tally:
         return (len(self.good) + LIMITS.doubt * usual) / (len(self.tried) + LIMITS.doubt)
 
     @property
-    def row(self) -> ScoreRow:
-        return ScoreRow(len(self.good), len(self.tried), tuple(self.good.values()))
+    def row(self) -> Support:
+        """Evidence in kinds of things, of which each scored at a step."""
+        steps, bad = [attempt.witness for attempt in self.good.values()], len(self.tried) - len(self.good)
+        return Support(confirmed=len(steps), against=bad, witnesses=tuple(steps[: LIMITS.witnesses]))
 
 
 def by_kinds(
@@ -147,8 +142,8 @@ def _all(rows: Mapping[str, Mapping[str, _Tally]]) -> list[_Tally]:
 
 def _when(literals: tuple[Literal, ...], tallies: Sequence[_Tally]) -> Circumstance:
     good = sum(len(each.good) for each in tallies)
-    witnesses = tuple(attempt for each in tallies for attempt in each.good.values())
-    return Circumstance(literals, good, sum(len(each.tried) for each in tallies) - good, witnesses[:5])
+    steps = tuple(attempt.witness for each in tallies for attempt in each.good.values())
+    return Circumstance(literals, good, sum(len(each.tried) for each in tallies) - good, steps[: LIMITS.witnesses])
 
 
 ADVANCED = Atom("advanced")
@@ -168,28 +163,14 @@ class Deed:
 
 def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Deed]:
     """All that scored with goals of a type; nothing where only wins do."""
-    rises = sum(_scored(attempt) for book in books for attempt in book.attempts if attempt.goal == goal)
-    wins = _endings(books, goal)
-    if rises - wins < LIMITS.score_rises:
+    every = [attempt for book in books for attempt in book.attempts if attempt.goal == goal]
+    if sum(_scored(attempt) and not attempt.won for attempt in every) < LIMITS.score_rises:
         return []
     found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=True)]
     if not any(deed.blind for deed in found):  # what facts tell may well be wanted again
         found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=False)]
     ordered = any(deed.book.template == SLOT for deed in found)
     return [deed for deed in found if deed.book.slots or not ordered]
-
-
-def _endings(books: list[Book], goal: str) -> int:
-    """Number of rises of the score with the last step of an episode."""
-    last: dict[str, Attempt] = {}
-    for book in books:
-        for attempt in book.attempts:
-            if attempt.goal != goal:
-                continue
-            before = last.get(attempt.witness.episode)
-            if before is None or before.witness.step <= attempt.witness.step:
-                last[attempt.witness.episode] = attempt
-    return sum(map(_scored, last.values()))
 
 
 def _scored(attempt: Attempt) -> bool:

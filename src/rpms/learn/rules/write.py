@@ -12,7 +12,6 @@ from rpms.core.rules import Predicate, Purpose, RuleManual
 from rpms.learn.rules.conclude import Learned, manual_from, processes_of
 from rpms.learn.rules.goals import GoalModel, literal_in
 from rpms.learn.rules.model import ActionModel, Induced, KindTable
-from rpms.learn.rules.scores import ScoreTable
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Claim, Label
 
@@ -171,21 +170,15 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
     yield from _claims_of_goals(learned)
     for process in learned.processes:
         told = _process(process.schema)
-        for key in ("effects", "observes"):
-            for text in told.get(key, ()):
-                yield Claim(
-                    ("processes", process.schema.name), key, text, confirmed=process.confirmed,
-                    against=process.against, witnesses=process.witnesses,
-                )  # fmt: skip
+        at = ("processes", process.schema.name)
+        yield from (
+            process.support.claim(at, key, text) for key in ("effects", "observes") for text in told.get(key, ())
+        )
     for scored in learned.tables:
-        yield from _claims_of_scores(scored)
-    for kind, rows in learned.localities.items():
-        for place, found, looked in rows:
-            steps = [witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())]
-            note = f"{found} of {looked} looked into"
-            yield Claim(
-                ("localities",), kind, place, confirmed=found, witnesses=tuple(steps[: LIMITS.witnesses]), note=note
-            )
+        for place, row in sorted(scored.rows.items()):
+            yield from (found.claim(("facts", scored.name), place, name) for name, found in sorted(row.items()))
+    for kind, places in learned.localities.items():
+        yield from (found.claim(("localities",), kind, place) for place, found in places.items())
 
 
 def _claims_of_goals(learned: Learned) -> Iterator[Claim]:
@@ -204,16 +197,6 @@ def _claims_of_goals(learned: Learned) -> Iterator[Claim]:
             witnesses=goal.holds[0].witnesses, counterexamples=goal.refuted[: LIMITS.witnesses],
             note="it held while the game went on, so that no goal is known",
         )  # fmt: skip
-
-
-def _claims_of_scores(table: ScoreTable) -> Iterator[Claim]:
-    for place, row in sorted(table.rows.items()):
-        for name, found in sorted(row.items()):
-            steps = tuple(attempt.witness for attempt in found.witnesses[: LIMITS.witnesses])
-            yield Claim(
-                ("facts", table.name), place, name, confirmed=found.good, against=found.tried - found.good,
-                witnesses=steps,
-            )  # fmt: skip
 
 
 def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
