@@ -140,6 +140,7 @@ def grid(
     made = rich_table(Table("", caption, tuple(columns), groups(line(*row) for row in rows), words=words))
     for column, heading in list(zip(made.columns, columns, strict=True))[words:]:
         column.width = max(column.width or 0, len(heading))
+    made.padding = (0, 1, 0, 0) if words == 1 else (0, 1)  # numbers stand close
     return made
 
 
