@@ -37,7 +37,8 @@ from rpms.core.facts import kind_of
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, Kind, Origin, SuccessSnippet, merge
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.audit import Audit, AuditFinding, Worth, audit
+from rpms.learn.audit import Audit, Worth, audit
+from rpms.learn.effects import Effect
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
@@ -279,8 +280,8 @@ def report(found: Audit, wrong: dict[str, str], good: int) -> None:
         if account is None:
             print(f"| {what} | 0 | 0 | | | | | never came to mind |")
             continue
-        cells = [_cell(finding) for finding in account.findings.values()]
-        stage = min(account.at, key=lambda stage: account.at[stage].effect.p, default="")
+        cells = [_cell(effect) for effect in account.findings.values()]
+        stage = min(account.at, key=lambda stage: account.at[stage].p, default="")
         cells.append(f"{stage} {_cell(account.at[stage])}" if stage else "")
         print(f"| {what} | {account.shown} | {account.hidden} | {' | '.join(cells)} | {account.worth} |")
     accused = {account.name: account for account in found.of(Worth.HARMFUL)}
@@ -294,8 +295,8 @@ def report(found: Audit, wrong: dict[str, str], good: int) -> None:
         print(f"  {account.name}: {account.reason}")
 
 
-def _cell(finding: AuditFinding) -> str:
-    return f"{finding.effect.estimate:+.2f} (p {finding.adjusted:.2g})"
+def _cell(effect: Effect) -> str:
+    return f"{effect.estimate:+.2f} (p {effect.adjusted:.2g})"
 
 
 if __name__ == "__main__":

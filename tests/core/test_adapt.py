@@ -237,10 +237,12 @@ class TestLessons:
             FailureLesson(GOAL, state, "open fridge 3", "no", origins=frozenset({Origin("e", 1)}), id="f")
         )
         now = StateSignature.parse("holding=none|location=sink 1")
-        assert failed_alike("open fridge 1", now, [lesson], SYNTAX, Whereabouts()) == "f"
+        assert failed_alike(["open fridge 1"], now, [lesson], SYNTAX, Whereabouts()) == {"open fridge 1": "f"}
         there = StateSignature.parse("holding=none|location=fridge 1")
-        assert failed_alike("open fridge 1", there, [lesson], SYNTAX, Whereabouts()) == "", "one stood elsewhere then"
-        assert failed_alike("open fridge 1", now, [lesson], SYNTAX, Whereabouts([TAKE], SYNTAX)) == "", "it worked too"
+        assert failed_alike(["open fridge 1"], there, [lesson], SYNTAX, Whereabouts()) == {}, "one stood elsewhere then"
+        assert failed_alike(["open fridge 1"], now, [lesson], SYNTAX, Whereabouts([TAKE], SYNTAX)) == {}, (
+            "it worked too"
+        )
 
     def test_a_critical_failure_is_known_again_with_other_instances(self):
         ended = candidate(CriticalFailure(GOAL, StateSignature(), "put apple 7 in/on fridge 2", "it ended", id="x"))

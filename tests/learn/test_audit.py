@@ -14,7 +14,7 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import Origin, SuccessSnippet, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
-from rpms.learn.audit import Account, AuditedOutcome, AuditFinding, Worth, audit, exposures_of
+from rpms.learn.audit import Account, AuditedOutcome, Worth, audit, exposures_of
 from rpms.learn.effects import Effect
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
@@ -130,7 +130,7 @@ def test_what_harms_is_found_and_what_does_nothing_is_not_accused(runs):
     assert harmful <= DANCES
     assert len(harmful) >= 2
     (kind,) = found.kinds
-    assert kind.findings[AuditedOutcome.INFEASIBLE].effect.estimate == pytest.approx(1.0, abs=0.5)
+    assert kind.findings[AuditedOutcome.INFEASIBLE].estimate == pytest.approx(1.0, abs=0.5)
     assert all(account.worth is Worth.UNKNOWN for account in found.entries if account.name not in DANCES)
     assert "with not enough evidence to tell" in found.summary
 
@@ -138,9 +138,9 @@ def test_what_harms_is_found_and_what_does_nothing_is_not_accused(runs):
 def account(success=0.0, steps=0.0, infeasible=0.0, **at: float) -> Account:
     """Effects by their estimates; those of a whole number are credible."""
 
-    def found(estimate: float) -> AuditFinding:
+    def found(estimate: float) -> Effect:
         credible = estimate and estimate == int(estimate)
-        return AuditFinding(Effect(60, 60, estimate, estimate - 1, estimate + 1, 0.01, 99), 0.01 if credible else 0.9)
+        return Effect(60, 60, estimate, estimate - 1, estimate + 1, 0.01, 99, 0.01 if credible else 0.9)
 
     whole = dict(zip(AuditedOutcome, map(found, (success, steps, infeasible)), strict=True))
     return Account("success_1", "success", whole, {stage: found(estimate) for stage, estimate in at.items()}, 1, 1)
@@ -171,7 +171,7 @@ def test_steps_at_sub_goals_are_named_in_the_reason_and_the_record(runs):
     found = audit(runs)
     stages = {stage for each in found.entries for stage in each.at}
     assert stages
-    assert all(finding.effect.testable for each in found.entries for finding in each.at.values())
+    assert all(finding.testable for each in found.entries for finding in each.at.values())
 
 
 def test_episodes_told_twice_are_one_piece_of_evidence(runs):
@@ -190,7 +190,7 @@ def test_a_turn_comes_at_the_same_step_whichever_way_the_draw_falls(runs):
     for folder in runs:
         run_folder = RunFolder(folder)
         for task in run_folder.protocol.tasks:
-            for exposure in exposures_of(run_folder.episode(task))[0]:
+            for exposure in exposures_of(run_folder.episode(task)):
                 since.setdefault((task, exposure.entry), set()).add(exposure.since)
     assert all(len(steps) == 1 for steps in since.values())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.learn.effects import (
-    Exposure,
+    Draw,
     Term,
     Trial,
     _approximated,
@@ -62,12 +61,10 @@ def played(
     """
     for number in range(episodes):
         goal = number % len(goals)
-        exposures = tuple(
-            Exposure(name, 1 if n % 2 else 5, dice.random() < chance) for n, name in enumerate(effects_by_entry)
-        )
-        did = sum(effects_by_entry[each.entry] * each.shown for each in exposures)
-        total = 20 + goals[goal] + dice.gauss(0, noise) + did
-        yield Trial(chance, exposures, lambda since, total=total: total - since + 1, ("type", f"goal {goal}"))
+        shown = {name: dice.random() < chance for name in effects_by_entry}
+        total = 20 + goals[goal] + dice.gauss(0, noise) + sum(effects_by_entry[name] * shown[name] for name in shown)
+        draws = tuple(Draw(name, shown[name], total - (0 if n % 2 else 4)) for n, name in enumerate(shown))
+        yield Trial(chance, total, draws, ("type", f"goal {goal}"))
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.8])
@@ -97,7 +94,7 @@ def test_effects_are_found_with_their_size_among_others_that_blur_them():
 def test_what_goals_take_anyway_does_not_blur_what_entries_do():
     truth = {"bad": 3.0, **{f"none {n}": 0.0 for n in range(5)}}
     trials = list(played(Random(6), truth, 120, 0.5, goals=(0, 10, 25, 40)))
-    blurred = [replace(trial, about=()) for trial in trials]
+    blurred = [trial._replace(about=()) for trial in trials]
     groups = dict.fromkeys(truth, "all")
     assert effects(trials, groups)[0]["bad"].p < 1e-3 < effects(blurred, groups)[0]["bad"].p
 

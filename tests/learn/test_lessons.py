@@ -9,7 +9,7 @@ import pytest
 
 from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.memory import FailureLesson
-from rpms.learn.corrections import LessonWriter, objection
+from rpms.learn.corrections import objection, worded_by
 from rpms.learn.harvest import harvest
 from rpms.learn.rounds import learn
 from rpms.models.base import Answer
@@ -26,7 +26,7 @@ EPISODE = scripted("pick_cool", "go to fridge 1", "take apple 99 from fridge 1",
 
 def worded(answer: str) -> FailureLesson:
     model = FunctionModel(lambda _request: Answer(answer), "openai/wordsmith")
-    return next(each for each in LessonWriter(model).over([LESSON], EPISODE) if isinstance(each, FailureLesson))
+    return next(each for each in worded_by(model, [LESSON], EPISODE) if isinstance(each, FailureLesson))
 
 
 def test_a_sound_lesson_is_taken_and_marked_with_its_origin(tmp_path):
@@ -62,11 +62,11 @@ def test_a_model_that_fails_once_costs_a_wording_and_one_that_is_gone_stops():
         def answer(_request):
             raise error
 
-        return LessonWriter(FunctionModel(answer, "m"))
+        return worded_by(FunctionModel(answer, "m"), [LESSON], EPISODE)
 
-    assert fails(ModelError("no")).over([LESSON], EPISODE) == (LESSON,)
+    assert fails(ModelError("no")) == (LESSON,)
     with pytest.raises(ModelUnavailable):
-        fails(ModelUnavailable("gone")).over([LESSON], EPISODE)
+        fails(ModelUnavailable("gone"))
 
 
 def test_learning_keeps_the_model_s_words_and_their_mark(tmp_path):

@@ -131,13 +131,13 @@ def test_in_the_paper_surprises_are_recorded_and_nothing_acts_on_them():
     manual, game = WRONG["refused"]
     quiet = played(manual, game, enforcement=PAPER, condition=FULL)
     assert "refused" in kinds(quiet)
-    assert not any(step.decision.advice.adviser.doubts or step.decision.plan.opened for step in quiet.steps)
+    assert not any(step.decision.advice.adviser.how.doubt or step.decision.plan.opened for step in quiet.steps)
 
 
 def test_without_rules_no_line_is_doubted():
     manual, game = WRONG["accepted"]
     episode = played(manual, game, condition=MEMORY_ONLY, budget=5)
-    assert not any(step.decision.advice.adviser.doubts or step.decision.plan.opened for step in episode.steps)
+    assert not any(step.decision.advice.adviser.how.doubt or step.decision.plan.opened for step in episode.steps)
 
 
 def test_a_model_that_insists_on_a_refused_command_is_not_obeyed_twice():

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import ast
+import re
+import sys
 from collections.abc import Sequence
-from functools import cache
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 import rpms
 from rpms.cli.screen import complain, say
@@ -32,18 +33,11 @@ class Known(NamedTuple):
     @property
     def summary(self) -> str:
         """First line of its help, read from the source: to import them all takes seconds."""
-        for node in _source(self.module).body:
-            match node:
-                case ast.FunctionDef(name=self.name) | ast.ClassDef(name=self.name):
-                    return (ast.get_docstring(node) or "").partition("\n")[0]
-                case ast.Assign(targets=[ast.Name(id=self.name)], value=ast.Call(keywords=words)):
-                    return str(next(ast.literal_eval(each.value) for each in words if each.arg == "help"))
-        raise LookupError(self)
-
-
-@cache
-def _source(module: str) -> ast.Module:
-    return ast.parse(Path(rpms.__file__).parent.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8"))
+        source = Path(rpms.__file__).parent.joinpath(*self.module.split(".")).with_suffix(".py").read_text("utf-8")
+        told = rf'^(?:(?:def|class) {self.name}\b.*?"""|{self.name} = typer\.Typer\(.*?help=")(.*?)("|$)'
+        if (found := re.search(told, source, re.MULTILINE | re.DOTALL)) is None:
+            raise LookupError(self)
+        return found[1]
 
 
 _WORLD = "worlds.alfworld.cli"
@@ -79,6 +73,7 @@ def make_app(word: str | None = None) -> typer.Typer:
     """The application: whole, or for a command line whose command is `word`, with that one loaded and no other."""
     app = typer.Typer(
         name="rpms",
+        cls=_Commands,
         help="Rules, memory and a deterministic belief for LLM agents in closed text worlds.",
         no_args_is_help=True,
         rich_markup_mode="rich",
@@ -150,6 +145,33 @@ def add_others(app: typer.Typer, but: Sequence[str] = ()) -> list[str]:
     return problems
 
 
+class _OnDemand:
+    """A class of another module, which is loaded when it is called."""
+
+    def __new__(cls, *given: Any, **named: Any) -> Any:
+        return getattr(import_module(cls.__module__), cls.__name__)(*given, **named)
+
+
+def _load_help() -> None:
+    """Load typer's help without Markdown and tracebacks, which it imports and does not draw: a quarter of the start."""
+    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
+    modules = {module: ModuleType(module) for module in unused.keys() - sys.modules.keys()}
+    for module, stand_in in modules.items():
+        setattr(stand_in, unused[module], type(unused[module], (_OnDemand,), {"__module__": module}))
+    sys.modules.update(modules)
+    import_module("typer.rich_utils")
+    for module in modules:
+        del sys.modules[module]
+
+
+class _Commands(TyperGroup):
+    """The commands, as their help lists them."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        _load_help()
+        super().format_help(ctx, formatter)
+
+
 class _Explained(TyperCommand):
     """A command whose options' help may name what only the settings know: `{conditions}`."""
 
@@ -164,6 +186,7 @@ class _Explained(TyperCommand):
             raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
+        _load_help()
         for each in self.params:
             if isinstance(each, TyperOption) and each.help and "{" in each.help:
                 from rpms.play.settings import NAMES  # noqa: PLC0415  few ask for help

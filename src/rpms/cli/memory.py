@@ -21,8 +21,8 @@ from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import open_regular
 from rpms.foreign.shown import excerpt
-from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
-from rpms.learn.effects import LEAST
+from rpms.learn.audit import CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
+from rpms.learn.effects import ALPHA, LEAST
 from rpms.learn.inventory import COLUMNS, Junk, difference, find_junk, full_text, pruned, row, said, stats, where_from
 from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
@@ -263,10 +263,10 @@ def _table(heading: str, accounts: Sequence[Account]) -> Table:
 
 
 def _cell(account: Account, outcome: AuditedOutcome) -> TableCell:
-    finding = account.findings[outcome]
-    if math.isnan(finding.effect.estimate):
+    effect = account.findings[outcome]
+    if math.isnan(effect.estimate):
         return TableCell("–", style="dim")
-    return TableCell(numbers(outcome, finding.effect), style="" if finding.sign(outcome) else "dim")
+    return TableCell(numbers(outcome, effect), style="" if effect.sign else "dim")
 
 
 def _refuse_existing(out: Path | None, file: Path) -> None:

@@ -302,12 +302,11 @@ def mend(
 
     An edit passes if, replayed over all given runs, it surprises at no step at which the manual was right.
     """
-    folders = [RunFolder(run) for run in runs]
-    names = {str(folder.protocol.settings.get("world", "")) for folder in folders}
+    names = {str(RunFolder(run).protocol.settings.get("world", "")) for run in runs}
     if len(names) > 1:
         raise InputError(f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one")
     world = world_named(names.pop(), runs[0])
-    moments = [moment for folder in folders for moment in moments_of(world, folder)]
+    moments = list(moments_of(world, runs))
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(world, choice), moments)
     edits = list(dict.fromkeys(each.edit for each in proposals))  # with None for lines that none passes for

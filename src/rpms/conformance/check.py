@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from rpms.conformance import about_beliefs, about_games, about_manuals, about_playing
+from rpms.conformance.properties import PROPERTIES, members
 from rpms.conformance.walk import Broken, Failed, Skipped, Subject
 from rpms.core.errors import InputError, RPMSError
 from rpms.worlds.base import Setting, World, lacking
@@ -54,7 +54,7 @@ def check_world(
         raise InputError(f"no property is called {unknown[0]!r}; choose from {names}")
     sound = not lacking(world)
     subject = Subject(world, setting or Setting(), split or (world.splits[0] if sound else ""), games, steps, seed)
-    for check in PROPERTIES if sound else (about_games.members,):
+    for check in PROPERTIES if sound else (members,):
         if not only or not sound or check.__name__ in only:
             yield _try(check, subject)
 
@@ -79,25 +79,3 @@ def _told(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}, in {frames[-1].name})" if frames else ""
     return f"raised {type(error).__name__}: {error}{place}"
-
-
-PROPERTIES: tuple[Check, ...] = (
-    about_games.members,
-    about_games.tasks,
-    about_manuals.manual,
-    about_games.games,
-    about_games.refusals,
-    about_beliefs.goals,
-    about_beliefs.belief,
-    about_beliefs.signature,
-    about_beliefs.facts,
-    about_manuals.schemas,
-    about_manuals.effects,
-    about_beliefs.drift,
-    about_manuals.progress,
-    about_playing.commands,
-    about_playing.prompts,
-    about_playing.planner,
-    about_manuals.plans,
-)
-"""Properties in the order of trial, by their functions' names; the docstring is the claim."""

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from rpms.core.belief import Belief
 from rpms.core.condition import FULL, Knowledge, compose
 from rpms.core.decide import Mind, decide
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
-from rpms.core.planning.reason import reasoner_of
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.models.policy import follow_plan
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Game, Outcome, Setting, Task, World, by_verb
+
+_T = TypeVar("_T")
 
 
 class Failed(Exception):
@@ -102,12 +103,19 @@ class Subject:
     games: int = 6
     steps: int = 30
     seed: int = 0
-    _rng: Random = field(init=False)
-    _part: str = field(init=False, default="games")
-    """The world under check, asked by the property that answers for it."""
 
-    def __post_init__(self) -> None:
-        self._rng = Random(self.seed)  # noqa: S311  dice, not secrets
+    @cached_property
+    def _rng(self) -> Random:
+        return Random(self.seed)  # noqa: S311  dice, not secrets
+
+    def _ask(self, part: str, call: Callable[..., _T], *args: object) -> _T:
+        """An answer of the world, in the name of the property that answers for it."""
+        try:
+            return call(*args)
+        except Broken:
+            raise
+        except Exception as error:
+            raise Broken(part, error) from error
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
@@ -119,10 +127,7 @@ class Subject:
     @cached_property
     def knowledge(self) -> Knowledge:
         """The world's knowledge; Broken if its manual cannot be read, which is one failure for all."""
-        try:
-            return knowledge_of(self.world)
-        except Exception as error:
-            raise Broken("manual", error) from error
+        return self._ask("manual", knowledge_of, self.world)
 
     @property
     def manual(self) -> RuleManual:
@@ -131,11 +136,9 @@ class Subject:
     @cached_property
     def _walked(self) -> tuple[Walk, ...] | Broken:
         try:
-            return tuple(self._walk(task, guided=number % 3 < 2) for number, task in enumerate(self.tasks))
+            return tuple(self._ask("games", self._walk, task, place % 3 < 2) for place, task in enumerate(self.tasks))
         except Broken as broken:
             return broken
-        except Exception as error:  # noqa: BLE001  a stranger's world may raise anything
-            return Broken(self._part, error)
 
     @property
     def walks(self) -> tuple[Walk, ...]:
@@ -147,28 +150,6 @@ class Subject:
     def rules(self, goal: Goal) -> ActiveRules:
         """The manual's rules for a goal."""
         return self.manual.active(goal.type, goal.object)
-
-    def needs(self) -> dict[str, list[str]]:
-        """The predicates that actions and processes need, each with their names."""
-        found: dict[str, list[str]] = {}
-        for schema in (*self.manual.actions, *self.manual.lore.processes):
-            clauses = (*schema.preconditions, *schema.plan)
-            for name in dict.fromkeys(literal.atom.predicate for clause in clauses for literal in clause.literals):
-                if name in self.manual.predicates:
-                    found.setdefault(name, []).append(schema.name)
-        return found
-
-    def nameless(self) -> dict[str, list[str]]:
-        """Variables of actions and processes for which no belief of the walks has a name, each with their names."""
-        roles = {role for _, moment in self.moments() for role, names in moment.belief.names.items() if names}
-        for walk in self.walks:
-            roles |= reasoner_of(self.rules(walk.goal)).lasting_names.keys()
-        found: dict[str, list[str]] = {}
-        for schema in (*self.manual.lore.processes, *self.manual.actions):
-            for variable in schema.variables:
-                if variable not in roles:
-                    found.setdefault(variable, []).append(schema.name)
-        return found
 
     def play(self, task: Task, commands: Sequence[str]) -> tuple[Outcome, ...]:
         """Open a game, give it some commands and close it."""
@@ -184,32 +165,22 @@ class Subject:
         before = [earlier.action or "" for earlier in walk.moments[1 : number + 1]]
         return [self.play(walk.task, [*before, command])[-1] for command in commands]
 
-    def _walk(self, task: Task, *, guided: bool) -> Walk:
-        self._part = "games"
-        world = self.world
+    def _walk(self, task: Task, guided: bool) -> Walk:
+        world, ask = self.world, self._ask
         with self.opened(task) as game:
             outcome, action = game.reset(), None
-            self._part = "goals"
-            goal = world.goal(outcome.observation)
-            self._part = "belief"
-            belief, moments = world.start(goal), list[Moment]()
+            goal = ask("goals", world.goal, outcome.observation)
+            belief, moments = ask("belief", world.start, goal), list[Moment]()
             while True:
-                self._part = "belief"
-                prior, belief = belief, world.update(belief, action, outcome.observation)
-                shown = view(belief)
-                self._part = "games"
+                prior, belief = belief, ask("belief", world.update, belief, action, outcome.observation)
+                shown = ask("belief", view, belief)
                 moment = Moment(action, outcome, tuple(game.admissible()), belief, (), shown)
-                self._part = "facts"
-                for atom in self.atoms(moment):
-                    truth_of(belief, atom)
-                self._part = "drift"
-                moments.append(replace(moment, contradictions=world.contradictions(belief, game)))
+                ask("facts", lambda at=moment: [truth_of(at.belief, atom) for atom in self.atoms(at)])
+                moments.append(replace(moment, contradictions=ask("drift", world.contradictions, belief, game)))
                 if outcome.done or len(moments) > self.steps:
                     return Walk(task, goal, tuple(moments))
-                self._part = "manual"
                 planned = self._planned(goal, prior, moments[-1]) if guided and self._rng.random() < 0.6 else ""
-                action = planned or self._choose(goal, moments[-1])
-                self._part = "games"
+                action = planned or ask("manual", self._choose, goal, moments[-1])
                 outcome = game.step(action)
 
     def _planned(self, goal: Goal, prior: Belief, moment: Moment) -> str:
@@ -241,16 +212,6 @@ class Subject:
         command = self._rng.choice(schemas).syntax[0]
         return re.sub(r"<[a-z_]+>", lambda _: self._rng.choice(names), command)
 
-    @cached_property
-    def strange_texts(self) -> tuple[str, ...]:
-        """Nonsense, and what the games said, cut and glued together wrongly."""
-        said = [moment.outcome.observation for walk in self.walks for moment in walk.moments]
-        texts = list(NONSENSE)
-        for _ in range(4 * len(NONSENSE)):
-            one, other = self._rng.choice(said), self._rng.choice(said)
-            texts.append(one[: self._rng.randint(0, len(one))] + other[self._rng.randint(0, len(other)) :])
-        return tuple(texts)
-
     def moments(self) -> Iterator[tuple[Walk, Moment]]:
         """Every moment of every walk."""
         yield from ((walk, moment) for walk in self.walks for moment in walk.moments)
@@ -267,15 +228,15 @@ class Subject:
 
     @cached_property
     def strange_beliefs(self) -> tuple[tuple[Goal, Belief], ...]:
-        """Beliefs after texts that no game prints."""
-        found = []
+        """Beliefs after nonsense, and after what the games said, cut and glued together wrongly."""
+        said, texts, found = [moment.outcome.observation for _, moment in self.moments()], list(NONSENSE), []
+        for _ in range(4 * len(NONSENSE)):
+            one, other = self._rng.choice(said), self._rng.choice(said)
+            texts.append(one[: self._rng.randint(0, len(one))] + other[self._rng.randint(0, len(other)) :])
         for number, (walk, moment) in enumerate(self.some_moments()):
-            for text in self.strange_texts[number % 3 :: 3]:
+            for text in texts[number % 3 :: 3]:
                 action = self._rng.choice((None, text, moment.action))
-                try:
-                    found.append((walk.goal, self.world.update(moment.belief, action, text)))
-                except Exception as error:
-                    raise Broken("belief", error) from error
+                found.append((walk.goal, self._ask("belief", self.world.update, moment.belief, action, text)))
         return tuple(found)
 
     def atoms(self, moment: Moment) -> Iterator[Atom]:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
 
 from rpms.core.actions import Instance
 from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
@@ -63,21 +62,24 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     return _verdict(replace(here, conflict=False), mode) if here is not None else _KEPT
 
 
+_Judged = tuple[Entry, Goal, dict[Atom, Truth], Objection | None]
+"""An entry and a goal, the deeds that the objection rests on, and the objection."""
+
+
 def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
     """The objection in whatever room and state: that of an earlier step, unless it rests on deeds done since."""
     key, goal = (id(entry), id(situation.goal)), situation.goal
+    judged: dict[tuple[int, int], _Judged] = rules.kept.setdefault("judged", {})
+    kept = judged.get(key)
+    if kept is not None and (kept[0] is not entry or kept[1] is not goal):
+        kept = None
+    if kept is not None and not kept[2]:
+        return kept[3]
     learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
     learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
     anywhere = TransferableFacts(situation, rules, learned_for, *learned_in)
-    judged: dict[tuple[int, int], Any] = rules.kept.setdefault("judged", {})
-    kept = judged.get(key)
-    if (
-        kept is not None
-        and (kept[0] is entry and kept[1] is goal)
-        and all(anywhere.truth(deed) is value for deed, value in kept[2].items())
-    ):
-        earlier: Objection | None = kept[3]
-        return earlier
+    if kept is not None and all(anywhere.truth(deed) is value for deed, value in kept[2].items()):
+        return kept[3]
     objection = object_to(entry, rules, anywhere)
     if len(judged) >= _JUDGED_KEPT:
         judged.clear()
@@ -127,13 +129,6 @@ def arbitrate(
             yield candidate.judged(by(candidate.entry, rules, situation, mode))
         else:
             yield candidate
-
-
-def arbitrate_here(
-    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration
-) -> Iterator[Candidate]:
-    """M_arb by what can be done from the present state."""
-    return arbitrate(candidates, rules, situation, mode, judge_here)
 
 
 def arbitrate_by_action(

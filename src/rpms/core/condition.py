@@ -9,7 +9,7 @@ from math import inf
 
 from rpms.core.acting.advice import Adviser, Spell, as_written
 from rpms.core.acting.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
-from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
+from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, judge_here
 from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here, same_occupancy
 from rpms.core.decide import Mind, Update
 from rpms.core.errors import InputError
@@ -102,7 +102,7 @@ class Knowledge:
 
 _JUDGEMENTS = {
     JudgedBy.ENTRY: arbitrate,
-    JudgedBy.HERE: arbitrate_here,
+    JudgedBy.HERE: partial(arbitrate, by=judge_here),
     JudgedBy.ACTION: arbitrate_by_action,
 }
 

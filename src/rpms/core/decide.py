@@ -96,11 +96,11 @@ class Decision:
     def bars(self, command: str) -> bool:
         """True if a command is not to be given again: it was refused, and nothing it depends on has changed."""
         trust, situation = self.noticed.trust, Situation(self.belief, self.goal)
-        return self.advice.adviser.doubts and trust.bars(command, self.schemas, situation)
+        return self.advice.adviser.how.doubt and trust.bars(command, self.schemas, situation)
 
     def ventures(self, command: str) -> bool:
         """True if a plan means to do a command against a line of the manual, so that the guard lets it pass."""
-        if not self.advice.adviser.doubts:
+        if not self.advice.adviser.how.doubt:
             return False
         begun = [option for option in self.plan.options if option.command == command]
         return any(self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun)

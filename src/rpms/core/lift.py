@@ -17,6 +17,7 @@ from rpms.core.rules import ActiveRules
 
 _FINDING = "find_"
 """Prefix of the sub-goals reached by seeing a thing; no action names the thing if one ends the episode."""
+_LIFTED_KEPT = 1_000
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 
 
@@ -80,8 +81,18 @@ def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
     """Read a snippet: `take mug 1 from desk 2` finds mug 1 on desk 2; places named before it were searched.
 
     A thing is found by the first action that names it beside a place, or that names it alone where the goal is about
-    such a thing; what was in hand is not found but used.
+    such a thing; what was in hand is not found but used. Kept with the rules for the steps to come.
     """
+    kept: dict[int, tuple[SuccessSnippet, Lifted]] = rules.kept.setdefault("lifted", {})
+    of, lifted = kept.get(id(snippet), (None, None))
+    if of is not snippet or lifted is None:
+        if len(kept) >= _LIFTED_KEPT:
+            kept.clear()
+        kept[id(snippet)] = snippet, (lifted := _lift(snippet, rules))
+    return lifted
+
+
+def _lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
     deeds = tuple(read(command, rules) for command in snippet.actions)
     held = frozenset(snippet.state_signature.get("holding") or snippet.state_signature.get("inventory") or ())
     goal = snippet.goal_signature

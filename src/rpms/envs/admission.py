@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 from collections.abc import Iterable, Mapping
@@ -28,6 +29,7 @@ _NAMES = ("id", "method", "jsonrpc", "type", "session_id", "episode_id")
 LONGEST_NAME = 200
 """Characters of what a client calls its episode, which is sent back to it."""
 LONGEST_COMMAND = 10_000
+_JSON = "application/json"
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,11 @@ def admission(host: str, allowed: Iterable[str], token: str) -> Admission:
 
 
 class Admitting:
-    """Answers only those that are admitted, and by plain HTTP only JSON that any reader can take."""
+    """Answers only those that are admitted, and passes on only messages that the code behind can read.
+
+    Others get one short line. Of plain HTTP, a body is refused before it is all in memory; on a web socket the session
+    goes on, and what is said to a client that is gone is dropped: the session then ends as others do.
+    """
 
     def __init__(self, app: Any, admitted: Admission) -> None:
         self._app, self._admitted = app, admitted
@@ -81,64 +87,53 @@ class Admitting:
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refused = self._admitted.refusal(headers)
-        json_sent = headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
-        if refused is None and scope["type"] == "http" and scope["method"] == "POST" and not json_sent:
-            refused = 415, "send JSON, with the content type application/json"
-        if refused is None:
-            await self._app(scope, receive, send)
-        elif scope["type"] == "http":
-            refusal = JSONResponse({"detail": refused[1]}, refused[0], {"connection": "close"})  # the body is not read
-            await refusal(scope, receive, send)
-        else:
+        if scope["type"] == "http":
+            await self._answer(scope, receive, send, headers.get("content-type", ""), refused)
+        elif refused is not None:
             await receive()
             await send({"type": "websocket.close", "code": 1008, "reason": refused[1]})
+        else:
+            await self._listen(scope, receive, send)
 
-
-class OfOneForm:
-    """Passes on messages that the code behind can read and answer in kind; others get one short line.
-
-    Of plain HTTP, a body is refused before it is all in memory; on a web socket the session goes on.
-    """
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "websocket":
-
-            async def next_sound() -> Any:
-                while (message := await receive())["type"] == "websocket.receive":
-                    problem = _problem(message.get("bytes") or (message.get("text") or "").encode("utf-8", "replace"))
-                    if not problem:
-                        break
-                    said = {"type": "error", "data": {"message": problem, "code": "REFUSED"}}
-                    on_mcp = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": problem}}
-                    await send({"type": "websocket.send", "text": json.dumps({**said, **on_mcp})})
-                return message
-
-            await self._app(scope, next_sound, send)
-            return
-        body, message = b"", await receive()
-        while message["type"] == "http.request":
+    async def _answer(self, scope: Any, receive: Any, send: Any, content: str, refused: tuple[int, str] | None) -> None:
+        body, message = b"", {"type": "http.disconnect"}
+        if refused is None and scope["method"] == "POST" and content.partition(";")[0].strip().lower() != _JSON:
+            refused = 415, f"send JSON, with the content type {_JSON}"
+        while refused is None:
+            message = await receive()
             body += message.get("body", b"")
             if len(body) > LARGEST_MESSAGE:
-                detail = {"detail": f"a message has at most {LARGEST_MESSAGE:,} bytes"}
-                refusal = JSONResponse(detail, 413, {"connection": "close"})  # else the rest would be waited for
-                await refusal(scope, receive, send)
-                return
-            if not message.get("more_body"):
-                if body and (problem := _problem(body)):
-                    await JSONResponse({"detail": problem}, 422)(scope, receive, send)
-                    return
-                message = {**message, "body": body}
+                refused = 413, f"a message has at most {LARGEST_MESSAGE:,} bytes"
+            elif not message.get("more_body"):
                 break
-            message = await receive()
-        read = [message]
+        if refused is not None:  # the body is not read, nor waited for
+            await JSONResponse({"detail": refused[1]}, refused[0], {"connection": "close"})(scope, receive, send)
+        elif body and (problem := _problem(body)):
+            await JSONResponse({"detail": problem}, 422)(scope, receive, send)
+        else:
+            read = [{**message, "body": body}]
 
-        async def again() -> Any:
-            return read.pop() if read else await receive()
+            async def again() -> Any:
+                return read.pop() if read else await receive()
 
-        await self._app(scope, again, send)
+            await self._app(scope, again, send)
+
+    async def _listen(self, scope: Any, receive: Any, send: Any) -> None:
+        async def tell(message: Any) -> None:
+            with contextlib.suppress(OSError):  # what a server raises where the connection is lost
+                await send(message)
+
+        async def next_sound() -> Any:
+            while (message := await receive())["type"] == "websocket.receive":
+                problem = _problem(message.get("bytes") or (message.get("text") or "").encode("utf-8", "replace"))
+                if not problem:
+                    break
+                said = {"type": "error", "data": {"message": problem, "code": "REFUSED"}}
+                on_mcp = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": problem}}
+                await tell({"type": "websocket.send", "text": json.dumps({**said, **on_mcp})})
+            return message
+
+        await self._app(scope, next_sound, tell)
 
 
 def _problem(body: bytes) -> str:

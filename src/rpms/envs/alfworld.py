@@ -19,7 +19,7 @@ from random import Random, SystemRandom
 from typing import Any, TypeVar
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import is_whole
+from rpms.envs.episodes import at_least_one, is_whole
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import GameEngine
@@ -108,16 +108,11 @@ class AlfredBatchEnv:
     """Some games played side by side, each step one command for each; a game that is over stays as it ended."""
 
     def __init__(self, game_files: Sequence[str], batch_size: int = 1, max_steps: int = 50, dialect: str = "") -> None:
-        if not is_whole(batch_size) or batch_size < 1:
-            raise InputError(f"a batch of {excerpt(batch_size, 60)} games: give a whole number, 1 or more")
-        if not is_whole(max_steps) or max_steps < 1:
-            raise InputError(f"episodes of {excerpt(max_steps, 60)} steps: give a whole number, 1 or more")
         self.gamefiles = list(game_files)
-        self.batch_size = batch_size
-        self._max_steps = max_steps
+        self.batch_size = at_least_one(batch_size, "a batch of {} games")
+        self._max_steps = at_least_one(max_steps, "episodes of {} steps")
         self._dialect = dialect
         self._slots: list[_Slot] = []
-        self._games: Iterator[str] = iter(())
         self.seed(_SEED)
 
     def seed(self, seed: int | None = None) -> list[int | None]:
@@ -233,17 +228,6 @@ _PYTHON_STATE = 3
 
 def dealt(items: Sequence[Item], seed: int | None) -> Iterator[Item]:
     """Deal the items without end; the same seed deals as `numpy.random.RandomState(seed)` would."""
-    return _deal(list(items), _generator(seed))
-
-
-def _deal(order: list[Item], words: Random) -> Iterator[Item]:
-    while order:
-        _shuffle(order, words)
-        yield from order
-
-
-def _generator(seed: int | None) -> Random:
-    words = Random()  # noqa: S311  games are dealt, not secrets
     if seed is None:
         seed = SystemRandom().getrandbits(32)
     if not 0 <= seed <= _WORD:
@@ -252,13 +236,16 @@ def _generator(seed: int | None) -> Random:
     for place in range(1, _WORDS):
         last = state[-1]
         state.append((1812433253 * (last ^ last >> 30) + place) & _WORD)
+    words = Random()  # noqa: S311  games are dealt, not secrets
     words.setstate((_PYTHON_STATE, (*state, _WORDS), None))
-    return words
+    return _shuffled(list(items), words)
 
 
-def _shuffle(order: list[Item], words: Random) -> None:
-    for last in range(len(order) - 1, 0, -1):
-        mask = (1 << last.bit_length()) - 1
-        while (other := words.getrandbits(32) & mask) > last:
-            pass
-        order[last], order[other] = order[other], order[last]
+def _shuffled(order: list[Item], words: Random) -> Iterator[Item]:
+    while order:
+        for last in range(len(order) - 1, 0, -1):
+            mask = (1 << last.bit_length()) - 1
+            while (other := words.getrandbits(32) & mask) > last:
+                pass
+            order[last], order[other] = order[other], order[last]
+        yield from order

@@ -66,9 +66,8 @@ class Episodes:
             engines = ", ".join(self.world.engines)
             raise InputError(f"{self.world.name} has no engine {engine!r}; choose one of {engines}")
         given = by_name(options, 'a world\'s options are given by name, such as {"dialect": "0.4"}')
-        self.max_steps = self.world.step_budget if max_steps is None else max_steps
-        if not is_whole(self.max_steps) or not 1 <= self.max_steps <= LONGEST_NUMBER:
-            raise InputError(f"episodes of {excerpt(max_steps, 60)} steps: give a whole number, 1 or more")
+        steps = self.world.step_budget if max_steps is None else max_steps
+        self.max_steps = at_least_one(steps, "episodes of {} steps")
         folder = Path(data).absolute() if data is not None else None
         self.setting = Setting(folder, engine, {name: _option(name, value) for name, value in given.items()})
         self.world.chosen(self.setting)
@@ -83,22 +82,18 @@ class Episodes:
         if wanted is not None and not isinstance(wanted, str) and not is_whole(wanted):
             raise InputError(f"a task is named by its id or its number, not by {excerpt(wanted, 60)}")
         if isinstance(wanted, str):
-            return self._called(wanted)
+            ids = {task.id: task for task in self.tasks}
+            if wanted not in ids:
+                near = get_close_matches(wanted[:_LONGEST_ID], ids, 1, 0.0)
+                there = f"{self.world.name}/{self.split}; did you mean {near[0]}?"
+                raise InputError(f"no task {excerpt(wanted, 80)} in {there}")
+            return ids[wanted]
         if wanted is None:
             wanted = Random(seed).randrange(len(self.tasks))  # noqa: S311  a draw, not a secret
         if not 0 <= wanted < len(self.tasks):
             there = f"{self.world.name}/{self.split} has 0 to {len(self.tasks) - 1}"
             raise InputError(f"no task {excerpt(wanted, 60)}: {there}")
         return self.tasks[wanted]
-
-    def _called(self, wanted: str) -> Task:
-        found = next((task for task in self.tasks if task.id == wanted), None)
-        if found is None:
-            near = get_close_matches(wanted[:_LONGEST_ID], [task.id for task in self.tasks], 1, 0.0)
-            raise InputError(
-                f"no task {excerpt(wanted, 80)} in {self.world.name}/{self.split}; did you mean {near[0]}?"
-            )
-        return found
 
     def start(self, task: Task) -> EnvTurn:
         """Begin a task, whether or not the last one is over."""
@@ -156,6 +151,13 @@ class Episodes:
 def is_whole(value: object) -> bool:
     """True for a number that counts something; True and False are none."""
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def at_least_one(value: int, what: str) -> int:
+    """The number, if it is one that counts something; `what` has a place for one that is not."""
+    if not is_whole(value) or not 1 <= value <= LONGEST_NUMBER:
+        raise InputError(f"{what.format(excerpt(value, 60))}: give a whole number, 1 or more")
+    return value
 
 
 def by_name(given: object, problem: str) -> dict[str, Any]:

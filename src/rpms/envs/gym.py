@@ -16,11 +16,10 @@ import re
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import EnvTurn, Episodes, by_name, is_whole
+from rpms.envs.episodes import EnvTurn, Episodes, at_least_one, by_name, is_whole
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import REQUEST, Task, World
@@ -31,19 +30,15 @@ try:
     import numpy as np
     from gymnasium.error import CustomSpaceError
     from gymnasium.spaces import Text
-    from gymnasium.utils import seeding
-    from gymnasium.vector import AutoresetMode, VectorEnv
-    from gymnasium.vector.utils import batch_space, create_shared_memory
+    from gymnasium.vector import SyncVectorEnv
+    from gymnasium.vector.utils import create_shared_memory
 except ImportError:
     raise ImportError("rpms.envs.gym needs Gymnasium: pip install 'rpms[gym]'") from None
 
-"""Characters; the longest opening of ScienceWorld has some thousands."""
 LONGEST_COMMAND = 1_000
 
 _TITLES = {"alfworld": "ALFWorld", "scienceworld": "ScienceWorld", "textworld-express": "TextWorldExpress"}
 """Spelling of worlds whose entry point does not tell it."""
-
-_Arrays = tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]
 
 
 class AnyText(Text):
@@ -70,17 +65,9 @@ class WorldEnv(gymnasium.Env[str, str]):
     """
 
     def __init__(
-        self,
-        world: str | World = "alfworld",
-        split: str | None = None,
-        *,
-        data: str | Path | None = None,
-        engine: str = "native",
-        options: Mapping[str, str] | None = None,
-        max_steps: int | None = None,
-        admissible: bool = False,
+        self, world: str | World = "alfworld", split: str | None = None, *, admissible: bool = False, **settings: Any
     ) -> None:
-        self.episodes = Episodes(world, split, data=data, engine=engine, options=options, max_steps=max_steps)
+        self.episodes = Episodes(world, split, **settings)
         self.observation_space = AnyText(LONGEST_OBSERVATION)
         self.action_space = AnyText(LONGEST_COMMAND)
         self._admissible = admissible
@@ -103,109 +90,47 @@ class WorldEnv(gymnasium.Env[str, str]):
         self.episodes.close()
 
 
-class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
-    """Many games in one process. One that is over starts the next task at the following step, as Gymnasium's own do."""
+class WorldVectorEnv(SyncVectorEnv):
+    """Many games in one process, as Gymnasium's own; arguments are checked before any game is stepped."""
 
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012  as there
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        world: str | World = "alfworld",
-        split: str | None = None,
-        *,
-        admissible: bool = False,
-        **settings: Any,
-    ) -> None:
-        if not is_whole(num_envs) or num_envs < 1:
-            raise InputError(f"{excerpt(num_envs, 60)} environments: give a whole number, 1 or more")
-        self.num_envs = num_envs
-        self.games = [Episodes(world, split, **settings) for _ in range(num_envs)]
-        self.single_observation_space = AnyText(LONGEST_OBSERVATION)
-        self.single_action_space = AnyText(LONGEST_COMMAND)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._admissible = admissible
-        self._dice = [seeding.np_random()[0] for _ in range(num_envs)]
-        self._over: list[bool] | None = None
+    def __init__(self, num_envs: int = 1, *args: Any, **settings: Any) -> None:
+        made = [WorldEnv(*args, **settings) for _ in range(at_least_one(num_envs, "{} environments"))]
+        super().__init__([iter(made).__next__] * len(made), copy=False)  # each call gives the next one
+        self.games = [env.episodes for env in made]
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Start a task in each: `seed` for the first, one more for each other, or a list of seeds."""
-        if seed is not None:
-            seeds = [seed + place for place in range(self.num_envs)] if isinstance(seed, int) else seed
-            self._check_number(seeds, "seeds")
-            if wrong := [each for each in seeds if each is not None and not (is_whole(each) and each >= 0)]:
-                raise InputError(f"a seed is a whole number, 0 or more, not {excerpt(wrong[0], 60)}")
-            self._dice = [
-                dice if each is None else seeding.np_random(each)[0]
-                for each, dice in zip(seeds, self._dice, strict=True)
-            ]
-        pairs = zip(self.games, self._dice, strict=True)
-        turns = [game.start(_chosen(game, options, dice)) for game, dice in pairs]
-        self._over = [False] * self.num_envs
-        return tuple(turn.observation for turn in turns), self._infos(turns)
+        seeds = [None] * self.num_envs if seed is None else seed
+        seeds = [seeds + place for place in range(self.num_envs)] if isinstance(seeds, int) else seeds
+        self._check_number(seeds, "seeds")
+        if wrong := [each for each in seeds if each is not None and not (is_whole(each) and each >= 0)]:
+            raise InputError(f"a seed is a whole number, 0 or more, not {excerpt(wrong[0], 60)}")
+        return super().reset(seed=list(seeds), options=by_name(options, f"options are given by name; {_OPTIONS}"))
 
-    def step(self, actions: Sequence[str]) -> _Arrays:
-        if self._over is None:
-            raise InputError("step before reset: reset the environments first, which starts their tasks")
+    def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]:
         self._check_number(actions, "commands")
-        if wrong := [action for action in actions if not isinstance(action, str)]:  # before any game is stepped
+        if wrong := [action for action in actions if not isinstance(action, str)]:
             raise InputError(f"a command is a text, not {excerpt(wrong[0], 60)}")
-        turns = [
-            game.start(_chosen(game, None, dice)) if over else game.step(action)
-            for game, dice, over, action in zip(self.games, self._dice, self._over, actions, strict=True)
-        ]
-        self._over = [turn.done for turn in turns]
-        return (
-            tuple([turn.observation for turn in turns]),
-            np.array([turn.reward for turn in turns]),
-            np.array([turn.terminated for turn in turns]),
-            np.array([turn.truncated for turn in turns]),
-            self._infos(turns),
-        )
+        return super().step(tuple(actions))
 
-    def _check_number(self, values: Sequence[Any], what: str) -> None:
-        if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
-            given = "one text" if isinstance(values, str) else excerpt(values, 60)
-        elif len(values) != self.num_envs:
+    def _check_number(self, values: Any, what: str) -> None:
+        given = "one text" if isinstance(values, str) else excerpt(values, 60)
+        if not isinstance(values, str) and isinstance(values, Sequence | np.ndarray):
+            if len(values) == self.num_envs:
+                return
             given = f"{len(values)} {what}"
-        else:
-            given = ""
-        if given:
-            raise InputError(f"{given} for {self.num_envs} environments: give a list with one for each")
-
-    def _infos(self, turns: Sequence[EnvTurn]) -> dict[str, Any]:
-        """As Gymnasium batches infos: an array for each entry, and beside it one that says where it is told."""
-        each = [_info(game, turn, self._admissible) for game, turn in zip(self.games, turns, strict=True)]
-        infos: dict[str, Any] = {}
-        for name in each[0]:
-            values = _array([info[name] for info in each])
-            infos[name], infos[f"_{name}"] = values, np.ones(self.num_envs, dtype=np.bool_)
-        return infos
-
-    def close_extras(self, **_: Any) -> None:
-        """Release the games."""
-        for game in self.games:
-            game.close()
+        raise InputError(f"{given} for {self.num_envs} environments: give a list with one for each")
 
 
-def _array(values: list[Any]) -> Any:
-    """Numbers as an array of their kind, all else as one of objects, lists included."""
-    if isinstance(values[0], bool | int | float):
-        return np.array(values)
-    array = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        array[place] = value
-    return array
+_OPTIONS = "there are task (an id or a number) and goal (what is wanted, in your own words)"
 
 
 def _chosen(episodes: Episodes, options: Mapping[str, Any] | None, dice: Any) -> Task:
-    there = "task (an id or a number) and goal (what is wanted, in your own words)"
-    given = by_name(options, f"options are given by name; there are {there}")
+    given = by_name(options, f"options are given by name; {_OPTIONS}")
     for unknown in given.keys() - {"task", "goal"}:
-        raise InputError(f"reset has no option {excerpt(unknown, 60)}; there are {there}")
+        raise InputError(f"reset has no option {excerpt(unknown, 60)}; {_OPTIONS}")
     wanted, goal = given.get("task"), given.get("goal", "")
     task = episodes.choose(int(dice.integers(len(episodes.tasks))) if wanted is None else wanted)
     if not isinstance(goal, str):
@@ -218,7 +143,7 @@ def _info(episodes: Episodes, turn: EnvTurn, admissible: bool) -> dict[str, Any]
     info = {
         "task": episodes.task.id,
         "type": episodes.task.type,
-        "score": turn.score,
+        "score": float(turn.score),
         "won": turn.won,
         "steps": episodes.steps,
     }

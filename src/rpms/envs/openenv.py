@@ -13,7 +13,6 @@ A session ends with its connection, however that ends, and what it held is relea
 
 from __future__ import annotations
 
-import contextlib
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError, RPMSError
-from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_COMMAND, LONGEST_NAME, Admission, Admitting, OfOneForm
+from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_COMMAND, LONGEST_NAME, Admission, Admitting
 from rpms.envs.episodes import EnvTurn, Episodes
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import World
@@ -99,7 +98,6 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
         super().__init__()
         self._served = served
         self._episodes: Episodes | None = None
-        self._chosen: tuple[object, ...] = ()
         self._episode_id: str | None = None
         self._admissible = False
 
@@ -118,24 +116,17 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
         """Start a task: the one that is named, or one that the seed draws. The rest is as in `Episodes`."""
         if unknown:
             raise InputError(f"reset has no argument {excerpt(next(iter(unknown)), 60)}")
-        episodes = self._of(self._served.named(world), split, options, max_steps)
+        found, data, engine = self._served.named(world), self._served.data, self._served.engine
+        episodes = Episodes(found, split, data=data, engine=engine, options=options, max_steps=max_steps)
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
             raise InputError(f"a seed is a number, not {excerpt(seed, 60)}")
-        if episode_id is not None and not _is_name(episode_id):
+        named = isinstance(episode_id, str) and len(episode_id) <= LONGEST_NAME and episode_id.isprintable()
+        if episode_id is not None and not named:
             raise InputError(f"an episode's id is a text of {LONGEST_NAME} printable characters or fewer")
-        turn = episodes.start(episodes.choose(task, seed))
-        self._episode_id, self._admissible = episode_id, bool(admissible)
-        return self._observed(episodes, turn)
-
-    def _of(self, world: World, split: str | None, options: Any, max_steps: int | None) -> Episodes:
-        """The episodes of a split; those of the last one where the same is asked for again."""
-        chosen = (world.name, split, options, max_steps)
-        if self._episodes is None or chosen != self._chosen:
-            data, engine = self._served.data, self._served.engine
-            found = Episodes(world, split, data=data, engine=engine, options=options, max_steps=max_steps)
-            self.close()
-            self._episodes, self._chosen = found, chosen
-        return self._episodes
+        chosen = episodes.choose(task, seed)
+        self.close()
+        self._episodes, self._episode_id, self._admissible = episodes, episode_id, bool(admissible)
+        return self._observed(episodes, episodes.start(chosen))
 
     def step(self, action: Command, timeout_s: float | None = None, **_: Any) -> Observed:  # noqa: ARG002
         if self._episodes is None:
@@ -180,10 +171,6 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
             episodes.close()
 
 
-def _is_name(text: object) -> bool:
-    return isinstance(text, str) and len(text) <= LONGEST_NAME and text.isprintable()
-
-
 class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: ignore[misc]
     """The client. `sync()` gives one for plain loops; a step takes a text or a `Command`."""
 
@@ -216,8 +203,6 @@ def make_app(
     """The server's application. `idle_s` ends sessions that nobody used for so long; None: never."""
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle_s)
     app: FastAPI = create_fastapi_app(lambda: WorldsEnvironment(served), Command, Observed, concurrency_config=limits)
-    app.add_middleware(_WhereNobodyListens)
-    app.add_middleware(OfOneForm)
     app.add_middleware(Admitting, admitted=admitted or Admission())
     for kind in (RPMSError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _refused)
@@ -230,20 +215,6 @@ async def _refused(_request: Request, error: Exception) -> JSONResponse:
     if isinstance(problem, list):
         problem = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problem[:3])
     return JSONResponse({"detail": excerpt(problem)}, getattr(error, "status_code", 422))
-
-
-class _WhereNobodyListens:
-    """Drops what is said to a client that is gone: the session then ends as others do, and nothing is reported."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        async def tell(message: Any) -> None:
-            with contextlib.suppress(OSError):  # what a server raises where the connection is lost
-                await send(message)
-
-        await self._app(scope, receive, tell if scope["type"] == "websocket" else send)
 
 
 def make_server(app: FastAPI, log_level: str = "warning") -> uvicorn.Server:

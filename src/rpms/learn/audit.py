@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.core.errors import InputError
 from rpms.core.verdict import Fate
 from rpms.foreign.files import is_there
-from rpms.learn.effects import NOTHING_KNOWN, Effect, Exposure, Trial, benjamini_hochberg, effects
+from rpms.learn.effects import ALPHA, Draw, Effect, Trial, benjamini_hochberg, effects, sign
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.runs import RunFolder
 
-ALPHA = 0.05  # The level at which an effect is credible, after the correction
 CORRECTION = "Benjamini-Hochberg"
 _DUE = frozenset(str(fate) for fate in Fate if fate.due)
+_STEPS_AT = "steps at "  # Before a sub-goal: the steps spent at it
 
 
 class AuditedOutcome(StrEnum):
@@ -44,29 +45,13 @@ class Worth(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AuditFinding:
-    """An effect on one outcome, with its p-value after the correction for all that were tested."""
-
-    effect: Effect
-    adjusted: float
-
-    @property
-    def credible(self) -> bool:
-        return self.adjusted <= ALPHA and not math.isnan(self.effect.estimate)
-
-    def sign(self, outcome: AuditedOutcome) -> int:
-        """1 where it is credibly for the better, -1 for the worse, 0 where that cannot be told."""
-        return outcome.better * _sign(self.effect.estimate) if self.credible else 0
-
-
-@dataclass(frozen=True, slots=True)
 class Account:
     """All that is known of what showing one entry, or one entry of a kind, does."""
 
     name: str
     kind: str
-    findings: Mapping[AuditedOutcome, AuditFinding]
-    at: Mapping[str, AuditFinding]
+    findings: Mapping[AuditedOutcome, Effect]
+    at: Mapping[str, Effect]
     """Of the steps, those spent at each sub-goal: what costs a step or two shows where steps do not vary much else."""
     won_with: int
     """Episodes that were won with it shown: the cheap counter, which is blind to what would have been won anyway."""
@@ -74,55 +59,50 @@ class Account:
 
     @property
     def shown(self) -> int:
-        return self.findings[AuditedOutcome.SUCCESS].effect.shown
+        return self.findings[AuditedOutcome.SUCCESS].shown
 
     @property
     def hidden(self) -> int:
-        return self.findings[AuditedOutcome.SUCCESS].effect.hidden
+        return self.findings[AuditedOutcome.SUCCESS].hidden
 
     @property
     def worth(self) -> Worth:
         """Success decides, else steps and infeasible actions if they agree; steps at sub-goals as the total does."""
-        signs = {outcome: finding.sign(outcome) for outcome, finding in self.findings.items()}
-        whole = AuditedOutcome.STEPS.better * _sign(self.findings[AuditedOutcome.STEPS].effect.estimate)
-        parts = _agreed({finding.sign(AuditedOutcome.STEPS) for finding in self.at.values()})
-        verdict = signs[AuditedOutcome.SUCCESS] or _agreed({*signs.values(), parts if parts == whole else 0})
+        signs = {outcome: outcome.better * effect.sign for outcome, effect in self.findings.items()}
+        parts = _agreed({effect.sign for effect in self.at.values()})
+        whole = sign(self.findings[AuditedOutcome.STEPS].estimate)
+        at_sub_goals = AuditedOutcome.STEPS.better * parts if parts == whole else 0
+        verdict = signs[AuditedOutcome.SUCCESS] or _agreed({*signs.values(), at_sub_goals})
         return {1: Worth.HELPFUL, -1: Worth.HARMFUL, 0: Worth.UNKNOWN}[verdict]
 
     @property
     def reason(self) -> str:
         """The credible effects in words; nothing where there is none."""
-        found = [(str(outcome), outcome, finding) for outcome, finding in self.findings.items()]
-        found += [(_steps_at(stage), AuditedOutcome.STEPS, finding) for stage, finding in self.at.items()]
+        found: dict[str, Effect] = {**self.findings, **{_STEPS_AT + stage: effect for stage, effect in self.at.items()}}
         words = [
-            f"{what} {numbers(outcome, finding.effect)}, p {finding.adjusted:.2g} corrected"
-            for what, outcome, finding in found
-            if finding.credible
+            f"{what} {numbers(what, effect)}, p {effect.adjusted:.2g} corrected"
+            for what, effect in found.items()
+            if effect.adjusted <= ALPHA and not math.isnan(effect.estimate)
         ]
         return f"shown in {self.shown} and hidden in {self.hidden} episodes: {'; '.join(words)}" if words else ""
 
     def record(self) -> dict[str, Any]:
         """As JSON; null for what is not known."""
-        counts = {name: getattr(self, name) for name in ("shown", "hidden", "won_with", "lost_with")}
         return {
             "name": self.name,
             "kind": self.kind,
             "verdict": str(self.worth),
-            **counts,
-            "effects": {str(outcome): _numbers(finding) for outcome, finding in self.findings.items()},
-            "steps_at": {stage: _numbers(finding) for stage, finding in self.at.items()},
+            **{name: getattr(self, name) for name in ("shown", "hidden", "won_with", "lost_with")},
+            "effects": {str(outcome): _numbers(effect) for outcome, effect in self.findings.items()},
+            "steps_at": {stage: _numbers(effect) for stage, effect in self.at.items()},
         }
 
 
-def numbers(outcome: AuditedOutcome, effect: Effect) -> str:
+def numbers(outcome: str, effect: Effect) -> str:
     """An effect with its interval, if there is one: `+3.1 (+1.2 to +5.0)`; of success, in points of a hundred."""
-    scale, form = (100, "+.0f") if outcome is AuditedOutcome.SUCCESS else (1, "+.1f")
+    scale, form = (100, "+.0f") if outcome == AuditedOutcome.SUCCESS else (1, "+.1f")
     ends = f"{scale * effect.low:{form}} to {scale * effect.high:{form}}" if math.isfinite(effect.low) else "–"
     return f"{scale * effect.estimate:{form}} ({ends})"
-
-
-def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)
 
 
 def _agreed(signs: set[int]) -> int:
@@ -130,9 +110,9 @@ def _agreed(signs: set[int]) -> int:
     return told.pop() if len(told) == 1 else 0
 
 
-def _numbers(finding: AuditFinding) -> dict[str, float | None]:
-    found = {name: getattr(finding.effect, name) for name in ("estimate", "low", "high", "p")}
-    found |= {"p_corrected": finding.adjusted, "detectable": finding.effect.detectable}
+def _numbers(effect: Effect) -> dict[str, float | None]:
+    found = {name: getattr(effect, name) for name in ("estimate", "low", "high", "p")}
+    found |= {"p_corrected": effect.adjusted, "detectable": effect.detectable}
     return {name: value if math.isfinite(value) else None for name, value in found.items()}
 
 
@@ -145,7 +125,7 @@ class Audit:
     episodes: int
     world: str
     masks: tuple[float, ...]
-    left_out: tuple[Path, ...] = field(default=())  # Runs that hid nothing
+    left_out: tuple[Path, ...]  # Runs that hid nothing
 
     def of(self, worth: Worth) -> tuple[Account, ...]:
         return tuple(account for account in self.entries if account.worth is worth)
@@ -178,92 +158,87 @@ class Audit:
         }
 
 
-@dataclass(frozen=True, slots=True)
+class Exposure(NamedTuple):
+    """One entry whose turn came in one episode."""
+
+    entry: str
+    kind: str
+    since: int  # The step at which its turn came, from 1
+    shown: bool
+
+
+def exposures_of(record: EpisodeRecord) -> tuple[Exposure, ...]:
+    """The entries whose turn came in an episode, each at the first step at which it did."""
+    found: dict[str, Exposure] = {}
+    for step in record.steps:
+        for one in step.candidates:
+            if one.fate in _DUE and one.entry not in found:
+                found[one.entry] = Exposure(one.entry, one.kind, step.number, one.fate != Fate.HIDDEN)
+    return tuple(found.values())
+
+
+@dataclass(frozen=True)
 class _Played:
     """An episode of a masked run."""
 
     record: EpisodeRecord
     mask: float
     budget: int
-    exposures: tuple[Exposure, ...]
 
-    def outcome(self, which: AuditedOutcome) -> Callable[[int], float]:
-        row = self.record.row
-        match which:
-            case AuditedOutcome.SUCCESS:
-                return lambda _since: float(row.won)
-            case AuditedOutcome.STEPS:
-                length = row.steps if row.won else max(row.steps, self.budget)
-                return lambda since: float(length - since + 1)
-        infeasible = [step.infeasible for step in self.record.steps]
-        return lambda since: float(sum(infeasible[since - 1 :]))
+    @cached_property
+    def exposures(self) -> tuple[Exposure, ...]:
+        return exposures_of(self.record)
 
-    def at(self, stage: str) -> Callable[[int], float]:
-        """The steps spent at a sub-goal; those to the step budget are spent where the episode ended."""
-        stages = self.stages
-        if stages and not self.record.row.won:
-            stages += stages[-1:] * (self.budget - len(stages))
-        return lambda since: float(stages[since - 1 :].count(stage))
-
-    @property
+    @cached_property
     def stages(self) -> list[str]:
-        """The sub-goal of each step."""
-        return [step.progress.sub_goal for step in self.record.steps]
+        """The sub-goal of each step; those to the step budget are spent where the episode ended."""
+        stages = [step.progress.sub_goal for step in self.record.steps]
+        return stages if self.record.row.won else stages + stages[-1:] * (self.budget - len(stages))
 
-    def trial(self, outcome: Callable[[int], float]) -> Trial:
+    def outcome(self, measure: str, since: int) -> float:
+        """An outcome, or the steps at a sub-goal, from a step on."""
+        row = self.record.row
+        match measure:
+            case AuditedOutcome.SUCCESS:
+                return float(row.won)
+            case AuditedOutcome.STEPS:
+                return float((row.steps if row.won else max(row.steps, self.budget)) - since + 1)
+            case AuditedOutcome.INFEASIBLE:
+                return float(sum(step.infeasible for step in self.record.steps[since - 1 :]))
+        return float(self.stages[since - 1 :].count(measure.removeprefix(_STEPS_AT)))
+
+    def trial(self, measure: str) -> Trial:
         """The episode as evidence, with what was known of it beforehand."""
         goal = self.record.goal_signature
         about = (self.record.row.type, goal.split(":")[1] if ":" in goal else goal, goal, self.record.task)
-        return Trial(1 - self.mask, self.exposures, outcome, about)
-
-
-def exposures_of(record: EpisodeRecord) -> tuple[tuple[Exposure, ...], dict[str, str]]:
-    """The entries whose turn came in an episode, each with the first step at which it did, and their kinds."""
-    found: dict[str, Exposure] = {}
-    kinds: dict[str, str] = {}
-    for step in record.steps:
-        for candidate in step.candidates:
-            if candidate.fate in _DUE and candidate.entry not in found:
-                shown = candidate.fate != Fate.HIDDEN
-                found[candidate.entry] = Exposure(candidate.entry, step.number, shown)
-                kinds[candidate.entry] = candidate.kind
-    return tuple(found.values()), kinds
+        draws = (Draw(one.entry, one.shown, self.outcome(measure, one.since)) for one in self.exposures)
+        return Trial(1 - self.mask, self.outcome(measure, 1), tuple(draws), about)
 
 
 def audit(folders: Sequence[Path]) -> Audit:
     """Estimate what each entry does, from runs of one world; runs that hid nothing are an InputError, or left out."""
     played: dict[tuple[str, str], _Played] = {}
-    kinds: dict[str, str] = {}
     left_out: list[Path] = []
     worlds: set[str] = set()
-    masks: set[float] = set()
     for folder in folders:
         run = RunFolder(folder)
-        mask = _mask_of(run)
-        if not mask:
+        retrieval, budget = (run.protocol.settings.get(name) for name in ("retrieval", "step_budget"))
+        mask = retrieval.get("mask") if isinstance(retrieval, Mapping) else None
+        if not isinstance(mask, int | float) or not 0 < mask < 1:
             left_out.append(folder)
             continue
         worlds.add(str(run.protocol.settings.get("world", "")))
-        masks.add(mask)
-        budget = run.protocol.settings.get("step_budget")
         for task in run.protocol.tasks:
             if is_there(run.file(task)) and (run.protocol.hash, task) not in played:
-                record = run.episode(task)
-                exposures, of_kind = exposures_of(record)
-                kinds |= of_kind
                 length = budget if isinstance(budget, int) else 0
-                played[run.protocol.hash, task] = _Played(record, mask, length, exposures)
+                played[run.protocol.hash, task] = _Played(run.episode(task), float(mask), length)
     if not played:
         raise InputError(_unmasked(left_out))
     if len(worlds) > 1:
         raise InputError(f"these runs are of {' and '.join(sorted(worlds))}; audit the runs of one world together")
-    return _audited(list(played.values()), kinds, worlds.pop(), tuple(sorted(masks)), tuple(left_out))
-
-
-def _mask_of(run: RunFolder) -> float:
-    retrieval = run.protocol.settings.get("retrieval")
-    mask = retrieval.get("mask") if isinstance(retrieval, Mapping) else None
-    return float(mask) if isinstance(mask, int | float) and 0 < mask < 1 else 0.0
+    every = list(played.values())
+    masks = tuple(sorted({each.mask for each in every}))
+    return Audit(*_accounts(every), len(every), worlds.pop(), masks, tuple(left_out))
 
 
 def _unmasked(left_out: Sequence[Path]) -> str:
@@ -277,75 +252,50 @@ def _unmasked(left_out: Sequence[Path]) -> str:
     )
 
 
-def _audited(
-    played: Sequence[_Played],
-    kinds: Mapping[str, str],
-    world: str,
-    masks: tuple[float, ...],
-    left_out: tuple[Path, ...],
-) -> Audit:
-    by_entry: dict[str, Mapping[str, Effect]] = {}
-    by_kind: dict[str, Mapping[str, Effect]] = {}
-    for outcome in AuditedOutcome:
-        by_entry[outcome], by_kind[outcome] = effects([each.trial(each.outcome(outcome)) for each in played], kinds)
-    stages = sorted({stage for each in played for stage in each.stages})
-    for stage in stages:
-        by_entry[_steps_at(stage)], _ = effects([each.trial(each.at(stage)) for each in played], kinds)
-    counts: defaultdict[str, Counter[bool]] = defaultdict(Counter)
-    of_kind: defaultdict[str, Counter[bool]] = defaultdict(Counter)
-    for each in played:
-        shown = {exposure.entry for exposure in each.exposures if exposure.shown}
-        for entry in shown:
-            counts[entry][each.record.row.won] += 1
-        for kind in {kinds[entry] for entry in shown}:
-            of_kind[kind][each.record.row.won] += 1
-    entries = _accounts(by_entry, stages, kinds, counts)
-    return Audit(
-        tuple(sorted(entries, key=_most_telling)),
-        _accounts(by_kind, (), {kind: kind for kind in by_kind[AuditedOutcome.SUCCESS]}, of_kind),
-        len(played),
-        world,
-        masks,
-        left_out,
-    )
+def _accounts(played: Sequence[_Played]) -> tuple[tuple[Account, ...], tuple[Account, ...]]:
+    """The accounts of entries, and of their kinds: of these, the steps at each sub-goal are not told."""
+    kinds = {one.entry: one.kind for each in played for one in each.exposures}
+    at = [
+        _STEPS_AT + stage for stage in sorted({step.progress.sub_goal for each in played for step in each.record.steps})
+    ]
+    found = {measure: effects([each.trial(measure) for each in played], kinds) for measure in (*AuditedOutcome, *at)}
+    shown = [({one.entry for one in each.exposures if one.shown}, each.record.row.won) for each in played]
+    entries = _corrected({measure: by_entry for measure, (by_entry, _) in found.items()}, kinds, shown)
+    by_kind = {str(outcome): found[outcome][1] for outcome in AuditedOutcome}
+    of_kind = [({kinds[name] for name in names}, won) for names, won in shown]
+    names = {kind: kind for kind in by_kind[AuditedOutcome.SUCCESS]}
+    return tuple(sorted(entries, key=_most_telling)), _corrected(by_kind, names, of_kind)
 
 
-def _accounts(
-    found: Mapping[str, Mapping[str, Effect]],
-    stages: Sequence[str],
-    kinds: Mapping[str, str],
-    counts: Mapping[str, Counter[bool]],
+def _corrected(
+    found: Mapping[str, Mapping[str, Effect]], kinds: Mapping[str, str], shown: Iterable[tuple[set[str], bool]]
 ) -> tuple[Account, ...]:
     """Accounts with the correction over all of them and all that was measured; what could not be found is no test."""
     tested = {
-        (name, measure): effect.p
-        for measure, effects_ in found.items()
-        for name, effect in effects_.items()
+        (measure, name): effect
+        for measure, by_name in found.items()
+        for name, effect in by_name.items()
         if effect.testable
     }
-    adjusted = dict(zip(tested, benjamini_hochberg(list(tested.values())), strict=True))
+    adjusted = benjamini_hochberg([effect.p for effect in tested.values()])
+    tested = {key: replace(tested[key], adjusted=p) for key, p in zip(tested, adjusted, strict=True)}
+    with_it = Counter((name, won) for names, won in shown for name in names)
 
-    def finding(name: str, measure: str) -> AuditFinding:
-        return AuditFinding(found[measure].get(name, NOTHING_KNOWN), adjusted.get((name, measure), 1.0))
+    def account(name: str, kind: str) -> Account:
+        whole = {
+            outcome: tested.get((outcome, name)) or found[outcome].get(name, Effect(0, 0)) for outcome in AuditedOutcome
+        }
+        at = {
+            measure.removeprefix(_STEPS_AT): tested[measure, name]
+            for measure in found
+            if measure.startswith(_STEPS_AT) and (measure, name) in tested
+        }
+        return Account(name, kind, whole, at, with_it[name, True], with_it[name, False])
 
-    return tuple(
-        Account(
-            name,
-            kind,
-            {outcome: finding(name, outcome) for outcome in AuditedOutcome},
-            {stage: finding(name, _steps_at(stage)) for stage in stages if (name, _steps_at(stage)) in tested},
-            counts[name][True] if name in counts else 0,
-            counts[name][False] if name in counts else 0,
-        )
-        for name, kind in kinds.items()
-    )
-
-
-def _steps_at(stage: str) -> str:
-    return f"steps at {stage}"
+    return tuple(account(*each) for each in kinds.items())
 
 
 def _most_telling(account: Account) -> tuple[int, float, str]:
     order = (Worth.HARMFUL, Worth.HELPFUL, Worth.UNKNOWN)
-    least = min(finding.effect.p for finding in (*account.findings.values(), *account.at.values()))
+    least = min(effect.p for effect in (*account.findings.values(), *account.at.values()))
     return order.index(account.worth), least, account.name

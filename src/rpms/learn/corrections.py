@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 
 from rpms.core.actions import ActionSchema, Instance
 from rpms.core.belief import Belief, Situation
@@ -39,30 +38,18 @@ def in_words(clause: Clause, rules: ActiveRules) -> str:
 def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
     """Effects of an action in words, and what it needs and leaves as it was, as `still: you hold the object`."""
     changed = {literal.atom.predicate for literal in schema.effects}
-    kept = [
-        f"still: {literal_in_words(clause.literals[0], rules)}"
-        for clause in schema.preconditions
-        if len(clause.literals) == 1 and schema.effects and _kept(clause.literals[0], rules, changed)
-    ]
-    return (*(literal_in_words(literal, rules) for literal in schema.effects), *kept)
-
-
-def _kept(literal: Literal, rules: ActiveRules, changed: set[str]) -> bool:
-    """Only of what is exclusive, such as the one thing in hand, is it worth saying that it stays."""
-    predicate = rules.predicates.get(literal.atom.predicate)
-    exclusive = predicate is not None and predicate.exclusive == "always"
-    return exclusive and not literal.negated and literal.atom.predicate not in changed
+    exclusive = {name for name, predicate in rules.predicates.items() if predicate.exclusive == "always"}
+    worth_saying = exclusive - changed if schema.effects else set()  # such as the one thing in hand
+    alone = [clause.literals[0] for clause in schema.preconditions if len(clause.literals) == 1]
+    kept = [each for each in alone if each.atom.predicate in worth_saying and not each.negated]
+    effects = [literal_in_words(literal, rules) for literal in schema.effects]
+    return (*effects, *(f"still: {literal_in_words(literal, rules)}" for literal in kept))
 
 
 def template_of(schema: ActionSchema, command: str) -> str:
     """The way of writing an action that a command follows, with `{object}` for names, as in Appendix F."""
-    syntax = next((way for way in schema.syntax if _one_way(way).match(command) is not None), schema.syntax[0])
-    return _PARAMETER.sub(r"{\1}", syntax)
-
-
-@lru_cache(maxsize=512)
-def _one_way(syntax: str) -> ActionSchema:
-    return ActionSchema("one", (syntax,))
+    ways = zip(schema.syntax, schema.patterns, strict=True)
+    return _PARAMETER.sub(r"{\1}", next((way for way, own in ways if own.fullmatch(command)), schema.syntax[0]))
 
 
 _DUTIES = (
@@ -160,40 +147,29 @@ _INSTRUCTION = (
 )
 
 
-@dataclass(frozen=True)
-class LessonWriter:
-    """Puts lessons of one episode into a model's words, as far as they stand up to the check."""
+def worded_by(model: Model, entries: Iterable[Entry], episode: Episode) -> tuple[Entry, ...]:
+    """The entries of an episode, its lessons in a model's words as far as these stand up to the check.
 
-    model: Model
+    ModelUnavailable passes through; another failure leaves a lesson as it was.
+    """
+    return merge([_worded(model, entry, episode) for entry in entries])
 
-    def over(self, entries: Iterable[Entry], episode: Episode) -> tuple[Entry, ...]:
-        """The same entries, merged anew. ModelUnavailable passes through; another failure leaves a lesson as it was."""
-        return merge(self._worded(entries, episode))
 
-    def _worded(self, entries: Iterable[Entry], episode: Episode) -> Iterator[Entry]:
-        for entry in entries:
-            if isinstance(entry, FailureLesson):
-                step = episode.steps[min(entry.origins).step - 1]
-                text = self._ask(step, episode)
-                if text and not objection(text, step):
-                    yield replace(entry, corrective_rule=text, worded_by=one_line(self.model.name, 80))
-                    continue
-            yield entry
-
-    def _ask(self, step: Step, episode: Episode) -> str:
-        lines = list(_told(step, episode))
-        blocks = (
-            make_block(Part.INSTRUCTION, "", [_INSTRUCTION]),
-            make_block(Part.OBSERVATION, "", lines),
-        )
-        try:
-            answer = self.model.answer(Request(Prompt(blocks), _DECODING, f"lesson {episode.task} {step.number}"))
-        except ModelUnavailable:
-            raise
-        except ModelError:
-            return ""
-        text = answer.text.strip()
-        return text.rpartition("Lesson:")[2].strip().partition("\n")[0].strip()
+def _worded(model: Model, entry: Entry, episode: Episode) -> Entry:
+    if not isinstance(entry, FailureLesson):
+        return entry
+    step = episode.steps[min(entry.origins).step - 1]
+    told = make_block(Part.OBSERVATION, "", list(_told(step, episode)))
+    prompt = Prompt((make_block(Part.INSTRUCTION, "", [_INSTRUCTION]), told))
+    try:
+        answer = model.answer(Request(prompt, _DECODING, f"lesson {episode.task} {step.number}"))
+    except ModelUnavailable:
+        raise
+    except ModelError:
+        return entry
+    text = answer.text.strip().rpartition("Lesson:")[2].strip().partition("\n")[0].strip()
+    sound = text and not objection(text, step)
+    return replace(entry, corrective_rule=text, worded_by=one_line(model.name, 80)) if sound else entry
 
 
 def objection(text: str, step: Step) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist, median
 from typing import NamedTuple
@@ -37,11 +37,10 @@ def p_value(terms: Sequence[Term]) -> float:
     """P-value of the randomisation test: chance alone sets shown and hidden at least so far apart, either way."""
     kept = [term for term in _tempered(terms) if abs(term.value) > 1e-12]
     score = math.fsum(term.surprise * term.value for term in kept)
-    pairs = [(term.value, term.chance) for term in kept]
-    turned = [(-value, chance) for value, chance in pairs]
-    one, other = ((pairs, score), (turned, -score)) if score >= 0 else ((turned, -score), (pairs, score))
-    either = _upper_tail(*one)
-    return min(1.0, 2 * (either if either < 0.5 else min(either, _upper_tail(*other))))  # two tails are at least 1
+    side = 1 if score >= 0 else -1
+    one, other = ([(way * term.value, term.chance) for term in kept] for way in (side, -side))
+    tail = _upper_tail(one, side * score)
+    return min(1.0, 2 * (tail if tail < 0.5 else min(tail, _upper_tail(other, -side * score))))  # both are at least 1
 
 
 def _tempered(terms: Sequence[Term]) -> list[Term]:
@@ -117,7 +116,8 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-LEVEL = 0.95  # Of intervals; what is left of 1 is the level of tests
+ALPHA = 0.05  # The level at which an effect is credible, after the correction
+LEVEL = 1 - ALPHA  # Of intervals
 LEAST = 10
 """Episodes in which an entry's turn must have come before it is tested, and an interval told: with fewer, nothing could
 be found, and each test makes the correction harder for the others."""
@@ -131,24 +131,26 @@ _AVERAGE = 4.0  # Average episodes that are added to those about the same, so th
 _SAME = 1e-9  # A standard error below which all episodes went alike, but for rounding
 
 
-class Exposure(NamedTuple):
+class Draw(NamedTuple):
     """One entry whose turn came in one episode."""
 
     entry: str
-    since: int  # The step at which its turn came, from 1
     shown: bool
+    after: float  # Outcome from its turn on
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(NamedTuple):
     """One episode as evidence."""
 
     chance: float  # Of each entry to be shown
-    exposures: tuple[Exposure, ...]
-    outcome: Callable[[int], float]
-    """Outcome of the episode from a step on: a number, the part before that step left out."""
+    total: float  # Outcome of the whole episode
+    draws: tuple[Draw, ...]
     about: tuple[str, ...] = ()
     """Facts known before it began, from the general to the special: type of task, goal, task."""
+
+    def without(self, did: Mapping[str, float]) -> float:
+        """The outcome without what entries did."""
+        return self.total - math.fsum(did.get(draw.entry, 0.0) * (draw.shown - self.chance) for draw in self.draws)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +159,17 @@ class Effect:
 
     shown: int
     hidden: int
-    estimate: float
-    low: float  # Of the interval, as `high`; infinite where there are few episodes, or all went alike
-    high: float
-    p: float  # 1 where nothing could be found, and so nothing was tested
+    estimate: float = math.nan
+    low: float = -math.inf  # Of the interval, as `high`; infinite where there are few episodes, or all went alike
+    high: float = math.inf
+    p: float = 1.0  # 1 where nothing could be found, and so nothing was tested
     differing: int = 0  # Episodes in which the outcome was not what it was in most
+    adjusted: float = 1.0  # P-value after the correction for all that were tested
+
+    @property
+    def sign(self) -> int:
+        """1 for a credible rise, -1 for a credible fall, 0 where neither can be told."""
+        return sign(self.estimate) if self.adjusted <= ALPHA else 0
 
     @property
     def detectable(self) -> float:
@@ -175,44 +183,26 @@ class Effect:
         return enough and bool(self.shown and self.hidden)
 
 
-NOTHING_KNOWN = Effect(0, 0, math.nan, -math.inf, math.inf, 1.0)
+def sign(value: float) -> int:
+    """1, -1 or 0; 0 for what is not a number."""
+    return (value > 0) - (value < 0)
 
 
 def effects(trials: Sequence[Trial], groups: Mapping[str, str]) -> tuple[dict[str, Effect], dict[str, Effect]]:
     """The effect of each entry, and of one entry of each group, by names that `groups` gives them."""
-    read = [_Read.of(trial) for trial in trials]
-    folds = [_fitted(read, [n for n in range(len(read)) if n % _FOLDS != fold]) for fold in range(_FOLDS)]
-    rest = [trial.without(folds[number % _FOLDS]) for number, trial in enumerate(read)]
+    folds = [_fitted(trials, [n for n in range(len(trials)) if n % _FOLDS != fold]) for fold in range(_FOLDS)]
+    rest = [trial.without(folds[number % _FOLDS]) for number, trial in enumerate(trials)]
     by_entry: dict[str, Effect] = {}
     pooled: defaultdict[str, list[Term]] = defaultdict(list)
-    for entry, own in _by_entry(read, range(len(read))).items():
+    for entry, own in _by_entry(trials, range(len(trials))).items():
         values = own.freed(rest, [folds[number % _FOLDS].get(entry, 0.0) for number in own.trials])
         terms = [
-            Term(number, read[number].chance, surprise > 0, value)
+            Term(number, trials[number].chance, surprise > 0, value)
             for number, surprise, value in zip(own.trials, own.surprises, values, strict=True)
         ]
         by_entry[entry] = effect_of(terms, own.differing)
         pooled[groups[entry]] += terms
     return by_entry, {group: effect_of(terms, len(terms)) for group, terms in sorted(pooled.items())}
-
-
-class _Read(NamedTuple):
-    """A trial with its outcome worked out: the whole, and what of it came from each entry's turn on."""
-
-    chance: float
-    total: float
-    draws: tuple[tuple[str, float, float], ...]
-    """Entry, whether it was shown less the chance of that, and what came from its turn on."""
-    about: tuple[str, ...]
-
-    @classmethod
-    def of(cls, trial: Trial) -> _Read:
-        draws = tuple((each.entry, each.shown - trial.chance, trial.outcome(each.since)) for each in trial.exposures)
-        return cls(trial.chance, trial.outcome(1), draws, trial.about)
-
-    def without(self, did: Mapping[str, float]) -> float:
-        """The outcome without what entries did."""
-        return self.total - math.fsum(did.get(entry, 0.0) * surprise for entry, surprise, _ in self.draws)
 
 
 @dataclass(slots=True)
@@ -240,14 +230,14 @@ class _Own:
         return values
 
 
-def _by_entry(trials: Sequence[_Read], taken: Iterable[int]) -> dict[str, _Own]:
+def _by_entry(trials: Sequence[Trial], taken: Iterable[int]) -> dict[str, _Own]:
     found: defaultdict[str, _Own] = defaultdict(_Own)
     came: defaultdict[str, Counter[float]] = defaultdict(Counter)
     for number in taken:
-        for entry, surprise, after in trials[number].draws:
+        for entry, shown, after in trials[number].draws:
             own = found[entry]
             own.trials.append(number)
-            own.surprises.append(surprise)
+            own.surprises.append(shown - trials[number].chance)
             own.before.append(trials[number].total - after)
             came[entry][after] += 1
     for entry, own in found.items():
@@ -269,7 +259,7 @@ def _alike(about: Sequence[tuple[str, ...]]) -> list[list[list[int]]]:
     return [level for level in levels if level]
 
 
-def _fitted(trials: Sequence[_Read], taken: Sequence[int]) -> dict[str, float]:
+def _fitted(trials: Sequence[Trial], taken: Sequence[int]) -> dict[str, float]:
     """Effects of all entries fitted together, each only as far as it stands out of chance."""
     rest = [trial.total for trial in trials]
     entries = {entry: own for entry, own in _by_entry(trials, taken).items() if own.differing >= _DIFFERING}
@@ -284,7 +274,7 @@ def _fitted(trials: Sequence[_Read], taken: Sequence[int]) -> dict[str, float]:
     return did
 
 
-def _standing_out(own: _Own, values: Sequence[float], trials: Sequence[_Read]) -> float:
+def _standing_out(own: _Own, values: Sequence[float], trials: Sequence[Trial]) -> float:
     chances = (trials[n].chance for n in own.trials)
     spread = math.fsum(c * (1 - c) * value * value for c, value in zip(chances, values, strict=True))
     score = math.fsum(s * value for s, value in zip(own.surprises, values, strict=True))
@@ -296,7 +286,7 @@ def _standing_out(own: _Own, values: Sequence[float], trials: Sequence[_Read]) -
 def effect_of(terms: Sequence[Term], differing: int) -> Effect:
     """The effect behind some draws, with its interval and the probability that chance alone does as much."""
     shown = sum(term.shown for term in terms)
-    untested = Effect(shown, len(terms) - shown, math.nan, -math.inf, math.inf, 1.0, differing)
+    untested = Effect(shown, len(terms) - shown, differing=differing)
     count = len({term.trial for term in terms})
     if not untested.shown or not untested.hidden or count < 3:
         return untested

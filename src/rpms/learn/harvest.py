@@ -74,8 +74,7 @@ def harvest_by(how: str | Own, episode: Episode, manual: RuleManual, origin: str
 
 def harvest(episode: Episode, manual: RuleManual, origin: str = "", how: Harvest = PAPER) -> tuple[Entry, ...]:
     """The entries of one episode, merged and in a fixed order; `origin` names it in them, the task's id by default."""
-    found = _Episode(episode, manual, origin or episode.task, how) if episode.steps else None
-    return merge(found.entries()) if found is not None else ()
+    return merge(_Episode(episode, manual, origin or episode.task, how).entries()) if episode.steps else ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,8 @@ class _Episode:
             yield from self._requests()
         learned: set[tuple[str, ...]] = set()
         for step in self._survived:
-            if step.command and self._usable(step) and not self._asked(step) and not self._answers(step):
+            asks = self._asked(step) or _has_asked(step.decision.belief, step)  # neither a deed nor a refusal
+            if step.command and self._usable(step) and not asks:
                 for entry in self._of_step(step):
                     again = isinstance(entry, FailureLesson) and entry.key() in learned
                     if not again:  # an episode is evidence for a lesson once, however often it failed in that way
@@ -123,12 +123,8 @@ class _Episode:
         return later[0].decision.belief if later else None
 
     def _asked(self, step: Step) -> bool:
-        """True if the world answered with a question: neither a deed nor a refusal."""
+        """True if the world answered with a question."""
         return _has_asked(self._after(step), step)
-
-    def _answers(self, step: Step) -> bool:
-        """True if a step was decided with a question open."""
-        return _has_asked(step.decision.belief, step)
 
     def _snippets(self) -> Iterator[SuccessSnippet]:
         """Cut the episode where its progress reached a new height, and keep what was done on the way there."""
@@ -137,7 +133,7 @@ class _Episode:
         taken: list[Step] = []
         began = 0  # where in them the leg begins that follows the last taking
         for place, step in enumerate(steps):
-            if self._answers(step) and step.command.isdecimal():
+            if _has_asked(step.decision.belief, step) and step.command.isdecimal():
                 pass  # the number of an option means nothing elsewhere; what it completed is the command asked about
             elif (self.how.refused or self._asked(step) or not step.infeasible) and self._is_action(step):
                 taken.append(step)
@@ -153,7 +149,9 @@ class _Episode:
                 continue
             for part in dict.fromkeys((0, began)):  # the whole way, and the last leg of it
                 leg = taken[part:]
-                if leg and not (len(leg) == 1 and self._moved(leg[0])):
+                after = self._after(leg[0]) if len(leg) == 1 else None
+                moved = after is not None and after.location != leg[0].decision.belief.location
+                if leg and not moved:
                     yield self._snippet(leg[-self.how.longest :], now.sub_goal)
             onward = not won and now.sub_goal.startswith(self.how.through or (" ",))
             taken, began = (taken, len(taken)) if onward else ([], 0)
@@ -178,10 +176,6 @@ class _Episode:
             origins=self._origins(last),
         )
 
-    def _moved(self, step: Step) -> bool:
-        after = self._after(step)
-        return after is not None and after.location != step.decision.belief.location
-
     def _snippet(self, steps: Sequence[Step], sub_goal: str) -> SuccessSnippet:
         first, last = steps[0], steps[-1]
         instance = self._rules(last).instance(last.command)
@@ -205,47 +199,36 @@ class _Episode:
         )
 
     def _of_step(self, step: Step) -> Iterator[Entry]:
-        """The lesson of a refusal, and what the step says of its action's schema."""
-        rules = self._rules(step)
+        """The lesson of a refusal, where it can be told, and what the step says of its action's schema."""
+        rules, decision, after = self._rules(step), step.decision, self._after(step)
         instance = rules.instance(step.command)
-        if step.infeasible and instance is not None:
-            yield from self._lesson(step, instance)
-        if instance is None or not (instance.schema.preconditions or instance.schema.effects):
+        if instance is None:
             return
-        situation = Situation(step.decision.belief, step.decision.goal)
-        if step.infeasible and instance.feasible(situation) is Truth.FALSE:
-            return  # it failed as the schema says it must: no evidence against it
-        failed = step.infeasible or self._belied(step, instance)
-        yield VerifiedSchema(
-            action_template=template_of(instance.schema, step.command),
-            action_type=instance.schema.name,
-            preconditions=tuple(in_words(clause, rules) for clause in instance.schema.preconditions),
-            effects=schema_effects(instance.schema, rules),
-            origins=self._origins(step, failed=failed),
-            goals=frozenset({step.decision.goal_signature}),
-        )
-
-    def _belied(self, step: Step, instance: Instance) -> bool:
-        """True if the world took the action, and then an effect of it is known not to have come about."""
-        after = self._after(step)
-        if after is None:
-            return False
-        facts = Situation(after, step.decision.goal)
-        return any(literal.truth(facts) is Truth.FALSE for literal in instance.effects)
-
-    def _lesson(self, step: Step, instance: Instance) -> Iterator[FailureLesson]:
-        """The precondition that was missing, where it can be told."""
-        worked = [(each.decision.belief, found) for each, found in self._successes if found.schema is instance.schema]
-        if rule := corrective_rule(step, instance, worked):
+        schema = instance.schema
+        feasible = instance.feasible(Situation(decision.belief, decision.goal))
+        worked = [(each.decision.belief, found) for each, found in self._successes if found.schema is schema]
+        if step.infeasible and (rule := corrective_rule(step, instance, worked)):
             yield FailureLesson(
-                goal_signature=step.decision.goal_signature,
-                state_signature=step.decision.state_signature,
+                goal_signature=decision.goal_signature,
+                state_signature=decision.state_signature,
                 failed_action=step.command,
                 corrective_rule=rule,
-                failure_type=_failure_type(step, instance),
+                failure_type=_FAILURES.get(feasible, "unexplained"),
                 failure_message=_one_line(step.result, self.how.longest_message),
                 origins=self._origins(step),
             )
+        if not (schema.preconditions or schema.effects) or (step.infeasible and feasible is Truth.FALSE):
+            return  # it failed as the schema says it must: no evidence against it
+        facts = Situation(after, decision.goal) if after is not None else None
+        belied = facts is not None and any(literal.truth(facts) is Truth.FALSE for literal in instance.effects)
+        yield VerifiedSchema(
+            action_template=template_of(schema, step.command),
+            action_type=schema.name,
+            preconditions=tuple(in_words(clause, rules) for clause in schema.preconditions),
+            effects=schema_effects(schema, rules),
+            origins=self._origins(step, failed=step.infeasible or belied),
+            goals=frozenset({decision.goal_signature}),
+        )
 
     @cached_property
     def _successes(self) -> list[tuple[Step, Instance]]:
@@ -275,12 +258,8 @@ def _has_asked(belief: Belief | None, step: Step) -> bool:
     return belief is not None and Situation(belief, step.decision.goal).truth(_ASKED) is Truth.TRUE
 
 
-def _failure_type(step: Step, instance: Instance) -> str:
-    """The kind of failure, as far as the manual and the belief tell; no prompt shows it."""
-    feasible = instance.feasible(Situation(step.decision.belief, step.decision.goal))
-    return {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}.get(feasible, "unexplained")
-
-
+_FAILURES = {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}
+"""The kind of failure, as far as the manual and the belief tell; no prompt shows it."""
 MOST_LOST = 40  # Episodes without a win that lessons are taken from: they repeat each other
 
 
@@ -293,7 +272,6 @@ def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> It
         steps: list[Step] = []
         for number, spoken in enumerate(trace.steps, 1):
             decision = decide(mind, goal, belief, action, observation, ())
-            infeasible = world.infeasible(spoken.answer)
             steps.append(
                 Step(
                     number=number,
@@ -306,7 +284,7 @@ def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> It
                     repairs=(),
                     result=spoken.answer,
                     score=spoken.score,
-                    infeasible=infeasible,
+                    infeasible=world.infeasible(spoken.answer),
                     objection="",
                     contradictions=(),
                     usage=Usage(),
@@ -318,19 +296,11 @@ def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> It
         yield trace.episode, Episode(trace.task, trace.kind, goal.text, ending, score, tuple(steps))
 
 
-def experience_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> tuple[Entry, ...]:
-    """Entries that won episodes and some of the others teach."""
-    every = list(traces)
-    won = [trace for trace in every if trace.won]
-    lost = [trace for trace in every if not trace.won and trace.steps][:MOST_LOST]
-    found: list[Entry] = []
-    for origin, episode in episodes_of(world, manual, (*won, *lost)):
-        found += harvest(episode, manual, origin)
-    return merge(found)
-
-
-def write_experience(file: Path, world: World, manual: RuleManual, traces: Iterable[Trace]) -> int:
-    """Write a memory; how many entries it has."""
-    entries = experience_of(world, manual, traces)
+def write_experience(file: Path, world: World, manual: RuleManual, traces: Sequence[Trace]) -> int:
+    """Write a memory of what won episodes and some of the others teach; returns the number of its entries."""
+    won = [trace for trace in traces if trace.won]
+    lost = [trace for trace in traces if not trace.won and trace.steps][:MOST_LOST]
+    played = episodes_of(world, manual, (*won, *lost))
+    entries = merge(*(harvest(episode, manual, origin) for origin, episode in played))
     write_memory(file, entries, world.name)
     return len(entries)

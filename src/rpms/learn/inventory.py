@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -111,16 +111,12 @@ def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifferenc
     """Entries added, removed and changed from one memory to another; two of different worlds are an InputError."""
     if before.world and after.world and before.world != after.world:
         raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
-    old, new = _by_content(before.entries), _by_content(after.entries)
+    old, new = ({(entry.kind, *entry.key()): entry for entry in side.entries} for side in (before, after))
     return MemoryDifference(
         tuple(entry for key, entry in new.items() if key not in old),
         tuple(entry for key, entry in old.items() if key not in new),
         tuple((old[key], entry) for key, entry in new.items() if key in old and _content(old[key]) != _content(entry)),
     )
-
-
-def _by_content(entries: Iterable[Entry]) -> dict[tuple[str, ...], Entry]:
-    return {(entry.kind, *entry.key()): entry for entry in entries}
 
 
 def _content(entry: Entry) -> dict[str, object]:
@@ -170,13 +166,8 @@ def find_junk(
 ) -> tuple[Remark, ...]:
     """Everything that speaks against keeping entries. Critical failures are kept, however seldom they are needed."""
     able = [entry for entry in entries if not isinstance(entry, CriticalFailure)]
-    found = (
-        *_contradicted(able, world, manual),
-        *_duplicates(able),
-        *_below(able, retrieval),
-        *(_unused(able, runs) if runs else ()),
-    )
-    return tuple(found)
+    unused = _unused(able, runs) if runs else ()
+    return (*_contradicted(able, world, manual), *_duplicates(able), *_below(able, retrieval), *unused)
 
 
 def pruned(remarks: Iterable[Remark], policy: Sequence[Junk]) -> dict[str, str]:
@@ -184,8 +175,11 @@ def pruned(remarks: Iterable[Remark], policy: Sequence[Junk]) -> dict[str, str]:
     return {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in remarks if remark.junk in policy}
 
 
-def _goal(entry: Entry) -> str:
-    return "" if isinstance(entry, VerifiedSchema) else str(entry.goal_signature)
+def _group(entry: Entry) -> tuple[Kind, str, str]:
+    """Kind, goal and hand: the state as the paper's filter tells it apart. Schemas belong to every goal and hand."""
+    if isinstance(entry, VerifiedSchema):
+        return entry.kind, "", ""
+    return entry.kind, str(entry.goal_signature), str(entry.state_signature.occupied)
 
 
 def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
@@ -193,7 +187,7 @@ def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
     groups: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         failed = entry.failed_action if isinstance(entry, FailureLesson | CriticalFailure) else ""
-        groups[entry.kind, _goal(entry), _hand(entry), canonical(failed)].append(entry)  # another name, another matter
+        groups[*_group(entry), canonical(failed)].append(entry)  # another name, another matter
     for group in groups.values():
         kept: dict[str, str] = {}
         for entry in sorted(group, key=lambda each: (-each.strength, each.id)):
@@ -205,11 +199,6 @@ def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
                 yield Remark(entry, Junk.DUPLICATE, f"says nearly what {like[2]} says, with no more evidence")
 
 
-def _hand(entry: Entry) -> str:
-    """State as the paper's filter tells it apart."""
-    return "" if isinstance(entry, VerifiedSchema) else str(entry.state_signature.occupied)
-
-
 def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
     """Entries that as many others as a prompt shows precede, since their goal, sub-goal and hand are the same."""
     groups: defaultdict[tuple[Kind, str, str, str, str], list[Entry]] = defaultdict(list)
@@ -217,7 +206,7 @@ def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
         if not isinstance(entry, VerifiedSchema | RememberedRequest):  # of these, what matters now comes first
             stage = "".join(entry.state_signature.get("progress") or ())
             sub_goal = entry.sub_goal_type if isinstance(entry, SuccessSnippet) else ""
-            groups[entry.kind, _goal(entry), sub_goal, _hand(entry), stage].append(entry)
+            groups[*_group(entry), sub_goal, stage].append(entry)
     for (kind, *_), group in groups.items():
         most = retrieval.top.get(kind, 0)
         for entry in sorted(group, key=lambda each: (-each.strength, each.id))[most:]:
@@ -226,26 +215,19 @@ def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
 
 def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:
     """Entries whose turn never came in runs, of whose type of task enough was played."""
-    came, played = _recalled(runs)
+    came: set[str] = set()
+    played: Counter[str] = Counter()  # Episodes by the type of their goal
+    for run in map(RunFolder, runs):
+        for row in run.rows():
+            record = run.episode(row.task)
+            came.update(exposure.entry for exposure in exposures_of(record))
+            played[record.goal_signature.partition(":")[0]] += 1
     for entry in entries:
         type_ = "" if isinstance(entry, VerifiedSchema) else entry.goal_signature.type
         episodes = played[type_] if type_ else played.total()
         if entry.id not in came and episodes >= LEAST_EPISODES:
             of_type = f" of {type_}" if type_ else ""
             yield Remark(entry, Junk.UNUSED, f"its turn never came in {episodes} episodes{of_type}")
-
-
-def _recalled(runs: Sequence[Path]) -> tuple[set[str], Counter[str]]:
-    """The entries whose turn came in runs, and how many episodes there were by the type of their goal."""
-    came: set[str] = set()
-    played: Counter[str] = Counter()
-    for folder in runs:
-        run = RunFolder(folder)
-        for row in run.rows():
-            record = run.episode(row.task)
-            came.update(exposure.entry for exposure in exposures_of(record)[0])
-            played[record.goal_signature.partition(":")[0]] += 1
-    return came, played
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +253,3 @@ def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) ->
         if objection is not None and objection.conflict:
             rule = f" [{objection.rule}]" if objection.rule else ""
             yield Remark(entry, Junk.CONTRADICTED, f"{objection.reason}{rule}")
-
-
-def counted(remarks: Iterable[Remark]) -> Mapping[Junk, int]:
-    """Number of entries of each kind of junk."""
-    return Counter(remark.junk for remark in remarks)

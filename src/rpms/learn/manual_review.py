@@ -211,8 +211,21 @@ def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) ->
     """The new manual's tree with the edits of the old one. `written`: the old one as learning wrote it."""
     if edited == written:
         return learned, []
+    if edited is _GONE:
+        lists = isinstance(learned, list) and isinstance(written, list)
+        new = [item for item in learned if item not in written] if lists else []
+        return new or _GONE, [_note(at, "", "taken out by hand")]
     if isinstance(edited, Mapping) and (isinstance(learned, Mapping) or learned is _GONE):
-        return _merged_mappings(written, edited, learned if isinstance(learned, Mapping) else {}, at)
+        sides: list[Mapping[str, Any]] = [
+            side if isinstance(side, Mapping) else {} for side in (written, edited, learned)
+        ]
+        result: dict[str, Any] = {}
+        notes: list[Claim] = []
+        for key in dict.fromkeys((*sides[2], *edited)):
+            found, said = merged(*(side.get(key, _GONE) for side in sides), (*at, key))
+            result |= {} if found is _GONE else {key: found}
+            notes += said
+        return result, notes
     if isinstance(edited, list) and isinstance(learned, list) and isinstance(written, list):
         added = [item for item in edited if item not in written]
         removed = [item for item in written if item not in edited]
@@ -221,29 +234,6 @@ def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) ->
         notes += [_note(at, str(item), "taken out by hand") for item in removed]
         return [*kept, *(item for item in added if item not in kept)], notes
     return edited, [_note(at, str(edited), "written by hand")]
-
-
-def _merged_mappings(
-    written: Any, edited: Mapping[str, Any], learned: Mapping[str, Any], at: tuple[str, ...]
-) -> tuple[dict[str, Any], list[Claim]]:
-    before: Mapping[str, Any] = written if isinstance(written, Mapping) else {}
-    result: dict[str, Any] = {}
-    notes: list[Claim] = []
-    for key in dict.fromkeys((*learned, *edited)):
-        if key not in edited:
-            if key in before:
-                notes.append(_note((*at, key), "", "taken out by hand"))
-                if isinstance(before[key], list) and isinstance(learned.get(key), list):
-                    left = [item for item in learned[key] if item not in before[key]]
-                    result |= {key: left} if left else {}
-            else:
-                result[key] = learned[key]
-        elif key in before and edited[key] == before[key]:
-            result |= {key: learned[key]} if key in learned else {}
-        else:
-            result[key], said = merged(before.get(key, _GONE), edited[key], learned.get(key, _GONE), (*at, key))
-            notes += said
-    return result, notes
 
 
 def _note(at: tuple[str, ...], text: str, how: str) -> Claim:
@@ -310,9 +300,8 @@ def _said(manual: RuleManual) -> dict[tuple[str, str], _Parts]:
     for action in manual.actions:
         for syntax in action.syntax:
             names = {name: f"{place}" for place, name in enumerate(PARAMETER.findall(syntax), 1)}
-            found["action", PARAMETER.sub(lambda match, names=names: f"<{names[match[1]]}>", syntax)] = _of_action(  # type: ignore[misc]
-                manual, action, names
-            )
+            command = PARAMETER.sub(r"<{\1}>", syntax).format(**names)
+            found["action", command] = _of_action(manual, action, names)
     for purpose in manual.purposes:
         part = "stages" if purpose.staged else "wants"
         for type_ in sorted(purpose.goals):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rpms.core.acting.surprise import Noticed, Surprise, SurpriseKind, compare, goal_goes_on
@@ -18,8 +19,8 @@ from rpms.core.goal import NOTHING_DONE
 from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
+from rpms.learn.verify import recorded, replayed
 from rpms.store.manuals import MANUAL
-from rpms.store.runs import RunFolder
 from rpms.store.yaml_files import read_yaml, with_list
 from rpms.worlds.base import World
 
@@ -78,22 +79,13 @@ class Proposal:
     edit: Edit | None = None  # The one that passed, or another after which nothing contradicts the line any more
 
 
-def moments_of(world: World, run: RunFolder) -> Iterator[RecordedStep]:
-    """The steps of a run, with beliefs read anew from its texts."""
-    for row in run.rows():
-        record = run.episode(row.task)
-        if not record.steps:
-            continue
-        opening = record.steps[0].observation
-        goal = world.goal(opening)
-        belief = world.update(world.start(goal), None, opening)
-        for step in record.steps:
-            after = world.update(belief, step.command, step.result)
-            won = row.won and step.number == row.steps
-            where = f"{row.task}, step {step.number}"
-            sides = (Situation(belief, goal), Situation(after, goal))
-            yield RecordedStep(where, step.command, step.infeasible, won, *sides, row.won)
-            belief = after
+def moments_of(world: World, runs: Sequence[Path]) -> Iterator[RecordedStep]:
+    """The steps of runs, with beliefs read anew from their texts."""
+    for trace in recorded(world, runs):
+        for number, (step, before, after) in enumerate(replayed(world, trace), 1):
+            refused = not step.command or world.infeasible(step.answer)
+            where = f"{trace.task}, step {number}"
+            yield RecordedStep(where, step.command, refused, step.won, before, after, trace.won)
 
 
 def find_surprises(manual: RuleManual, moment: RecordedStep) -> Noticed:

@@ -30,7 +30,7 @@ from rpms.core.rules import RuleManual
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
-from rpms.learn.corrections import LessonWriter
+from rpms.learn.corrections import worded_by
 from rpms.learn.harvest import harvest_by
 from rpms.models.base import Model
 from rpms.play.knob_values import Part, name_of
@@ -70,7 +70,7 @@ class Harvester:
     def __call__(self, episode: Episode) -> str:
         entries = harvest_by(self.how, episode, self._manual)
         if self.words is not None:
-            entries = LessonWriter(self._model).over(entries, episode)
+            entries = worded_by(self._model, entries, episode)
         head = {"type": "memory", "world": self.world.name, "version": 1}
         return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in (head, *map(record, entries)))
 
@@ -175,16 +175,18 @@ def learn(
         summary = run(round_plan, folder, workers, listening, **how)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
-        reasons = audited.harmful if audited is not None else {}
-        entries, aside = set_aside(merge(memory.entries, *fresh), reasons, aside)
+        entries, aside = set_aside(merge(memory.entries, *fresh), audited.harmful if audited else {}, aside)
         memory = EpisodicMemory(entries, plan.world.name)
         if not memory.entries and not empty:
             raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
-        found = audited.summary if audited is not None else ""
-        result = _snapshot(snapshot_file(out, number), memory, aside, number, summary, repeated, found)
-        results.append(result)
+        file = snapshot_file(out, number)
+        if aside:
+            write_quarantine(file, aside, memory.world)
+        write_memory(file, memory.entries, memory.world)
+        counts, found = Counter(entry.kind for entry in memory.entries), audited.summary if audited else ""
+        results.append(Round(number, summary, file, counts, freeze(file), repeated, len(aside), found))
         if after is not None:
-            after(result)
+            after(results[-1])
     if aside:
         write_quarantine(out, aside, plan.world.name)
     write_whole(out, read_text(results[-1].file))
@@ -250,22 +252,6 @@ def _experience(
 def _of_round(entry: Entry, number: int) -> Entry:
     origins = frozenset(Origin(f"round{number}/{one.episode}", one.step, one.failed) for one in entry.origins)
     return replace(entry, origins=origins)
-
-
-def _snapshot(
-    file: Path,
-    memory: EpisodicMemory,
-    aside: Sequence[Quarantined],
-    number: int,
-    summary: RunSummary,
-    repeated: int,
-    audited: str,
-) -> Round:
-    if aside:
-        write_quarantine(file, aside, memory.world)
-    write_memory(file, memory.entries, memory.world)
-    counts = Counter(entry.kind for entry in memory.entries)
-    return Round(number, summary, file, counts, freeze(file), repeated, len(aside), audited)
 
 
 def learned(results: Sequence[Round]) -> Iterator[str]:

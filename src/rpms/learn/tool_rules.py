@@ -11,7 +11,6 @@ from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Truth, parse_clause
-from rpms.core.rules import Predicate
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolSchema, Tried
 from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
@@ -31,8 +30,8 @@ class ToolsLearned:
     evidence: Evidence
     calls: int
     failed: int
-    silent: tuple[str, ...] = ()  # Tools that never failed, or never succeeded: nothing is known of what they need
-    edits: tuple[Claim, ...] = ()
+    silent: tuple[str, ...]  # Tools that never failed, or never succeeded: nothing is known of what they need
+    edits: tuple[Claim, ...]
 
     @property
     def needs(self) -> tuple[Claim, ...]:
@@ -100,7 +99,12 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
     declared = read_tool_manual((str(manual), manual_text(manual).text))
     predicates = {name: fact.predicate for name, fact in declared.facts.items()}
-    tools, calls, failed = _read(tried, predicates)
+    tools: dict[str, _Tool] = {}
+    for each in tried:
+        name = each.call.tool
+        tools.setdefault(name, _Tool(name, Book(name, Vocabulary(predicates)))).add(each)
+    attempts = [each for tool in tools.values() for each in tool.book.attempts]
+    calls, failed = len(attempts), sum(each.refused for each in attempts)
     if not calls:
         raise InputError("there is nothing to learn from: the log has no call with a result")
     claims = [claim for tool in tools.values() for claim in _claims(tool, declared.tools.get(tool.name))]
@@ -117,30 +121,11 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
         read_tool_manual((str(out), text))
     except FileError as error:
         raise InputError(f"{out}: would have a mistake: {error.problem}. Nothing was written") from None
-    sessions = {each.witness.episode for tool in tools.values() for each in tool.book.attempts}
-    evidence = Evidence(
-        "",
-        (*claims, *edits),
-        episodes=len(sessions),
-        steps=calls,
-        written=written,
-        settings={GUARD: manual.name},
-    )
+    sessions, by = len({each.witness.episode for each in attempts}), {GUARD: manual.name}
+    evidence = Evidence("", (*claims, *edits), episodes=sessions, steps=calls, written=written, settings=by)
     write_learned(out, text, evidence)
     silent = tuple(name for name, tool in tools.items() if not (tool.book.worked and tool.book.refused))
     return ToolsLearned(evidence, calls, failed, silent, tuple(edits))
-
-
-def _read(tried: Iterable[Tried], predicates: Mapping[str, Predicate]) -> tuple[dict[str, _Tool], int, int]:
-    tools: dict[str, _Tool] = {}
-    calls = failed = 0
-    for each in tried:
-        name = each.call.tool
-        if name not in tools:
-            tools[name] = _Tool(name, Book(name, Vocabulary(predicates)))
-        tools[name].add(each)
-        calls, failed = calls + 1, failed + each.failed
-    return tools, calls, failed
 
 
 def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rpms.core.acting.surprise import processes_of
 from rpms.core.actions import Instance
-from rpms.core.belief import Belief, Situation
+from rpms.core.belief import Situation
 from rpms.core.episode import Ending, Happening
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
@@ -48,6 +48,15 @@ def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
 def _check_world(place: Path, found: str, world: World) -> None:
     if found != world.name:
         raise InputError(f"{place}: was played in {found or 'no world'}, not in {world.name}; nothing was learned")
+
+
+def replayed(world: World, trace: Trace) -> Iterator[tuple[Spoken, Situation, Situation]]:
+    """The steps of a trace, each with what was believed before and after it."""
+    goal = world.goal(trace.opening)
+    after = Situation(world.update(world.start(goal), None, trace.opening), goal)
+    for step in trace.steps:
+        before, after = after, Situation(world.update(after.belief, step.command, step.answer), goal)
+        yield step, before, after
 
 
 def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:
@@ -128,22 +137,19 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
         goal = world.goal(trace.opening)
         rules = manual.active(goal.type, goal.object, goal.destination)
         wanted = rules.purpose if rules.purpose and not (rules.purpose.staged or rules.purpose.each) else None
-        belief: Belief = world.update(world.start(goal), None, trace.opening)
-        for number, step in enumerate(trace.steps, 1):
+        for number, (step, before, after) in enumerate(replayed(world, trace), 1):
             found.steps += 1
-            before, belief = belief, world.update(belief, step.command, step.answer)
-            if before.truth(_ASKED) is Truth.TRUE or belief.truth(_ASKED) is Truth.TRUE:
+            if before.belief.truth(_ASKED) is Truth.TRUE or after.belief.truth(_ASKED) is Truth.TRUE:
                 continue
             witness, refused = Witness(trace.episode, number), world.infeasible(step.answer)
-            situation, after = Situation(before, goal), Situation(belief, goal)
             instance = rules.instance(step.command)
             if instance is None:
                 found.unknown[step.command.partition(" ")[0]] += not refused
             else:
-                _judge(found, instance, step.command, situation, after, witness, refused=refused)
+                _judge(found, instance, step.command, before, after, witness, refused=refused)
             if refused:
                 continue
-            for process, names in processes_of(rules, step.command, situation):
+            for process, names in processes_of(rules, step.command, before):
                 for effect in process.effects:
                     _count(found, process.name, effect, effect.bind(names).truth(after), witness)
             if wanted is not None and not (step.won or step.lost) and any(True for _ in bindings_met(wanted, after)):

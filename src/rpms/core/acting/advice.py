@@ -55,20 +55,11 @@ class Adviser:
     plans: RuleManual = field(default_factory=RuleManual)
     """Manual that plans are made with: the same, or more for a planner."""
 
-    @property
-    def doubts(self) -> bool:
-        """True if plans may go against lines of the rules that were contradicted."""
-        return self.how.doubt
-
-    def active(self, step: AdaptContext) -> ActiveRules:
-        """Rules for plans towards the goal at hand."""
-        goal = step.situation.goal
-        return self.plans.active(goal.type, goal.object, goal.destination)
-
     def plan(self, step: AdaptContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
         """Plan from rules and memories, with the trust in the rules afterwards."""
-        belief, rules = step.situation.belief, self.active(step)
-        if self.doubts:
+        belief, goal = step.situation.belief, step.situation.goal
+        rules = self.plans.active(goal.type, goal.object, goal.destination)
+        if self.how.doubt:
             plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
         else:
             plan = self._plan(step, rules)
@@ -132,7 +123,7 @@ class Advice:
     @cached_property
     def notice(self) -> str:
         """The loop that the history shows, in words."""
-        if self.adviser.doubts and (opened := open_notice(self.plan, self.noticed.trust)):
+        if self.adviser.how.doubt and (opened := open_notice(self.plan, self.noticed.trust)):
             return opened
         return find_loop(self.step.history, self.step.state) if self.adviser.how.loops else ""
 
@@ -239,10 +230,11 @@ def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext) -> Pl
         if each.adapted and isinstance(each.entry, SuccessSnippet) and each.entry.actions
     }
     kept, doubted = list[Option](), list[Option]()
+    commands = [option.command for option in plan.options]
+    lessons = failed_alike(commands, room.signature, memories, room.schemas, room.whereabouts)
     for option in plan.options:
-        lesson = failed_alike(option.command, room.signature, memories, room.schemas, room.whereabouts)
-        if lesson:
-            doubted.append(replace(option, evidence=f"failed in {lesson}"))
+        if option.command in lessons:
+            doubted.append(replace(option, evidence=f"failed in {lessons[option.command]}"))
         else:
             told = _found_there(option, room) or (f"as in {begun[option.command]}" if option.command in begun else "")
             kept.append(replace(option, evidence=told) if told and not option.evidence else option)

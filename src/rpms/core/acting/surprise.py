@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice, product
+from operator import itemgetter
 
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
@@ -35,6 +36,7 @@ from rpms.core.rules import ANYTHING, ActiveRules, kept_with_rules
 
 _BOUND = 200
 """Ways to bind the parameters that a process does not name; more are not tried."""
+_Pick = Callable[[tuple[str, ...]], object]
 
 
 class SurpriseKind(StrEnum):
@@ -215,28 +217,31 @@ def processes_of(
         if any(clause.truth(facts, named) is not Truth.TRUE for clause in named_alone):
             continue
         choices = (facts.belief.names.get(name, ()) for name in process.others)
-        found: dict[tuple[object, ...], bool] = {}  # most needs are about one thing, which comes up with many others
+        asked = [(clause, about, dict[object, bool]()) for clause, about in others]
         for chosen in islice(product(*choices), _BOUND):
-            binding = {**named, **dict(zip(process.others, chosen, strict=True))}
-            for clause, about in others:
-                key = (id(clause), *[binding[name] for name in about])
-                if key not in found:
-                    found[key] = clause.truth(facts, binding) is Truth.TRUE
-                if not found[key]:
+            for clause, about, met in asked:
+                names = about(chosen)  # most needs are about one thing, which comes up with many others
+                if names not in met:
+                    binding = {**named, **dict(zip(process.others, chosen, strict=True))}
+                    met[names] = clause.truth(facts, binding) is Truth.TRUE
+                if not met[names]:
                     break
             else:
-                yield process, binding
+                yield process, {**named, **dict(zip(process.others, chosen, strict=True))}
 
 
 @lru_cache(maxsize=1024)
-def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause, tuple[str, ...]]]]:
+def _split_needs(
+    process: ActionSchema,
+) -> tuple[list[Clause], list[tuple[Clause, Callable[[tuple[str, ...]], object]]]]:
     """The needs that a command's names decide, and those about things that it does not name, with these."""
-    named, others = list[Clause](), list[tuple[Clause, tuple[str, ...]]]()
+    named: list[Clause] = []
+    others: list[tuple[Clause, _Pick]] = []
     for clause in process.preconditions:
         args = {arg for each in clause.literals for arg in each.atom.args}
-        about = tuple(name for name in process.others if name in args)
+        about = [place for place, name in enumerate(process.others) if name in args]
         if about:
-            others.append((clause, about))
+            others.append((clause, itemgetter(*about)))
         else:
             named.append(clause)
     return named, others

@@ -40,16 +40,24 @@ def lifted(command: str, syntax: ActiveRules) -> str:
 
 
 def failed_alike(
-    command: str, state: StateSignature, memories: Iterable[Candidate], syntax: ActiveRules, experience: Whereabouts
-) -> str:
-    """The id of a lesson by which an action is ranked down: it failed in a like state more often than it worked."""
-    lessons = [each.entry for each in memories if isinstance(each.entry, FailureLesson)]
-    if not lessons:
-        return ""
-    now = likeness(command, state, syntax)
-    alike = [each for each in lessons if likeness(each.failed_action, each.state_signature, syntax) == now]
-    failures = sum(each.occurrence_count for each in alike)
-    return alike[0].id if failures > experience.worked(now.action) else ""
+    commands: Iterable[str],
+    state: StateSignature,
+    memories: Iterable[Candidate],
+    syntax: ActiveRules,
+    experience: Whereabouts,
+) -> dict[str, str]:
+    """Commands to rank down, with the id of a lesson: each failed in a like state more often than it worked."""
+    lessons: dict[Likeness, list[FailureLesson]] = {}
+    for each in memories:
+        if isinstance(entry := each.entry, FailureLesson):
+            lessons.setdefault(likeness(entry.failed_action, entry.state_signature, syntax), []).append(entry)
+    found: dict[str, str] = {}
+    for command in commands if lessons else ():
+        now = likeness(command, state, syntax)
+        alike = lessons.get(now, [])
+        if sum(each.occurrence_count for each in alike) > experience.worked(now.action):
+            found[command] = alike[0].id
+    return found
 
 
 def ended_alike(command: str, memories: Iterable[Candidate], syntax: ActiveRules) -> CriticalFailure | None:

@@ -216,10 +216,22 @@ class Achievers:
         declared = self.rules.predicates.get(predicate)
         return declared is not None and bool(declared.exclusive)
 
-    def companion(self, predicate: str) -> str:
-        """The predicate of two that says which facts of an exclusive one hold together."""
-        declared = self.rules.predicates.get(predicate)
-        return declared.exclusive if declared is not None and declared.exclusive != "always" else ""
+    @cached_property
+    def companions(self) -> Mapping[str, str]:
+        """For each exclusive predicate, the predicate of two that says which of its facts hold together, if any."""
+        declared = self.rules.predicates.items()
+        return {name: each.exclusive for name, each in declared if each.exclusive not in ("", "always")}
+
+    @cached_property
+    def together(self) -> Mapping[str, Need]:
+        """For each companion, the need that two things, `one` and `other`, are together; only found to be so."""
+        pairs = {name: Fact(name, ("one", "other"), makeable=False) for name in self.companions.values()}
+        return {name: Need((pair,), frozenset(), moving=False) for name, pair in pairs.items()}
+
+    @cached_property
+    def processes(self) -> frozenset[int]:
+        """The processes, by identity."""
+        return frozenset(map(id, self.rules.lore.processes))
 
     def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
         """Preconditions for planning: those of the action, and that no rule forbids it.
@@ -252,7 +264,7 @@ class Achievers:
 
         Putting a mug on a desk needs the mug in hand, which taking it from there is for.
         """
-        if self.companion(needed.predicate) and not needed.negated:
+        if needed.predicate in self.companions and not needed.negated:
             return True
         key = (needed.predicate, needed.negated)
         for schema, effect in self._giving.get(key) or self._hoping.get(key) or ():
@@ -356,6 +368,8 @@ class Answers(NamedTuple):
     possible: dict[tuple[object, ...], tuple[set[str], dict[Any, Any]]]
     """The names that pass a need, and the facts that were asked for it."""
     here: dict[str, list[str]]
+    reached: dict[tuple[object, ...], int]
+    """Stages behind, by purpose and things."""
 
 
 def known_names(ways: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNames:
@@ -383,5 +397,5 @@ def answers_of(ways: Achievers, situation: Situation) -> Answers:
     """The cached answers of this belief in this step; progress and plan ask much alike."""
     kept = ways.kept.get("answers")
     if kept is None or kept.belief is not situation.belief or kept.goal is not situation.goal:
-        kept = ways.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {})
+        kept = ways.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {}, {})
     return kept

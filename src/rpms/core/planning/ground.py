@@ -83,7 +83,7 @@ class Ground:
         self._vocabulary = known_names(ways, situation.belief.names)
         self._names, self._roles = self._vocabulary.names, self._vocabulary.roles
         self._made, self._judged = self._vocabulary.made, self._vocabulary.judged
-        self._known, self._passing, self._here = answers_of(ways, situation)[2:]
+        self._known, self._passing, self._here, self._reached = answers_of(ways, situation)[2:]
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
         self._far: dict[tuple[str, ...], float] = {}
@@ -106,7 +106,7 @@ class Ground:
             for edge in self._ground(way, fact) if not way.circular else ():
                 direct = True
                 yield edge
-        companion = self._manual.companion(fact.predicate)
+        companion = self._manual.companions.get(fact.predicate)
         if companion and not fact.negated and not direct:
             yield from self._by_companion(companion, fact)
 
@@ -114,15 +114,15 @@ class Ground:
         """Being at one thing is being at all that is in the same place: ways there by another name."""
         for way in self._manual.makers(fact.predicate):
             (name,) = way.fact.args
-            others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._called(name)]
-            for together in [each for each in others if self._truth(each) is True] or others:
-                value, price, need = self._judge_literals(Need((together,), frozenset(), moving=False), {})
+            others, together = self._called(name), self._manual.together[companion]
+            for one in [each for each in others if self._value(companion, (each, *fact.args))] or others:
+                value, price, need = self._judge(together, {"one": one, "other": fact.args[0]})
                 if value is False:
                     continue
                 if need is not None:  # to find out is to be there
                     yield Edge(fact, (need,), price)
                     continue
-                for edge in self._ground(way, fact._replace(args=together.args[:1]), price):
+                for edge in self._ground(way, fact._replace(args=(one,)), price):
                     edge.fact = fact
                     yield edge
 
@@ -274,7 +274,10 @@ class Ground:
 
     def _lacking(self, needs: Sequence[Need], binding: Mapping[str, str]) -> int:
         """Number of needs that do not hold yet."""
-        return sum(self._truth(need.literals[0].bound(binding)) is not True for need in needs)
+        literals = [need.literals[0] for need in needs]
+        args = [tuple([binding.get(arg, arg) for arg in literal.args]) for literal in literals]
+        values = map(self._value, [literal.predicate for literal in literals], args)
+        return sum(value is None or value is each.negated for value, each in zip(values, literals, strict=True))
 
     def _judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
@@ -323,7 +326,7 @@ class Ground:
         if key not in self._made:
             manual = self._manual
             ways = manual.makers(fact.predicate, fact.negated)
-            self._made[key] = (bool(manual.companion(fact.predicate)) and not fact.negated) or any(
+            self._made[key] = (fact.predicate in manual.companions and not fact.negated) or any(
                 not way.circular
                 and all(
                     self._suits(parameter, name) if parameter in way.parameters else kind_of(name) == parameter
@@ -347,12 +350,14 @@ class Ground:
         return value
 
     def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
-        table, kinds = self._lore.facts.get(predicate), self._lore.kinds.get(predicate)
-        if table is not None:
+        if predicate not in self._manual.lasting:
+            value = self._facts.value(predicate, args)
+        elif (table := self._lore.facts.get(predicate)) is not None:
             row = table.get(args[0]) or table.get(kind_of(args[0])) or ()
             return args[1] in row or kind_of(args[1]) in row
-        value = self._facts.value(predicate, args) if kinds is None else kinds.truth(args).known
-        companion = self._manual.companion(predicate) if value is None else ""
+        else:
+            value = self._lore.kinds[predicate].truth(args).known
+        companion = self._manual.companions.get(predicate) if value is None else None
         if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
             return True
         return value

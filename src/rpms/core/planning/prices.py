@@ -165,8 +165,7 @@ class Priced(Purposeful):
 
     def _link(self, edge: Edge) -> Link:
         doubt = edge.schema.doubt if edge.schema is not None else ""
-        waits = any(edge.schema is process for process in self._lore.processes)
-        return Link(edge.command, edge.fact, edge.reveals, waits, doubt)
+        return Link(edge.command, edge.fact, edge.reveals, id(edge.schema) in self._manual.processes, doubt)
 
     def _first(self, edge: Edge) -> Fact:
         """The need to achieve first: in order, but of similar facts the nearest."""

@@ -49,28 +49,28 @@ class Purposeful(Ground):
         for chosen in product(*choices):
             yield {name: thing for binding in chosen for name, thing in binding.items()}
 
-    def wants(
-        self, purpose: Purpose, step: Stage, binding: Mapping[str, str]
-    ) -> Iterator[tuple[Need, Mapping[str, str]]]:
+    def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> list[tuple[Need, Mapping[str, str]]]:
         """The facts that end a step, for everything that it speaks of."""
         every: list[Mapping[str, str]] = [binding]
-        named = frozenset(arg for clause in step.until for literal in clause.literals for arg in literal.atom.args)
+        needs = self._manual.wanted(step)
         for variable, source in purpose.each.items():
-            if variable in named:
+            if any(variable in literal.args for need in needs for literal in need.literals):
                 word = self._facts.goal.named(source) or source
                 things = self._facts.belief.called(word) or (f"{word} ?",)
                 every = [{**one, variable: thing} for one in every for thing in things]
-        needs = self._manual.wanted(step)
-        return ((need, one) for one in every for need in needs)
+        return [(need, one) for one in every for need in needs]
 
     def reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
         """Count the stages of a procedure that are behind: those up to the last one whose facts hold."""
-        for place in range(len(purpose.steps) - 1, -1, -1):
-            if all(
-                self._judge(need, one)[0] is True for need, one in self.wants(purpose, purpose.steps[place], binding)
-            ):
-                return place + 1
-        return 0
+        key = (id(purpose), *binding.values())
+        if key not in self._reached:
+            past = range(len(purpose.steps), 0, -1)
+            self._reached[key] = next((number for number in past if self._is_past(purpose, number, binding)), 0)
+        return self._reached[key]
+
+    def _is_past(self, purpose: Purpose, number: int, binding: Mapping[str, str]) -> bool:
+        wants = self.wants(purpose, purpose.steps[number - 1], binding)
+        return all(self._judge(need, one)[0] is True for need, one in wants)
 
 
 class Tracker(Purposeful):

@@ -224,9 +224,8 @@ class _Graph(Priced):
     def explore(self, sought: Sequence[str] = (UNSEEN,)) -> Plan:
         """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
         edges = []
-        together = {self._manual.companion(name) for name in self._manual.rules.predicates}
         for predicate, ways in self._manual.revealers.items():
-            if UNSEEN not in sought and predicate in together:
+            if UNSEEN not in sought and predicate in self._manual.together:
                 continue  # what is with what never says where a thing is
             for way in ways:
                 free = [name for name in way.fact.args if name != ANYTHING]

@@ -1,0 +1,397 @@
+"""The properties that every world must have: a function says what it saw, or raises what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice, product
+
+from rpms.conformance.walk import NONSENSE, REPLAYS, Failed, Moment, Skipped, Subject, Walk, require, truth_of, view
+from rpms.core.acting.action_guard import review
+from rpms.core.belief import Situation, StateSignature
+from rpms.core.condition import BASELINE, FULL, compose
+from rpms.core.decide import Decision, decide
+from rpms.core.episode import Ending
+from rpms.core.errors import InputError
+from rpms.core.facts import Atom, Truth
+from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
+from rpms.core.planning.reason import plan_for, reasoner_of
+from rpms.core.prompt import SHARED, Layout, Part, Turn
+from rpms.core.recall import EpisodicMemory
+from rpms.models.base import Decoding, Request
+from rpms.models.policy import FunctionModel, follow_plan
+from rpms.play.episode import Play
+from rpms.play.step import Player
+from rpms.worlds.base import World, lacking
+
+
+def members(subject: Subject) -> str:
+    """It has everything a World has."""
+    problem = lacking(subject.world)
+    require(not problem, problem)
+    return f"splits {', '.join(subject.world.splits)}"
+
+
+def tasks(subject: Subject) -> str:
+    """Tasks are listed in a fixed order, each with an id of its own."""
+    first, again = (subject.world.tasks(subject.split, subject.setting) for _ in range(2))
+    require(bool(first), f"split {subject.split!r} has no tasks")
+    require(list(first) == list(again), "a second listing is another one")
+    ids = [task.id for task in first]
+    twice = sorted({name for name in ids if ids.count(name) > 1}) if len(set(ids)) < len(ids) else []
+    require(not twice, f"{', '.join(twice[:3])} named more than once")
+    odd = next((task for task in first if task.split != subject.split or not task.type or not task.id), None)
+    require(odd is None, f"{odd}: needs an id, a type, and the split it was listed for")
+    try:
+        found = list(subject.world.tasks("no such split", subject.setting))
+    except InputError:
+        return f"{len(ids)} in split {subject.split}, {len({task.type for task in first})} types"
+    raise Failed(f"an unknown split is not an InputError but {len(found)} tasks")
+
+
+def games(subject: Subject) -> str:
+    """A game is the same each time it is played."""
+    count = 0
+    for walk in subject.walks:
+        commands = [moment.action for moment in walk.moments if moment.action is not None]
+        played = subject.play(walk.task, commands)
+        for number, (then, now) in enumerate(zip(walk.moments, played, strict=True)):
+            require(then.outcome == now, f"{walk.task.id}, step {number}: {then.outcome} the first time, then {now}")
+        count += len(commands)
+        with subject.opened(walk.task) as game:
+            opening = game.reset()
+            game.step(NONSENSE[2])
+            require(game.reset() == opening, f"{walk.task.id}: a second reset gives another opening")
+            require(list(game.admissible()) == sorted(game.admissible()), f"{walk.task.id}: admissible() is not sorted")
+            game.close()  # twice does no harm
+    return f"{len(subject.walks)} games, {count} steps, played twice"
+
+
+def refusals(subject: Subject) -> str:
+    """Infeasible commands are refused, recognised as refused, and change nothing."""
+    world, count = subject.world, 0
+    for task in subject.tasks:
+        with subject.opened(task) as game:
+            game.reset()
+            possible = game.admissible()
+            for text in NONSENSE[1:]:
+                said = game.step(text).observation
+                recognised = world.infeasible(said)
+                require(recognised, f"{task.id}: {text[:40]!r} is answered {said[:80]!r}, no refusal for infeasible()")
+                count += 1
+            require(game.admissible() == possible, f"{task.id}: refused commands changed what is possible")
+    listed = worked = 0
+    for walk in subject.walks:
+        asked = False
+        for number, (before, after) in enumerate(walk.steps()):
+            answered, asked = asked, _asks(before, after)
+            refused = world.infeasible(after.outcome.observation)
+            listed += after.action in before.admissible
+            worked += after.action in before.admissible and not refused
+            same = not refused or asked or answered or before.admissible == after.admissible
+            wrong = f"{walk.task.id}: {after.action!r} is refused and changes what is possible"
+            require(same or _lists_by_chance(subject, walk, number), wrong)
+    require(worked > 0 or not listed, f"infeasible() takes the answers to all {listed} listed commands for refusals")
+    return f"{count} nonsense commands refused; of {listed} commands that the games list, {worked} worked"
+
+
+def _asks(before: Moment, after: Moment) -> bool:
+    """True if a command is answered with a question: only the answers that its text lists are possible now."""
+    new = bool(after.admissible) and not {*after.admissible} & {*before.admissible}
+    return new and all(answer in after.outcome.observation for answer in after.admissible)
+
+
+def _lists_by_chance(subject: Subject, walk: Walk, number: int) -> bool:
+    """True if the game, asked twice at a moment of a walk, lists different commands."""
+    with subject.opened(walk.task) as game:
+        game.reset()
+        for earlier in walk.moments[1 : number + 1]:
+            game.step(earlier.action or "")
+        return list(game.admissible()) != list(game.admissible())
+
+
+_QUESTIONS = 300
+"""Combinations of names that a predicate is asked about in one moment: enough for a small house."""
+
+
+def goals(subject: Subject) -> str:
+    """Goals are read from the opening, and nonsense is no goal."""
+    for walk in subject.walks:
+        opening = walk.moments[0].outcome.observation
+        require(subject.world.goal(opening) == walk.goal, f"{walk.task.id}: the same opening gives another goal")
+        signature = walk.goal.signature
+        require(GoalSignature.parse(str(signature)) == signature, f"{signature} is not what its text form says")
+    unknown = [walk.task.id for walk in subject.walks if walk.goal.type == UNKNOWN_GOAL]
+    require(len(unknown) < len(subject.walks), f"no goal is understood, as of {unknown[:1]}")
+    for text in NONSENSE:
+        found = subject.world.goal(text).type
+        require(found == UNKNOWN_GOAL, f"{text[:40]!r} is no goal, yet of type {found!r} instead of {UNKNOWN_GOAL!r}")
+    return f"{len(subject.walks) - len(unknown)} of {len(subject.walks)} understood, nonsense is unknown"
+
+
+def belief(subject: Subject) -> str:
+    """The belief follows from the texts alone, whatever they are, and does not change afterwards."""
+    world, strange = subject.world, [held for _, held in subject.strange_beliefs]
+    for held in strange:
+        view(held)
+    for walk, moment in subject.moments():
+        kept = view(moment.belief) == moment.shown
+        require(kept, f"{walk.task.id}: update changed an earlier belief, the one after {moment.action!r}")
+    for walk in subject.walks:
+        held = world.start(walk.goal)
+        for number, moment in enumerate(walk.moments):
+            held = world.update(held, moment.action, moment.outcome.observation)
+            atoms = tuple(subject.atoms(moment))
+            same = view(held, atoms) == view(moment.belief, atoms)
+            require(same, f"{walk.task.id}, step {number}: the same texts give another belief the second time")
+    return f"{sum(len(walk.moments) for walk in subject.walks)} beliefs and {len(strange)} after nonsense"
+
+
+def signature(subject: Subject) -> str:
+    """A state signature is what its text form says."""
+    states = subject.states()
+    for _, belief in states:
+        signature = belief.signature()
+        read = StateSignature.parse(str(signature))
+        require(read == signature, f"{signature.fields} is written {str(signature)!r} and read as {read.fields}")
+    return f"{len(states)} signatures"
+
+
+def facts(subject: Subject) -> str:
+    """The belief answers every predicate of the manual, for any name."""
+    manual, asked, known = subject.manual, 0, set[str]()
+    for walk, moment in subject.moments():
+        atoms = [*subject.atoms(moment), *subject.atoms_of_commands(walk, moment)]
+        asked += len(atoms)
+        for name in manual.predicates.keys() - known:  # names in the roles of its arguments
+            named = product(*(moment.belief.names.get(role, ()) for role in manual.predicates[name].args))
+            atoms += [Atom(name, args) for args in islice(named, _QUESTIONS)]
+        known |= {atom.predicate for atom in atoms if truth_of(moment.belief, atom) is not Truth.UNKNOWN}
+    for _, moment in subject.some_moments():
+        stranger = truth_of(moment.belief, Atom("no_such_predicate", ("thing 1",)))
+        require(stranger is Truth.UNKNOWN, f"a predicate that no manual has is {stranger.value}, not unknown")
+        for predicate in manual.predicates.values():
+            truth_of(moment.belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
+    needed: dict[str, list[str]] = {}
+    for schema in (*manual.actions, *manual.lore.processes):
+        clauses = (*schema.preconditions, *schema.plan)
+        for name in dict.fromkeys(literal.atom.predicate for clause in clauses for literal in clause.literals):
+            needed.setdefault(name, []).append(schema.name)
+    actions = {schema.name for schema in manual.actions}
+    asked_for = {name for name in needed.keys() & manual.predicates.keys() if actions & {*needed[name]}}
+    unmet = f"nothing that actions need is ever known: {', '.join(sorted(asked_for))}"
+    require(not asked_for or bool(asked_for & known), unmet)
+    silent = sorted(manual.predicates.keys() - known)
+    said = [f"{name} (needed by {', '.join(needed[name])})" if name in needed else name for name in silent]
+    note = f"; never known on these walks: {', '.join(said)}" if silent else ""
+    return f"{len(known)} predicates, {asked} questions{note}"
+
+
+def drift(subject: Subject) -> str:
+    """The belief never contradicts the game."""
+    if type(subject.world).contradictions is World.contradictions:
+        raise Skipped("the world has no method `contradictions`, so nothing compares its belief with the game")
+    moments = list(subject.moments())
+    for walk, moment in moments:
+        wrong = f"{walk.task.id}, after {moment.action!r}: {'; '.join(moment.contradictions[:2])}"
+        require(not moment.contradictions, wrong)
+    return f"{len(moments)} moments without a contradiction"
+
+
+def manual(subject: Subject) -> str:
+    """The manual loads, and each of its actions is read as itself."""
+    manual = subject.manual
+    require(manual.world == subject.world.name, f"it says `world: {manual.world}`, the world is {subject.world.name}")
+    for name, predicate in manual.predicates.items():
+        other = manual.predicates.get(predicate.exclusive)
+        sound = predicate.exclusive in ("", "always") or (other is not None and len(other.args) == 2)
+        require(sound, f"{name}: exclusive must be `always` or a predicate of two arguments, not {predicate.exclusive}")
+    rules = manual.active("", "")
+    for schema in manual.actions:
+        for syntax in schema.syntax:
+            command = syntax.replace("<", "").replace(">", " 1")
+            found = rules.instance(command)
+            name = found.schema.name if found else "nothing"
+            require(found is not None and found.schema is schema, f"`{syntax}` of {schema.name} is read as {name}")
+    checkable = sum(bool(schema.preconditions) for schema in manual.actions)
+    note = "" if checkable else "; none has preconditions, so nothing can be checked against it"
+    return f"{len(manual.rules)} rules, {len(manual.actions)} actions, {checkable} with preconditions{note}"
+
+
+def schemas(subject: Subject) -> str:
+    """The manual blocks nothing that the game allows."""
+    allowed = refused = foreseen = 0
+    replays = 5 * REPLAYS
+    for walk in subject.walks:
+        rules = subject.rules(walk.goal)
+        for number, (before, after) in enumerate(walk.steps()):
+            situation = Situation(before.belief, walk.goal)
+            failed = subject.world.infeasible(after.outcome.observation)
+            possible = {*before.admissible, after.action or ""} - ({after.action} if failed else set())
+            for command in sorted(possible):
+                refusal = review(command, rules, situation)
+                if refusal is not None and replays:
+                    replays -= 1
+                    text = subject.answers(walk, number, command)[0].observation
+                    where = f"{walk.task.id}, step {number}"
+                    wrong = f"{where}: the game allows `{command}`, the manual does not: {refusal.text}"
+                    require(subject.world.infeasible(text), wrong)
+            allowed += len(possible)
+            refused += failed
+            foreseen += failed and review(after.action or "", rules, situation) is not None
+    if not allowed:
+        raise Skipped("no command worked on any walk, and the game lists none")
+    return f"of {allowed} possible commands none blocked; of {refused} refused, {foreseen} foreseen"
+
+
+def effects(subject: Subject) -> str:
+    """The belief never denies an effect that the manual states."""
+    count = 0
+    for walk in subject.walks:
+        rules = subject.rules(walk.goal)
+        for _, after in walk.steps():
+            instance = rules.instance(after.action or "")
+            if instance is None or subject.world.infeasible(after.outcome.observation):
+                continue
+            for literal in instance.effects:
+                count += 1
+                denied = literal.truth(Situation(after.belief, walk.goal)) is Truth.FALSE
+                wrong = f"after `{after.action}` the manual says {literal}, the belief says it is not so"
+                require(not denied, f"{walk.task.id}: {wrong}")
+    return f"{count} effects"
+
+
+def progress(subject: Subject) -> str:
+    """There is always a sub-goal."""
+    states = subject.states()
+    for goal, belief in states:
+        found = reasoner_of(subject.rules(goal)).standing(Situation(belief, goal)).progress
+        require(bool(found.sub_goal) and 0 <= found.done <= found.total, f"{found} is no progress")
+    return f"{len(states)} states"
+
+
+def plans(subject: Subject) -> str:
+    """Plans are the same each time, and feasible as far as is known."""
+    states, options = subject.states(), 0
+    for goal, belief in states:
+        rules, situation = subject.rules(goal), Situation(belief, goal)
+        plan = plan_for(rules, situation)
+        require(plan == plan_for(rules, situation), "another plan the second time")
+        for option in plan.options:
+            refusal = review(option.command, rules, situation)
+            require(refusal is None, f"{option.command!r} is planned, and known to fail: {refusal}")
+        options += len(plan.options)
+    roles = {role for _, moment in subject.moments() for role, names in moment.belief.names.items() if names}
+    for walk in subject.walks:
+        roles |= reasoner_of(subject.rules(walk.goal)).lasting_names.keys()
+    nameless: dict[str, list[str]] = {}
+    for schema in (*subject.manual.lore.processes, *subject.manual.actions):
+        for variable in schema.variables:
+            if variable not in roles:
+                nameless.setdefault(variable, []).append(schema.name)
+    missing = "; ".join(f"<{role}> of {', '.join(names)}" for role, names in nameless.items())
+    note = f"; never named on these walks, so no plan can use them: {missing}" if missing else ""
+    if not options:
+        cause = "the manual has no goals, or says of no action what it does or reveals"
+        raise Skipped(f"no plan begins anywhere: {cause}{note}")
+    return f"{options} choices in {len(states)} states{note}"
+
+
+def commands(subject: Subject) -> str:
+    """Exact commands still work, and what is forgiven once is forgiven for good."""
+    world, count, replays = subject.world, 0, REPLAYS
+    for walk in subject.walks:
+        for number, moment in enumerate(walk.moments):
+            for text in moment.admissible:
+                written = world.command(text, moment.belief).text
+                if written != text and written not in moment.admissible and replays:
+                    replays -= 1
+                    exact, other = subject.answers(walk, number, text, written)
+                    wrong = f"{walk.task.id}: the exact command {text!r} becomes {written!r}, which does another thing"
+                    require(exact == other, wrong)
+            guesses = (subject.guess(walk.goal, moment), *NONSENSE)
+            for text in (*guesses, *(f" {command.upper()}. " for command in (*moment.admissible[:3], guesses[0]))):
+                once = world.command(text, moment.belief).text
+                twice = world.command(once, moment.belief).text
+                require(twice == once, f"{walk.task.id}: {text!r} becomes {once!r}, and that {twice!r}")
+                count += 1
+    return f"{count} commands"
+
+
+def prompts(subject: Subject) -> str:
+    """The baseline's prompt is the full one with blocks left out."""
+    knowledge, count = subject.knowledge, 0
+    for layout in Layout:
+        full, base = (
+            compose(type(condition)(condition.rules, condition.memory, layout=layout), knowledge, EpisodicMemory())
+            for condition in (FULL, BASELINE)
+        )
+        for walk in subject.walks:
+            prior, history = subject.world.start(walk.goal), list[Turn]()
+            for moment, after in walk.steps():
+                text = moment.outcome.observation
+                one, other = (decide(mind, walk.goal, prior, moment.action, text, history) for mind in (full, base))
+                _compare(one, other, f"{walk.task.id}, step {len(history)}")
+                prior = moment.belief
+                history.append(Turn(text, after.action or ""))
+                count += 1
+    return f"{count} prompts, in {len(Layout)} layouts"
+
+
+def _compare(full: Decision, base: Decision, where: str) -> None:
+    parts = {block.part for block in full.prompt.blocks if block.text.strip()}
+    for part in (Part.INSTRUCTION, Part.EXAMPLE):
+        require(part in parts, f"{where}: the {part} is empty")
+    extra = [str(block.part) for block in base.prompt.injected()]
+    require(not extra, f"{where}: the baseline's prompt has {', '.join(extra)}")
+    shared = tuple(block for block in full.prompt.blocks if block.part in SHARED)
+    require(full.prompt.cut != () or shared == base.prompt.blocks, f"{where}: full and baseline share no transcript")
+
+
+def planner(subject: Subject) -> str:
+    """Whoever follows the plans that the manual gives wins; a manual without goals gives none."""
+    world, ended, last, lost = subject.world, dict[str, int](), list[Decision](), ""
+    if not subject.manual.purposes:
+        raise Skipped("the manual has no goals")
+    mind = compose(FULL, subject.knowledge, EpisodicMemory())
+
+    def answer(request: Request) -> str:
+        assert request.decision is not None
+        last[:] = [request.decision]
+        thought, action = follow_plan(request.decision)
+        return f"Thought: {thought}\nAction: {action}"
+
+    for task in (walk.task for walk in subject.walks):
+        with subject.opened(task) as game:
+            play = Play(Player(world, mind, FunctionModel(answer), Decoding()), game, task, world.step_budget)
+            while play.ending is None:
+                play.step()
+        require(play.ending is not Ending.WORLD_ERROR, f"{task.id}: {play.error}")
+        ended[str(play.ending)] = ended.get(str(play.ending), 0) + 1
+        if play.ending is not Ending.WON and not lost and last:
+            stood = Situation(last[0].belief, last[0].goal)
+            lost = f"; {task.id} at its end: {reasoner_of(last[0].schemas).impasse(stood)}"
+    summary = ", ".join(f"{count} {ending}" for ending, count in sorted(ended.items()))
+    require(bool(ended.get(str(Ending.WON))), f"it wins none of its games: {summary}{lost}")
+    return f"{summary}{lost}"
+
+
+PROPERTIES: tuple[Callable[[Subject], str], ...] = (
+    members,
+    tasks,
+    manual,
+    games,
+    refusals,
+    goals,
+    belief,
+    signature,
+    facts,
+    schemas,
+    effects,
+    drift,
+    progress,
+    commands,
+    prompts,
+    planner,
+    plans,
+)
+"""Properties in the order of trial, by their functions' names; the docstring is the claim."""
