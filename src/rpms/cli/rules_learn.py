@@ -119,7 +119,7 @@ def _report(result: RulesLearned, out: Path) -> Iterator[str]:
         yield f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
     for type_ in learned.scoring:
         deeds = [each for each in learned.processes if str(each.schema.preconditions[-1]) == f"goal_type({type_})"]
-        said = "; ".join(f"{each.schema.syntax[0]} ({each.confirmed} times)" for each in deeds)
+        said = "; ".join(f"{each.schema.syntax[0]} ({each.support.confirmed} times)" for each in deeds)
         yield f"  goal {type_}: do what scores: {said}"
     if evidence.undetermined:
         share = 100 * evidence.undetermined / evidence.steps
