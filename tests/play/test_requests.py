@@ -25,7 +25,7 @@ from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.store.episodes import EpisodeRecord, episode_text
 from rpms.store.memories import parse_memory, write_memory
-from rpms.worlds.base import REQUEST, Setting, Task
+from rpms.worlds.base import REQUEST, Setting, Task, games_won
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms
 
@@ -231,6 +231,11 @@ def test_each_sentence_of_a_game_is_a_task_of_its_own(tmp_path):
     (folder / "traj_data.json").write_text(json.dumps({"turk_annotations": {"anns": said}}))
     (task,) = WORLD.tasks("valid_seen", setting)
     assert task.source[REQUEST] == "Put a mug on the desk"
+
+
+def test_games_are_counted_beside_their_sentences():
+    assert games_won([("a#1", True), ("a#2", False), ("b#1", True)]) == (1, 2, 2)
+    assert games_won([("a", True), ("b#1", True)]) is None
 
 
 def test_an_agent_takes_a_goal_in_ones_own_words():

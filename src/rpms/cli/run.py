@@ -30,7 +30,7 @@ from rpms.play.tasks import TaskPart
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary, lack_of_room
-from rpms.worlds.base import game_of
+from rpms.worlds.base import games_won
 from rpms.worlds.registry import find_world
 
 _ERRORS_SHOWN = 3
@@ -165,12 +165,8 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
 
 def _counts(summary: RunSummary) -> Iterator[str]:
     """Games won in all their sentences, refused actions, re-asks and replaced actions, as far as there are any."""
-    games: dict[str, list[bool]] = defaultdict(list)
-    for row in summary.rows:
-        games[game_of(row.task)].append(row.won)
-    if len(games) != len(summary.rows):  # each sentence is a task
-        every, some = sum(map(all, games.values())), sum(map(any, games.values()))
-        yield f"games: {every} of {len(games)} won in every sentence, {some} in at least one"
+    if found := games_won((row.task, row.won) for row in summary.rows):
+        yield f"games: {found[0]} of {found[2]} won in every sentence, {found[1]} in at least one"
     steps, names = summary.steps, ("infeasible", "foreseeable", "reasks", "replaced")
     refused, foreseeable, reasks, replaced = (sum(getattr(row, name) for row in summary.rows) for name in names)
     if refused:

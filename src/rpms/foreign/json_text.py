@@ -57,7 +57,10 @@ _ONCE = json.JSONDecoder(**_LIMITS, object_pairs_hook=each_once)
 
 
 def loads(text: str | bytes, *, once: bool = False) -> Any:
-    """Read JSON; NotJson says in a few words what is wrong. With `once`, a name may stand once in an object."""
+    """Read JSON; NotJson says in a few words what is wrong. With `once`, a name may stand once in an object.
+
+    Readers differ on which of several counts.
+    """
     try:
         text = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
         value = (_ONCE if once else _ANY).decode(_counted(text))
@@ -88,11 +91,6 @@ def check_letters(value: object) -> None:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise NotJson("holds half of a letter (a lone surrogate), which no file can keep") from None
-
-
-def loads_once(text: str | bytes) -> Any:
-    """Read JSON in which a name that stands twice in an object is refused: readers differ on which of them counts."""
-    return loads(text, once=True)
 
 
 def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:

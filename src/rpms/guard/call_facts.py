@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -37,16 +37,12 @@ class ToolBelief(FactBelief):
         found = self._loosely.get(_loose(atom)) if atom.args else None
         return None if found == atom else found
 
-    def with_records(self, found: Mapping[tuple[str, ...], Any]) -> ToolBelief:
-        """The same with some records told anew."""
-        kept = {key: value for key, value in self.records.items() if key not in found} | dict(found)
+    def with_records(self, found: Mapping[tuple[str, ...], Any], gone: Container[tuple[str, ...]]) -> ToolBelief:
+        """The same with some records told anew, and without those that are no longer what they were."""
+        kept = {key: value for key, value in self.records.items() if key not in found and key not in gone} | dict(found)
         for key in list(kept)[: max(0, len(kept) - MOST_RECORDS)]:
             del kept[key]
         return replace(self, records=kept)
-
-    def without_record(self, key: tuple[str, ...]) -> ToolBelief:
-        """The same without a record that is no longer what it was."""
-        return replace(self, records={known: value for known, value in self.records.items() if known != key})
 
 
 def _loose(atom: Atom) -> Atom:

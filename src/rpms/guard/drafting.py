@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rpms.core.errors import FileError
-from rpms.foreign.json_text import NotJson, loads_once
+from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolManual
 from rpms.guard.manuals import read_tool_manual
@@ -72,7 +72,7 @@ def candidates(policy: str, sources: Sequence[tuple[str, str]], ask: Callable[[s
     for number, sentence in enumerate(filter(None, map(str.strip, _SENTENCE.split(policy))), start=1):
         text = " ".join(sentence.split())
         try:
-            found = loads_once(_braces(ask(_question(text, manual))))
+            found = loads(_braces(ask(_question(text, manual))), once=True)
         except NotJson as error:
             yield DraftedRule(text, problem=f"the answer is no JSON: {error}")
             continue

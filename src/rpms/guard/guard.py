@@ -341,13 +341,12 @@ class Guard:
         changes = [Literal(atom, not value) for atom, value in made]
         belief = self.belief.learn(*changes) if changes else self.belief
         tool = self.manual.tools.get(call.tool)
-        for pattern in tool.forgets if tool is not None and not failed else ():
-            for atom in facts.bind(pattern, result):
-                belief = belief.without_record((atom.predicate, *atom.args))
-        if result is not MISSING and not failed:
-            readers = self.manual.readers(call.tool)
+        if not failed:
+            forgotten = (atom for each in (tool.forgets if tool else ()) for atom in facts.bind(each, result))
+            gone = {(atom.predicate, *atom.args) for atom in forgotten}
+            readers = self.manual.readers(call.tool) if result is not MISSING else ()
             found = {key: value for kind in readers for key, value in records_in(kind, call, result).items()}
-            belief = belief.with_records(found) if found else belief
+            belief = belief.with_records(found, gone) if found or gone else belief
         self.belief = belief
         self._share(changes)
         return [change.atom for change in changes]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rpms.foreign.json_text import NameTwice, NotJson, loads_once
+from rpms.foreign.json_text import NameTwice, NotJson, loads
 from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, RecordKind
@@ -41,7 +41,7 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
         if isinstance(arguments, str):
             if len(arguments) > LARGEST_CALL:
                 raise TooLarge(f"its arguments have more than {LARGEST_CALL:,} characters")
-            arguments = loads_once(arguments) if arguments.strip() else {}
+            arguments = loads(arguments, once=True) if arguments.strip() else {}
         id_ = call.get("id", "")
         call = Call(name, arguments, id_ if isinstance(id_, str) else text_of(id_))
     if not isinstance(call.tool, str) or not call.tool:
@@ -63,7 +63,7 @@ def as_result(result: object) -> object:
             raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
         if result.lstrip()[:1] in ("{", "["):
             try:
-                return loads_once(result)
+                return loads(result, once=True)
             except NotJson as error:
                 if isinstance(error, NameTwice):
                     raise

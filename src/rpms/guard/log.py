@@ -149,13 +149,13 @@ def read_guard_log(file: Path) -> Iterator[Event]:
     lines = text_lines(file, bounded=False)
     if not isinstance(_parsed(file, 1, next(lines, "")), HeadLine):
         raise FileError(file, 1, "is not a guard's log: its first line says nothing of a guard")
-    line, number = next(lines, ""), 1
-    while line:
-        number, after = number + 1, next(lines, "")
+    line, number = next(lines, None), 1
+    while line is not None:
+        number, after = number + 1, next(lines, None)
         try:
             event = _parsed(file, number, line)
         except FileError:
-            if after:
+            if after is not None:
                 raise
             return  # the last line of a process that was killed
         if not isinstance(event, HeadLine):

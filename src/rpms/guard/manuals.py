@@ -133,10 +133,7 @@ class _Reader(LiteralReader):
         head = re.split(r"[.\[]", text, maxsplit=1)[0]
         if head not in heads:
             raise yaml.error(path, f"`{excerpt(text)}` must begin with {', '.join(sorted(heads))}")
-        return self._path(yaml, path, f"<{head}>{text[len(head) :]}")
-
-    def _path(self, yaml: YamlFile, place: tuple[object, ...], text: str) -> Path:
-        return yaml.parsed(place, Path.parse, text)
+        return yaml.parsed(path, Path.parse, f"<{head}>{text[len(head) :]}")
 
     def _fact(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("facts", name)
@@ -185,14 +182,14 @@ class _Reader(LiteralReader):
         if read.initially is not None:
             raise yaml.error((*path, "initially"), "what is read from a record is not so at first")
         (take, text), (compare, other) = next(iter(paths.items())), next(iter(compared.items()))
-        way = self._path(yaml, (*path, "path"), text)
+        way = yaml.parsed((*path, "path"), Path.parse, text)
         if not way.head and not read.of:
             raise yaml.error(path, "say of which record: `of: NAME`; or begin the path with an argument: `<items>.*`")
         other = self._other(yaml, (*path, compare), compare, other)
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
             raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
-        return Reading(way, compare, other, read.which, take, read.of, ALIKE[read.as_] if read.as_ else None)
+        return Reading(way, compare, other, read.which, take, ALIKE[read.as_] if read.as_ else None)
 
     def _other(self, yaml: YamlFile, path: tuple[object, ...], compare: str, other: Any) -> Any:
         """Value of a comparison, checked for what the comparison can use."""
@@ -200,7 +197,7 @@ class _Reader(LiteralReader):
             other = other.isoformat()
         dotted = isinstance(other, str) and other.startswith(".") and compare in _COMPARED_TO_TEXT
         if isinstance(other, str) and _MEANS_PATH.fullmatch(other) and not dotted:
-            return self._path(yaml, path, other.removeprefix("."))
+            return yaml.parsed(path, Path.parse, other.removeprefix("."))
         wrong = ""
         if compare in _COMPARED_TO_NUMBER and (isinstance(other, bool) or not isinstance(other, int | float)):
             wrong = "a number or an argument, `<limit>`"
@@ -277,9 +274,8 @@ class _Reader(LiteralReader):
         each = {}
         for variable, source in read.each.items():
             where = (*path, "each", variable)
-            way = self._path(
-                yaml, where, self.argument(yaml, where, Literal(Atom("each", (source,))), 0, shared, AS_MANY)
-            )
+            text = self.argument(yaml, where, Literal(Atom("each", (source,))), 0, shared, AS_MANY)
+            way = yaml.parsed(where, Path.parse, text)
             each[variable] = way if way.many else Path(way.head, (*way.steps, "*"))
         bound = shared | frozenset(each)
         when = read_each(self._clause, yaml, (*path, "when"), read.when, bound)
@@ -324,7 +320,7 @@ class _Reader(LiteralReader):
                 raise yaml.error(path, "a fixed name cannot begin with `<`")
             return super().argument(yaml, path, literal, place, names - {arg}, role)
         text = f"<{head}>{arg[len(head) :]}"
-        if self._path(yaml, path, text).many:
+        if yaml.parsed(path, Path.parse, text).many:
             if role != AS_MANY:
                 raise yaml.error(path, f"`{excerpt(arg)}` stands for many; use `each` for that")
             if any(re.search(r"\*|\[", other) for other in literal.atom.args[:place]):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from rpms.foreign.json_text import NotJson, each_once, loads_once
+from rpms.foreign.json_text import NotJson, each_once, loads
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, ToolManual
 from rpms.guard.guard import USER
@@ -38,7 +38,7 @@ def read_answer(line: bytes) -> tuple[Any, bool]:
     not the same message to every reader.
     """
     try:
-        return loads_once(line), True
+        return loads(line, once=True), True
     except NotJson as error:
         why = error
     try:
@@ -62,7 +62,7 @@ def id_within(start: bytes, end: bytes) -> int | str | None:
     """The id of a message that is too long to be read, if it stands where SDKs write it: first or last."""
     found = _LAST_ID.search(end) or _FIRST_ID.match(start)
     try:
-        return loads_once(found[1]) if found else None
+        return loads(found[1], once=True) if found else None
     except NotJson:
         return None
 
@@ -187,7 +187,7 @@ def result_outcome(result: Mapping[str, Any]) -> CallOutcome:
 def _says(texts: list[str], value: Any) -> bool:
     """True if the text beside a structured result is that very object."""
     try:
-        return len(texts) == 1 and texts[0].lstrip()[:1] == "{" and loads_once(texts[0]) == value
+        return len(texts) == 1 and texts[0].lstrip()[:1] == "{" and loads(texts[0], once=True) == value
     except NotJson:
         return False
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from rpms.foreign.json_text import NotJson, loads_once
+from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_MESSAGE
 from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
@@ -77,7 +77,7 @@ class McpSession:
         if not line.strip():
             return
         try:
-            message = loads_once(line)
+            message = loads(line, once=True)
         except NotJson as error:
             self._complain(f"a message that is not JSON was not passed on: {error}")
             self._answer(mcp.error(mcp.answered_by(line), mcp.PARSE_ERROR, f"the guard cannot read this: {error}"))

@@ -145,8 +145,6 @@ class Reading:
     """A JSON value; a Path from a parameter or the same record; for times, the text `now - 24h`."""
     which: Which = Which.ANY
     take: Take = Take.EACH
-    record: str = ""
-    """The kind of record it starts from, which the first arguments of the fact name; nothing for an argument."""
     alike: Alike | None = None
     """Normalisation of texts before they are compared."""
     _compare: Compare = field(init=False, repr=False, compare=False)

@@ -28,6 +28,7 @@ class Ruling:
     """The outcome of a check; one of Allow, Warn, Modify, Ask and Refuse."""
 
     word: ClassVar[str] = ""
+    """Its name in logs and on screens."""
     reason: str = ""
     """The rule in words, or what is wrong with the call."""
     rule: str = ""
@@ -36,6 +37,9 @@ class Ruling:
     """Known or unknown facts that decide it: `reservation EHGLP3 is basic economy`."""
     remedy: str = ""
     """Advice in place of the call, or before it."""
+
+    def __init_subclass__(cls) -> None:
+        cls.word = cls.__name__.lower()
 
     @property
     def goes_on(self) -> bool:
@@ -66,14 +70,10 @@ class Ruling:
 class Allow(Ruling):
     """Nothing known stands against the call."""
 
-    word: ClassVar[str] = "allow"
-
 
 @dataclass(frozen=True, slots=True)
 class Warn(Ruling):
     """The call may be made; whoever makes it should know something."""
-
-    word: ClassVar[str] = "warn"
 
     @property
     def notice(self) -> str:
@@ -84,7 +84,6 @@ class Warn(Ruling):
 class Modify(Ruling):
     """Another call is to be made in its place. Only a host that says it can do that is told so."""
 
-    word: ClassVar[str] = "modify"
     call: Call = field(default_factory=lambda: Call(""))
     """The call to make and to observe: the same tool, with other arguments."""
 
@@ -97,11 +96,7 @@ class Modify(Ruling):
 class Refuse(Ruling):
     """The call is not to be made."""
 
-    word: ClassVar[str] = "refuse"
-
 
 @dataclass(frozen=True, slots=True)
 class Ask(Ruling):
     """A person decides whether the call is made. Only a host that says it can ask one is told so."""
-
-    word: ClassVar[str] = "ask"

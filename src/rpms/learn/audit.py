@@ -78,7 +78,8 @@ class Account:
     @property
     def reason(self) -> str:
         """The credible effects in words; nothing where there is none."""
-        found: dict[str, Effect] = {**self.findings, **{_STEPS_AT + stage: effect for stage, effect in self.at.items()}}
+        found = {str(outcome): effect for outcome, effect in self.findings.items()}
+        found |= {_STEPS_AT + stage: effect for stage, effect in self.at.items()}
         words = [
             f"{what} {numbers(what, effect)}, p {effect.adjusted:.2g} corrected"
             for what, effect in found.items()

@@ -109,15 +109,15 @@ _RELATIONS: Mapping[str, Callable[[Belief, str], bool]] = {
 def duty(fact: str) -> str:
     """A fact as what must be so.
 
-    >>> duty("you are at the place"), duty("the place is not closed"), duty("your hand is empty")
-    ('must be at the place', 'the place must not be closed', 'the hand must be empty')
+    >>> duty("you are at the place"), duty("the place is not closed"), duty("your hand is empty"), duty("it works")
+    ('must be at the place', 'the place must not be closed', 'the hand must be empty', 'make sure that it works')
     """
     text = re.sub(r"^your ", "the ", fact)
     for pattern, words in _DUTIES:
         changed, count = pattern.subn(words, text, count=1)
         if count:
             return changed.replace(" must be not ", " must not be ")
-    return f"{fact}, which must be so"
+    return f"make sure that {fact}"
 
 
 def gerund(action: str) -> str:

@@ -222,7 +222,8 @@ def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) ->
         result: dict[str, Any] = {}
         notes: list[Claim] = []
         for key in dict.fromkeys((*sides[2], *edited)):
-            found, said = merged(*(side.get(key, _GONE) for side in sides), (*at, key))
+            before, after, new = (side.get(key, _GONE) for side in sides)
+            found, said = merged(before, after, new, (*at, key))
             result |= {} if found is _GONE else {key: found}
             notes += said
         return result, notes

@@ -20,6 +20,7 @@ from rpms.report.statistics import (
 )
 from rpms.report.table import plain
 from rpms.store.runs import lack_of_room
+from rpms.worlds.base import games_won
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +143,21 @@ def _in_one(notes: Sequence[_Note]) -> str:
     return f"{notes[0].words}: {each}"
 
 
-def _notes(results: Results) -> Iterator[_Note]:
-    name, total = results.label, _counted(len(results), "episode")
-    memory = results.protocol.get("memory")
+def _about_tasks(results: Results) -> Iterator[_Note]:
+    name, memory = results.label, results.protocol.get("memory")
     if shared := memory.get("overlap") if isinstance(memory, Mapping) else 0:
         yield _Note(name, f"{shared} of {len(results)}", "tasks are among those that its memory was learned from")
+    if games := games_won((row.task, row.won) for row in results):
+        words = "games won in every and in some of their sentences, which intervals and tests take for independent"
+        yield _Note(name, f"{games[0]} and {games[1]} of {games[2]}", words)
     if results.best_of:
         words = "attempts at each task; steps and tokens are of that one"
         yield _Note(name, f"the best of up to {results.best_of}", words)
+
+
+def _notes(results: Results) -> Iterator[_Note]:
+    yield from _about_tasks(results)
+    name, total = results.label, _counted(len(results), "episode")
     if results.going:
         yield _Note(name, f"partial, {len(results.played)} of {total} so far;", "still being played")
     elif results.missing:

@@ -7,7 +7,7 @@ import sys
 import tomllib
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -52,6 +52,16 @@ def game_of(task: str) -> str:
     """The game that a task is played in, by its id without the number of its sentence."""
     game, mark, number = task.rpartition(SENTENCE)
     return game if mark and number.isdecimal() else task
+
+
+def games_won(played: Iterable[tuple[str, bool]]) -> tuple[int, int, int] | None:
+    """Games won in every sentence, in at least one, and all of them, by task and success; None if no game has two."""
+    games: dict[str, list[bool]] = {}
+    for task, won in played:
+        games.setdefault(game_of(task), []).append(won)
+    if all(len(sentences) == 1 for sentences in games.values()):
+        return None
+    return sum(map(all, games.values())), sum(map(any, games.values())), len(games)
 
 
 @dataclass(frozen=True, slots=True)

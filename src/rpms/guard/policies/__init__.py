@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 from rpms.core.errors import InputError
+from rpms.guard.call_facts import PythonFact
 from rpms.guard.calls import ToolManual
 from rpms.guard.guard import Guard
 from rpms.guard.manuals import read_tool_manual
@@ -18,7 +19,24 @@ NAMES: Final = ("airline", "retail")
 
 def policy_guard(name: str) -> Guard:
     """A guard for one conversation under one of the policies."""
-    return Guard(policy_manual(name), python=import_module(f"{__name__}.{name}"))
+    return Guard(policy_manual(name), python=policy_functions(name))
+
+
+@cache
+def policy_functions(name: str) -> dict[str, PythonFact]:
+    """The functions that a policy's manual names; a record or argument of an unexpected shape tells them nothing."""
+
+    def of_shape(function: PythonFact) -> PythonFact:
+        def told(*args: Any) -> bool | None:
+            try:
+                return function(*args)
+            except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+                return None
+
+        return told
+
+    known = vars(import_module(f"{__name__}.records")) | vars(import_module(f"{__name__}.{name}"))
+    return {fact.python: of_shape(known[fact.python]) for fact in policy_manual(name).facts.values() if fact.python}
 
 
 @cache

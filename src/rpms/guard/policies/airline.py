@@ -8,9 +8,6 @@ from itertools import pairwise
 from typing import Any, Final
 
 from rpms.guard.call_facts import Look, Unknown
-from rpms.guard.policies.records import agreed, fact, says_yes
-
-__all__ = ["agreed", "says_yes"]  # shared by both policies; the manual finds them here
 
 MOST_METHODS: Final = {"certificate": 1, "credit_card": 1, "gift_card": 3}
 MEMBER_BAGS: Final = {"regular": 0, "silver": 1, "gold": 2}
@@ -26,13 +23,11 @@ Leg = tuple[str, str]
 # --- whose it is, and what became of it ---
 
 
-@fact
 def ours(look: Look, reservation: str) -> bool | None:
     """True if the reservation belongs to whom the conversation is with."""
     return look.truth("customer", look.record("reservation", reservation)["user_id"])
 
 
-@fact
 def flown(look: Look, reservation: str) -> bool | None:
     """True if any flight has departed. One on a later day has not; of others the status tells."""
     today = look.now.date().isoformat()
@@ -40,7 +35,6 @@ def flown(look: Look, reservation: str) -> bool | None:
     return _any_status(look, legs, {"flying", "landed"})
 
 
-@fact
 def airline_cancelled(look: Look, reservation: str) -> bool | None:
     """True if the airline cancelled any of the flights."""
     return _any_status(look, _legs(look.record("reservation", reservation)["flights"]), {"cancelled"})
@@ -55,13 +49,11 @@ def _any_status(look: Look, legs: list[Leg], wanted: set[str]) -> bool:
 # --- flights ---
 
 
-@fact
 def same_flights(look: Look, reservation: str, flights: list[Any]) -> bool | None:
     """True if these are the flights that are booked."""
     return _legs(look.record("reservation", reservation)["flights"]) == _legs(flights)
 
 
-@fact
 def keeps_route(look: Look, reservation: str, flights: list[Any]) -> bool | None:
     """True if flights make the trip that is booked."""
     booked = look.record("reservation", reservation)
@@ -70,7 +62,6 @@ def keeps_route(look: Look, reservation: str, flights: list[Any]) -> bool | None
     return _makes_trip(look, booked["origin"], booked["destination"], booked["flight_type"], flights)
 
 
-@fact
 def leads_there(look: Look, origin: str, destination: str, trip: str, flights: list[Any]) -> bool | None:
     """True if flights make a trip."""
     return _makes_trip(look, origin, destination, trip, flights)
@@ -128,7 +119,6 @@ def _new_legs(look: Look, cabin: str, flights: list[Any]) -> list[Leg]:
     return [leg for leg in _legs(flights) if leg not in kept]
 
 
-@fact
 def searched(look: Look, cabin: str, flights: list[Any]) -> bool | None:
     """True if each new flight was searched for."""
     for leg in _new_legs(look, cabin, flights):
@@ -136,7 +126,6 @@ def searched(look: Look, cabin: str, flights: list[Any]) -> bool | None:
     return True
 
 
-@fact
 def for_sale(look: Look, cabin: str, flights: list[Any]) -> bool | None:
     """True if each new flight has a seat for every passenger."""
     asked = look.call.arguments
@@ -148,19 +137,16 @@ def for_sale(look: Look, cabin: str, flights: list[Any]) -> bool | None:
 # --- passengers and bags ---
 
 
-@fact
 def same_number(look: Look, reservation: str, passengers: list[Any]) -> bool | None:
     """True if the number of passengers stays."""
     return len(look.record("reservation", reservation)["passengers"]) == len(passengers)
 
 
-@fact
 def detailed(_look: Look, passengers: list[Any]) -> bool | None:
     """True if each passenger has names and a birth date."""
     return all(passenger.get(key) for passenger in passengers for key in ("first_name", "last_name", "dob"))
 
 
-@fact
 def right_fee(look: Look, total: int, paid: int) -> bool | None:
     """True if as many bags are paid for as are not free; what was paid for before stays so."""
     asked, before = look.call.arguments, 0
@@ -211,14 +197,12 @@ def _price(look: Look, legs: list[Leg], cabin: str) -> float:
     return sum((offer["prices"][cabin] for offer in offers if offer is not None), 0.0)
 
 
-@fact
 def known_profile(look: Look) -> bool | None:
     """True if the profile of whom the call is for was looked up, and is still what it was."""
     _methods(look)
     return True
 
 
-@fact
 def in_profile(look: Look) -> bool | None:
     """True if every method is one of the customer's."""
     methods = _methods(look)
@@ -227,13 +211,11 @@ def in_profile(look: Look) -> bool | None:
     return all(method in methods for method in used)
 
 
-@fact
 def no_certificate(look: Look, method: str) -> bool | None:
     """True if a method is a card."""
     return bool(_methods(look)[method]["source"] != "certificate")
 
 
-@fact
 def few_methods(look: Look, payments: list[Any]) -> bool | None:
     """True if no kind of method is used more often than it may be, and none twice."""
     methods = _methods(look)
@@ -243,7 +225,6 @@ def few_methods(look: Look, payments: list[Any]) -> bool | None:
     return all(count <= MOST_METHODS[source] for source, count in used.items())
 
 
-@fact
 def covered(look: Look) -> bool | None:
     """True if each gift card and certificate holds what it is to pay in all."""
     methods, owed = _methods(look), dict[str, float]()
@@ -255,13 +236,11 @@ def covered(look: Look) -> bool | None:
     )
 
 
-@fact
 def pays_something(_look: Look, payments: list[Any]) -> bool | None:
     """True if every payment is of more than nothing."""
     return all(payment["amount"] > 0 for payment in payments)
 
 
-@fact
 def adds_up(look: Look, payments: list[Any]) -> bool | None:
     """True if the payments of a booking are its price."""
     asked = look.call.arguments
@@ -273,25 +252,21 @@ def adds_up(look: Look, payments: list[Any]) -> bool | None:
 # --- compensation ---
 
 
-@fact
 def entitled(look: Look, user: str) -> bool | None:
     """True if a customer may be compensated for anything that was looked up."""
     return any(_entitled(look, user))
 
 
-@fact
 def has_claim(look: Look, user: str) -> bool | None:
     """True if a flight of the customer was cancelled or is delayed."""
     return any(_claims(look, user))
 
 
-@fact
 def right_amount(look: Look, user: str, amount: int) -> bool | None:
     """True if a certificate is what one of the reservations gives."""
     return any(amount == due for due, _, _ in _claims(look, user))
 
 
-@fact
 def settled(look: Look, user: str, amount: int) -> bool | None:
     """True if the amount is for a cancelled flight, or the delayed reservation was changed or cancelled."""
     claims = [(status, name) for due, status, name in _claims(look, user) if due == amount]

@@ -1,11 +1,8 @@
-"""Functions of both policies: a record of an unexpected shape tells nothing; the meaning of a yes."""
+"""Functions of both policies: the meaning of a yes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
 
 from rpms.guard.call_facts import Look
 
@@ -40,23 +37,8 @@ _RESERVED = re.compile(
 )
 """Words after which a yes is not plain."""
 _LONGEST_YES = 300
-Fact = Callable[..., bool | None]
 
 
-def fact(function: Fact) -> Fact:
-    """Turn a record or an argument that is not of the shape it should have into an unknown fact."""
-
-    @wraps(function)
-    def told(look: Look, *args: Any) -> bool | None:
-        try:
-            return function(look, *args)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-            return None
-
-    return told
-
-
-@fact
 def says_yes(_look: Look, text: str) -> bool | None:
     """True for a plain yes, False for a no, None where only a person or a host can tell, who says `confirmed`."""
     said = " ".join(text.casefold().replace("’", "'").split())
@@ -73,7 +55,6 @@ def says_yes(_look: Look, text: str) -> bool | None:
     return True if plain and not _RESERVED.search(said) else None
 
 
-@fact
 def agreed(look: Look) -> bool | None:
     """True if the customer said yes to this; unknown, not false, until then: what else is missing is named first."""
     return look.truth("confirmed") or None

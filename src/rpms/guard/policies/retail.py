@@ -6,18 +6,13 @@ from collections import Counter
 from typing import Any
 
 from rpms.guard.call_facts import Look
-from rpms.guard.policies.records import agreed, fact, says_yes
-
-__all__ = ["agreed", "says_yes"]  # shared by both policies; the manual finds them here
 
 
-@fact
 def ours(look: Look, order: str) -> bool | None:
     """True if the order belongs to whom the conversation is with."""
     return look.truth("customer", look.record("order", order)["user_id"])
 
 
-@fact
 def ordered(look: Look, order: str, items: list[str]) -> bool | None:
     """True if an order has all these items, each as often as it is named; no item is no change."""
     return bool(items) and not Counter(items) - Counter(
@@ -25,59 +20,50 @@ def ordered(look: Look, order: str, items: list[str]) -> bool | None:
     )
 
 
-@fact
 def paired(_look: Look, old: list[str], new: list[str]) -> bool | None:
     """True if there are as many new items as old ones."""
     return len(old) == len(new)
 
 
-@fact
 def another_option(_look: Look, old: list[str], new: list[str]) -> bool | None:
     """True if no item is replaced by itself."""
     return all(one != other for one, other in zip(old, new, strict=False))
 
 
-@fact
 def known_products(look: Look, order: str, items: list[str]) -> bool | None:
     """True if the products of the items were looked up; the first that was not is asked for."""
     bought = _bought(look, order)
     return all(look.record("product", bought[item]["product_id"]) for item in items if item in bought)
 
 
-@fact
 def same_products(look: Look, order: str, old: list[str], new: list[str]) -> bool | None:
     """True if each new item is a variant of the product that it replaces."""
     return all(variant is not None for _, variant in _replacements(look, order, old, new))
 
 
-@fact
 def in_stock(look: Look, order: str, old: list[str], new: list[str]) -> bool | None:
     """True if each new item can be had."""
     variants = [variant for _, variant in _replacements(look, order, old, new)]
     return all(variant is not None and variant["available"] is True for variant in variants)
 
 
-@fact
 def known_profile(look: Look, order: str) -> bool | None:
     """True if the customer's profile was looked up."""
     _methods(look, order)
     return True
 
 
-@fact
 def in_profile(look: Look, order: str, method: str) -> bool | None:
     """True if a payment method is one of the customer's."""
     return method in _methods(look, order)
 
 
-@fact
 def gift_card(look: Look, order: str, method: str) -> bool | None:
     """True if a payment method is a gift card of the customer."""
     known = _methods(look, order).get(method)
     return known is not None and known["source"] == "gift_card"
 
 
-@fact
 def covers_difference(look: Look, order: str, old: list[str], new: list[str], method: str) -> bool | None:
     """True if a payment method can pay what new items cost beyond the old ones; only gift cards have a limit."""
     pairs = _replacements(look, order, old, new)
@@ -85,7 +71,6 @@ def covers_difference(look: Look, order: str, old: list[str], new: list[str], me
     return _covers(look, order, method, difference)
 
 
-@fact
 def covers_total(look: Look, order: str, method: str) -> bool | None:
     """True if a payment method can pay the whole order; only gift cards have a limit."""
     return _covers(look, order, method, look.record("order", order)["payment_history"][0]["amount"])

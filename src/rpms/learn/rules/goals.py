@@ -304,11 +304,14 @@ def _about(state: State, variables: set[str], made: Makeable) -> State:
 
 
 def _order(wins: Sequence[Win], wanted: State, positional: frozenset[str]) -> list[Atom]:
-    """Facts in the order in which they came about; where the agent is comes last, since all else may lead elsewhere."""
+    """Facts in the order in which they came about; where the agent is comes last, since all else may lead elsewhere.
+
+    Of those that came about at once, the one that says most comes first: who drops a thing just anywhere drops it too.
+    """
     ranks = Counter(
         {atom: sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins) for atom in wanted}
     )
-    return sorted(wanted, key=lambda atom: (atom.predicate in positional, ranks[atom], str(atom)))
+    return sorted(wanted, key=lambda atom: (atom.predicate in positional, ranks[atom], -len(atom.args), str(atom)))
 
 
 def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Induced:

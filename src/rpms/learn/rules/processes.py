@@ -259,7 +259,8 @@ def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Proc
             continue
         done.add(effect)
         binding = {ANYTHING: other}
-        needs = (Literal(relation.bind(binding)), *action.guessed, Literal(Atom(at, (here,))))
+        near = [_related(literal, here, linked.vocabulary) for literal in action.guessed]
+        needs = (Literal(relation.bind(binding)), *near, Literal(Atom(at, (here,))))
         when = Circumstance(tuple(dict.fromkeys(needs)), len(good), len(bad), tuple(good[: LIMITS.witnesses]))
         fact = Induced(Clause((effect.bind(binding),)))
         yield process_of(f"{action.name}_{effect.atom.predicate}", linked.template, (*parameters, role), when, [fact])
@@ -272,8 +273,22 @@ def _standing(told: Circumstance, book: Book, here: str) -> Circumstance:
         for atom in book.facts
         if atom.args == (here,) and book.vocabulary.predicates[atom.predicate].exclusive == "always"
     )
-    rest = [literal for literal in told.literals if literal.atom != at]
-    return replace(told, literals=(*rest, Literal(at)))
+    rest = [_related(literal, here, book.vocabulary) for literal in told.literals if literal.atom != at]
+    return replace(told, literals=(*dict.fromkeys(rest), Literal(at)))
+
+
+def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
+    """A fact that a thing is near, told by the relation that it follows from: `here(0)` at place 1 is `with(1, 0)`.
+
+    A plan would else go to the thing, and then away from it to the place.
+    """
+    predicates, role = vocabulary.predicates, vocabulary.placing[0].args[0]
+    near = predicates.get(literal.atom.predicate)
+    relation = predicates.get(near.exclusive) if near is not None and not literal.negated else None
+    if relation is None or len(relation.args) != 2 or relation.args.count(role) != 1 or literal.atom.args == (here,):
+        return literal
+    (thing,) = literal.atom.args
+    return Literal(Atom(relation.name, tuple(here if each == role else thing for each in relation.args)))
 
 
 def _exclusive(fact: Induced, book: Book) -> bool:
