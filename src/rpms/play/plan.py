@@ -21,7 +21,7 @@ from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Decoding, Model, WrappedModel
 from rpms.models.catalogue import ModelOptions, check_openable, open_model
-from rpms.models.providers import NO_LLM, backend_of, parse_model_name
+from rpms.models.providers import NO_LLM, Backend, backend_of, parse_model_name
 from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.reading import CONTROLS, Reads
@@ -196,9 +196,10 @@ def plan_run(
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
-    if reader and reader not in CONTROLS and parse_model_name(reader).provider.backend in NO_LLM:
-        raise InputError(f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}")
     named = open_model if isinstance(open_model, NamedModel) else NamedModel(model_name, world.name)
+    silent = named is not open_model and reader and reader not in CONTROLS
+    if silent and parse_model_name(reader).provider.backend in NO_LLM - {Backend.REPLAY}:
+        raise InputError(f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}")
     given: dict[str, Any] = {
         "condition": FULL,
         "memory": EpisodicMemory(world=world.name),
