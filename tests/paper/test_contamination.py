@@ -76,7 +76,7 @@ def test_where_it_is_allowed_every_table_says_so(way, tmp_path):
         assert told in done.output
         assert told in (tmp_path / "out" / "report" / "index.html").read_text()
     assert done.exit_code == 0, done.output
-    comparisons = [each.comparison for each in gather([tmp_path / "out"])]
+    comparisons = gather([tmp_path / "out"])
     for name in TABLES:
         for table in applicable(name, comparisons):
             assert any(told in note for note in table.notes), name
@@ -112,7 +112,7 @@ def test_a_studys_embedded_memory_is_read(tmp_path):
     )
     assert rpms("study", "run", tmp_path / "s.yaml", "--out", tmp_path / "out", "--no-report").exit_code == 0
     (found,) = gather([tmp_path / "out"])
-    assert found.comparison["memory-only"].memory_entries == len(EMBEDDED)
+    assert found["memory-only"].memory_entries == len(EMBEDDED)
 
 
 def test_a_fifth_condition_breaks_nothing(tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from rpms.core.condition import compose
@@ -79,5 +81,6 @@ def test_a_window_too_small_for_the_rules_is_said_on_the_page_and_in_the_row(tmp
     write_whole(file, packed(episode_text(episode)))
     record = read_episode(file)
     assert (record.row.crowded, record.row.shortened) == (6, episode.counts["shortened"])
-    assert episode_data(record)["steps"][-1]["extras"]["no_room"]["rules.domain"] > 0
+    assert record.steps[-1].extras["no_room"]["rules.domain"] > 0
+    assert '"rules.domain": ' in json.dumps(episode_data(record)["parts"])
     assert record.prompt(6).no_room == last.no_room

@@ -111,8 +111,7 @@ def table(
     """Print one of the paper's tables from runs or a study."""
     gather, table, tables = needs_extra("gather", "table", "tables")
     told: set[str] = set()
-    for evidence in gather.gather(inputs):
-        comparison = evidence.comparison
+    for comparison in gather.gather(inputs):
         made = (
             tables.all_tables(comparison, with_published=published)
             if name == "all"

@@ -215,8 +215,8 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
         say(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'")
         return
     try:
-        every = [evidence.comparison for evidence in gather([folder])]
-        comparisons = [each for each in every if not each.model or each.model in models]  # others were printed before
+        # those of other models were printed before
+        comparisons = [each for each in gather([folder]) if not each.model or each.model in models]
         wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.errors import FileError, InputError
-from rpms.worlds.alfworld.engine.dialect import read_domain, recognise
-from rpms.worlds.alfworld.engine.grammar import read
+from rpms.worlds.alfworld.engine.dialect import read_domain, read_grammar, recognise
 from rpms.worlds.alfworld.verify import read_playthroughs, verify
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "alfworld"
@@ -61,7 +60,9 @@ def test_a_changed_recording_is_noticed_and_shown(official, tmp_path):
 def test_official_files_of_both_dialects_are_recognised():
     for release, goes_to_location in (("0.3", True), ("0.4", False)):
         domain = read_domain((SHARED / f"domain_{release}.pddl").read_text())
-        grammar = read((SHARED / f"grammar_{release}.twl2").read_text().replace("@@TASK@@", "put a mug in desk."))
+        grammar = read_grammar(
+            (SHARED / f"grammar_{release}.twl2").read_text().replace("@@TASK@@", "put a mug in desk.")
+        )
         dialect, goal = recognise(domain, grammar)
         assert (dialect.name, dialect.arrives_at_location, goal) == (release, goes_to_location, "put a mug in desk.")
         assert (dialect.help is not None) == (release == "0.4")

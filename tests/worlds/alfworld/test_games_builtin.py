@@ -7,12 +7,13 @@ import pytest
 
 from rpms.core.errors import InputError
 from rpms.worlds.alfworld.games.builtin import (
+    BUILTIN,
     BUILTIN_COUNT,
     BUILTIN_SEED,
     LARGE,
     LARGE_GAMES,
     LARGE_SEED,
-    _stored,
+    _games,
     builtin_game,
     builtin_ids,
     builtin_walkthrough,
@@ -28,7 +29,7 @@ GAMES = [make_game(BUILTIN_SEED, index) for index in range(BUILTIN_COUNT)]
 
 
 def test_the_shipped_set_is_what_the_generator_makes():
-    assert _stored() == made_games(BUILTIN_SEED, range(BUILTIN_COUNT))
+    assert _games(BUILTIN) == made_games(BUILTIN_SEED, range(BUILTIN_COUNT))
 
 
 def test_a_loaded_game_is_what_its_file_would_hold():

@@ -9,8 +9,8 @@ import pytest
 from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.engine.texts import DIALECTS, domain, grammar
 from rpms.worlds.alfworld.games.goals import GameGoal
+from rpms.worlds.alfworld.games.make import plan
 from rpms.worlds.alfworld.games.measured import tables
-from rpms.worlds.alfworld.games.prove import plan
 
 FACT = re.compile(r"\(([A-Za-z]+) ([^()]*)\)")
 

@@ -9,7 +9,7 @@ from rpms.core.errors import InputError
 from rpms.core.prompt import Part
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import affordances, category
-from rpms.worlds.alfworld.prompts import WORDING
+from rpms.worlds.alfworld.world import WORDING
 from rpms.worlds.base import Setting
 
 OPENING = (

@@ -13,8 +13,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.prompts import WORDING
 from rpms.worlds.scienceworld.tasks import KINDS
+from rpms.worlds.scienceworld.world import WORDING
 
 KNOWLEDGE = knowledge_of(world)
 MELT = (

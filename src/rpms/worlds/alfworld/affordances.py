@@ -6,7 +6,7 @@ The answers are three-valued: what no training game shows is unknown, neither po
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -56,10 +56,7 @@ class Affordances:
 
     def has_door(self, kind: str) -> bool | None:
         """True if places of a kind can be opened and closed; None where some can and some cannot."""
-        if kind not in self.places:
-            return None
-        percent = self.doors.get(kind, 0)
-        return {0: False, 100: True}.get(percent)
+        return {0: False, 100: True}.get(self.doors.get(kind, 0)) if kind in self.places else None
 
     def fits(self, object_kind: str, place_kind: str) -> bool | None:
         """True if an object of a kind may be put into a place of a kind; None where no game had both in one room."""
@@ -85,15 +82,14 @@ def affordances() -> Affordances:
     """Read the measured facts, once."""
     measured = tables()
     return Affordances(
-        objects=frozenset(kind.lower() for kind in measured.object_types),
-        places=frozenset(kind.lower() for kind in measured.receptacle_types),
-        attributes={name: frozenset(kind.lower() for kind in kinds) for name, kinds in measured.attributes.items()},
-        accepts=_lower(measured.can_contain),
-        refuses=_lower(measured.cannot_contain),
+        objects=_lower(measured.object_types),
+        places=_lower(measured.receptacle_types),
+        attributes={name: _lower(kinds) for name, kinds in measured.attributes.items()},
+        accepts={place.lower(): _lower(kinds) for place, kinds in measured.can_contain.items()},
+        refuses={place.lower(): _lower(kinds) for place, kinds in measured.cannot_contain.items()},
         doors={place.lower(): percent for place, percent in measured.openable.items()},
     )
 
 
-def _lower(kinds: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
-    """Kinds by kind, as the games' texts write them."""
-    return {place.lower(): frozenset(kind.lower() for kind in things) for place, things in kinds.items()}
+def _lower(kinds: Iterable[str]) -> frozenset[str]:
+    return frozenset(kind.lower() for kind in kinds)

@@ -7,7 +7,7 @@ place: several places may share one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -22,7 +22,8 @@ _HERE_SHOWN = 8
 _SPOTTED_SHOWN = 5
 _KINDS_SHOWN = 8
 """Things here, things seen elsewhere and kinds of places that a prompt names at most."""
-_DEEDS = ("heated", "cooled", "cleaned", "sliced")
+_DEEDS = {"heated": "hot", "cooled": "cool", "cleaned": "clean", "sliced": "sliced", "lit": "on"}
+"""Deeds, and the states that they leave things in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Recalled:
                 known = _same(one, other)
             case "closed", (place,):
                 known = False if place in (self.state.get("open") or ()) else None
-            case deed, (_,) if deed in _DEEDS:
+            case deed, (_,) if deed in _DEEDS and deed != "lit":
                 known = False if held == () else None  # what is taken from here on was not treated before
         return Truth.of(known)
 
@@ -272,11 +273,7 @@ AlfworldBelief.answers = {
     "cools": (2, _treats("cool")),
     "cleans": (2, _cleans),
     "slices": (2, _slices),
-    "heated": (1, _is("hot")),
-    "cooled": (1, _is("cool")),
-    "cleaned": (1, _is("clean")),
-    "sliced": (1, _is("sliced")),
-    "lit": (1, _is("on")),
+    **{deed: (1, _is(state)) for deed, state in _DEEDS.items()},
     "placed": (2, _placed),
     "helpful": (0, lambda belief: None if belief.dialect is None else belief.dialect != "0.3"),
 }
@@ -285,55 +282,30 @@ AlfworldBelief.answers = {
 
 def _lines(belief: AlfworldBelief) -> tuple[str, ...]:
     """The lines of the [Current State] block. Only what is known is said."""
-    lines = [f"Holding: {_held(belief)}"]
+    goal, place = {belief.goal.object, belief.goal.destination}, belief.location
+
+    def states(thing: str | None) -> list[str]:
+        return sorted(belief.states.get(thing or "", ()))
+
+    held = f"{belief.hand} ({', '.join(states(belief.hand))})" if states(belief.hand) else belief.hand or "nothing"
+    lines = [f"Holding: {held}"]
     if belief.site == NOWHERE:
         lines.append("Location: middle of the room")
-    elif belief.location is not None:
-        lines.append(f"Location: {_location(belief)}")
-        lines.append(f"Here: {_here(belief)}")
-    opened = [place for place, is_open in belief.containers.items() if is_open]
-    if opened:
-        lines.append(f"Open: {_ranges(opened)}")
-    spotted = list(_spotted(belief))
-    if spotted:
-        lines.append(f"Seen: {_some(spotted, _SPOTTED_SHOWN)}")
-    if belief.places:
-        left = [place for place in belief.places if place not in belief.seen]
-        lines.append(f"Not yet searched: {_ranges(left) or 'nothing'}")
-    return tuple(lines)
-
-
-def _held(belief: AlfworldBelief) -> str:
-    if belief.hand is None:
-        return "nothing"
-    states = sorted(belief.states.get(belief.hand, ()))
-    return f"{belief.hand} ({', '.join(states)})" if states else belief.hand
-
-
-def _location(belief: AlfworldBelief) -> str:
-    others = [place for place in belief.sites.at(belief.site or "") if place != belief.location]
-    return f"{belief.location} (same place: {_ranges(others)})" if others else str(belief.location)
-
-
-def _here(belief: AlfworldBelief) -> str:
-    """Content of the place last gone to; things of the goal first."""
-    place = belief.location or ""
-    if belief.containers.get(place) is False:
-        return f"{place} is closed"
-    goal = (belief.goal.object, belief.goal.destination)
-    inside = sorted(belief.contents.get(place, ()), key=lambda thing: kind_of(thing) not in goal)
-    return _some(inside, _HERE_SHOWN) or "nothing"
-
-
-def _spotted(belief: AlfworldBelief) -> Iterable[str]:
-    """Things of the goal that were seen somewhere else."""
-    wanted = {belief.goal.object, belief.goal.destination}
-    for place, inside in belief.contents.items():
-        if place != belief.location:
-            for thing in inside:
-                if kind_of(thing) in wanted:
-                    states = "".join(f"{state} " for state in sorted(belief.states.get(thing, ())))
-                    yield f"{states}{thing} in {place}"
+    elif place is not None:
+        others = [other for other in belief.sites.at(belief.site or "") if other != place]
+        lines.append(f"Location: {place}{f' (same place: {_ranges(others)})' if others else ''}")
+        inside = sorted(belief.contents.get(place, ()), key=lambda thing: kind_of(thing) not in goal)
+        shut = f"{place} is closed" if belief.containers.get(place) is False else ""
+        lines.append(f"Here: {shut or _some(inside, _HERE_SHOWN) or 'nothing'}")
+    elsewhere = [(thing, home) for home, inside in belief.contents.items() if home != place for thing in inside]
+    seen = [" ".join([*states(thing), thing, "in", home]) for thing, home in elsewhere if kind_of(thing) in goal]
+    left = [each for each in belief.places if each not in belief.seen]
+    told = {
+        "Open": _ranges([each for each, is_open in belief.containers.items() if is_open]),
+        "Seen": _some(seen, _SPOTTED_SHOWN),
+        "Not yet searched": (_ranges(left) or "nothing") if belief.places else "",
+    }
+    return (*lines, *(f"{name}: {text}" for name, text in told.items() if text))
 
 
 def _some(items: Sequence[str], most: int) -> str:

@@ -9,13 +9,13 @@ from functools import cache
 from rpms.core.facts import kind_of
 from rpms.worlds.alfworld.affordances import affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.base import Command, read_table
+from rpms.worlds.alfworld.observations import WORDS
+from rpms.worlds.base import Command
 
 _LONGEST = 300
 """No command is longer; a longer text is no command."""
 
-_WORDS = read_table(__package__, "words.toml")
-_JOINTS = {verb: [f" {word} " for word in words] for verb, words in _WORDS["joints"].items()}
+_JOINTS = {verb: [f" {word} " for word in words] for verb, words in WORDS["joints"].items()}
 _PREFIX = re.compile(r"(?:action|act|>)\s*:?\s*", re.IGNORECASE)
 _ARTICLES = frozenset({"a", "an", "the", "some", "my"})
 _TOOLS = {"heat": "microwave", "cool": "fridge", "clean": "sinkbasin"}
@@ -48,10 +48,10 @@ def _undress(text: str) -> str:
 
 
 def _read(text: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
-    if text in _WORDS["bare"]:
-        return str(_WORDS["bare"][text])
+    if text in WORDS["bare"]:
+        return str(WORDS["bare"][text])
     spoken = (
-        (words, verb) for verb, every in _WORDS["verbs"].items() for words in every if text.startswith(f"{words} ")
+        (words, verb) for verb, every in WORDS["verbs"].items() for words in every if text.startswith(f"{words} ")
     )
     words, verb = next(spoken, ("", ""))
     return _with_names(verb, words, text[len(words) + 1 :], belief, repairs) if verb else None
@@ -59,7 +59,7 @@ def _read(text: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
 
 def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
     if verb == "use" and words == "toggle":
-        rest = _first_name(rest)
+        rest = re.sub(r"^((?:.*? )?\d+) .*", r"\1", rest)  # `desklamp 1 desk 1`, as the paper's prompt has it
     first, joint, second = _cut(rest, _JOINTS.get(verb, ()))
     if words not in (verb, "go to"):
         repairs.append(f"`{words}`")
@@ -107,20 +107,8 @@ def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str])
 
 def _cut(text: str, joints: Sequence[str]) -> tuple[str, str, str]:
     """A text before and after the joint that stands first in it; of those that start there, the first listed."""
-    found = [(text.find(joint), order, joint) for order, joint in enumerate(joints) if joint in text]
-    if not found:
-        return text, "", ""
-    at, _, joint = min(found)
-    return text[:at], joint, text[at + len(joint) :]
-
-
-def _first_name(text: str) -> str:
-    """`desklamp 1 desk 1`, as the paper's prompt has it, without the place."""
-    words = text.split()
-    for place, word in enumerate(words):
-        if word.isdecimal() and place + 1 < len(words):
-            return " ".join(words[: place + 1])
-    return text
+    found = [joint for joint in joints if joint in text]
+    return text.partition(min(found, key=text.find)) if found else (text, "", "")
 
 
 def _objects(belief: AlfworldBelief) -> tuple[str, ...]:
@@ -166,7 +154,7 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
 def called() -> Mapping[str, Sequence[str]]:
     """People's words for kinds and goals: kind or goal type → words, names written together."""
     kinds = dict.fromkeys(sorted(affordances().objects | affordances().places), "")
-    words = _WORDS["goals"] | kinds | _WORDS["objects"] | _WORDS["places"]
+    words = WORDS["goals"] | kinds | WORDS["objects"] | WORDS["places"]
     return {kind: said.split() for kind, said in words.items()}
 
 
@@ -175,7 +163,7 @@ def _kinds() -> dict[str, tuple[str, bool]]:
     known = affordances()
     kinds = {kind: (kind, False) for kind in known.objects if kind not in ("sink", "bathtub", "chair")}
     for table, is_place in (("objects", False), ("places", True)):
-        kinds |= {word: (kind, is_place) for kind, words in _WORDS[table].items() for word in words.split()}
+        kinds |= {word: (kind, is_place) for kind, words in WORDS[table].items() for word in words.split()}
     return kinds | {kind: (kind, True) for kind in known.places}
 
 

@@ -1,9 +1,13 @@
-"""Reader of the engine's answers, in both dialects. Plain string cutting: any text is read in linear time."""
+"""Reader of the engine's answers, in both dialects. Any text is read in linear time."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from rpms.worlds.base import read_table
+
+WORDS = read_table(__package__, "words.toml")
 NOTHING_HAPPENS = "Nothing happens."
 TASK = "Your task is to: "
 
@@ -13,6 +17,7 @@ _BESIDE = ". Next to it, you see "
 _CARRYING = "You are carrying: "
 _CARRYING_NOTHING = "You are not carrying anything."
 
+_DEEDS = [(re.compile(pattern, re.DOTALL), verb) for pattern, verb in WORDS["deeds"].items()]
 _STATES = {"hot": "hot", "cool": "cool", "cold": "cool", "clean": "clean", "sliced": "sliced"}
 
 
@@ -40,11 +45,7 @@ def things(listing: str) -> tuple[str, ...]:
     """The names in a list such as `a apple 2, and a egg 1`; none in `nothing`."""
     if listing == "nothing" or not listing:
         return ()
-    names = []
-    for item in listing.split(", "):
-        name = item.removeprefix("and ")
-        names.append(name.removeprefix("a "))
-    return tuple(names)
+    return tuple(item.removeprefix("and ").removeprefix("a ") for item in listing.split(", "))
 
 
 def room(observation: str) -> tuple[str, ...] | None:
@@ -81,26 +82,11 @@ def arrival(text: str) -> tuple[str, Sight] | None:
     return (where, seen) if seen is not None else None
 
 
-_DEEDS = (
-    ("You pick up the ", " from the ", "take"),
-    ("You put the ", " in/on the ", "put"),
-    ("You move the ", " to the ", "put"),
-    ("You heat the ", " using the ", "heat"),
-    ("You cool the ", " using the ", "cool"),
-    ("You clean the ", " using the ", "clean"),
-    ("You sliced the ", " with the ", "slice"),
-)
-
-
 def deed(text: str) -> AlfworldDeed | None:
     """Read what was done with an object."""
-    for start, middle, verb in _DEEDS:
-        if text.startswith(start):
-            thing, found, place = text[len(start) :].removesuffix(".").partition(middle)
-            return AlfworldDeed(verb, thing, place) if found else None
-    for start, verb in (("You turn on the ", "use"), ("You turn off the ", "use"), ("You close the ", "close")):
-        if text.startswith(start):
-            return AlfworldDeed(verb, text[len(start) :].removesuffix("."))
+    for pattern, verb in _DEEDS if text.startswith("You ") else ():
+        if (match := pattern.fullmatch(text)) is not None:
+            return AlfworldDeed(verb, match[1], match[2])
     return None
 
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
@@ -54,16 +55,12 @@ class TextWorldGame:
         assert process.stdout is not None
         threading.Thread(target=_pump, args=(process.stdout, self._replies), daemon=True).start()
         self._end = weakref.finalize(self, _end, process)
-        try:
-            hello = self._receive(load_timeout, "load the game")
-        except WorldError:
+        hello = self._receive(load_timeout, "load the game")
+        if "ready" not in hello:
             self.close()
-            raise
         if "missing" in hello:
-            self.close()
             raise InputError(f"{_MISSING} ({_one_line(hello['missing'])})")
         if "error" in hello:
-            self.close()
             raise FileError(path, None, f"TextWorld cannot load it: {_one_line(hello['error'])}")
 
     def reset(self) -> Outcome:
@@ -121,11 +118,9 @@ def _pump(stream: IO[str], replies: queue.SimpleQueue[str]) -> None:
 def _end(process: subprocess.Popen[str]) -> None:
     process.kill()
     process.wait()
-    if process.stdin is not None:
-        try:
+    with suppress(OSError):
+        if process.stdin is not None:
             process.stdin.close()
-        except OSError:
-            return
 
 
 def _one_line(text: str) -> str:

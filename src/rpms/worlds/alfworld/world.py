@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from rpms.core.belief import Belief
 from rpms.core.errors import FileError, InputError
-from rpms.core.goal import Goal
+from rpms.core.goal import Goal, Progress
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
 from rpms.core.wording import Wording
@@ -25,11 +28,27 @@ from rpms.worlds.alfworld.games.builtin import BUILTIN, LARGE, TRAIN
 from rpms.worlds.alfworld.games.tasks import builtin_tasks, known_dialect, list_tasks, load_task, requested, task_data
 from rpms.worlds.alfworld.goals import make_goal, parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS, TASK
-from rpms.worlds.alfworld.prompts import WORDING
 from rpms.worlds.alfworld.update import update
-from rpms.worlds.base import REQUEST, Command, Game, Setting, Task, World
+from rpms.worlds.base import REQUEST, Command, Game, Setting, Task, World, read_wording
 
 _DATA = "ALFWORLD_DATA"
+
+
+def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
+    """The block as Appendix D prints it: the hand, and, once they are known, the place and what stands open."""
+    lines = [f"  Holding: {', '.join(belief.holding) or 'nothing'}"]
+    if belief.location is not None:
+        lines.append(f"  Location: {belief.location}")
+    opened = [place for place, is_open in belief.containers.items() if is_open]
+    if opened:
+        lines.append(f"  Open: {', '.join(opened)}")
+    return tuple(lines)
+
+
+_ALL_ACTIONS = read_wording(__package__, brief=paper_lines)
+PRINTED = re.sub(r"^1[0-3]\. .*\n", "", _ALL_ACTIONS.instruction, flags=re.MULTILINE)
+"""The instruction with the nine actions that the paper prints; its `toggle`, which the engine rejects, is `use`."""
+WORDING = replace(_ALL_ACTIONS, printed=PRINTED)
 
 
 class Alfworld(World):

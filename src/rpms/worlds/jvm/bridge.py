@@ -230,6 +230,19 @@ class JavaGame(ABC):
     def _step(self, command: str) -> Outcome:
         """Do a command."""
 
+    @abstractmethod
+    def _load(self, simulator: Simulator, *, gold: bool) -> object:
+        """Load the task in a simulator, planned to its end where its gold path is wanted."""
+
+    def gold_path(self) -> tuple[str, ...]:
+        """Return a sequence of commands that wins, planned in a simulator apart: this episode is untouched."""
+        planner = borrow(self.program, timeout_s=self._timeout_s)
+        try:
+            self._load(planner, gold=True)
+            return planner.texts("getGoldActionSequence")
+        finally:
+            give_back(planner)
+
     def reset(self) -> Outcome:
         """Start the task from its beginning; the observation is the task's description and what is to be seen."""
         opening = _or_else(self._start, self._start)
@@ -240,21 +253,14 @@ class JavaGame(ABC):
         self._untouched = False
         if self._simulator is None or not self._simulator.usable:
             self.close()
-            self._simulator = self._borrow()
+            self._simulator = borrow(self.program, timeout_s=self._timeout_s)
         return self._open(self._simulator)
 
     def step(self, command: str) -> Outcome:
         untouched, self._untouched = self._untouched, False
         if not untouched:
             return self._step(command)
-        return _or_else(lambda: self._step(command), lambda: self._start_and_step(command))
-
-    def _start_and_step(self, command: str) -> Outcome:
-        self._start()
-        return self._step(command)
-
-    def _borrow(self) -> Simulator:
-        return borrow(self.program, timeout_s=self._timeout_s)
+        return _or_else(lambda: self._step(command), lambda: self._start() and self._step(command))
 
     def close(self) -> None:
         """Let go of the simulator, which stays with its JVM for other games until the process ends."""

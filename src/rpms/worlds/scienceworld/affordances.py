@@ -9,6 +9,7 @@ from typing import Final
 from rpms.worlds.base import read_table
 
 THINGS: Final = read_table(__package__, "things.toml")
+SYNONYMS: Final = read_table(__package__, "synonyms.toml")
 _ARE: Final = {name: frozenset(kinds) for name, kinds in THINGS["kinds"].items()}
 FITTINGS: Final = _ARE["fixed"] | _ARE["lid"] | _ARE["lidless"] | _ARE["tool"]
 """Furniture, devices, vessels and tools."""
@@ -16,15 +17,8 @@ _WARES: Final = _ARE["lid"] | _ARE["lidless"] | _ARE["solid"] | _ARE["tool"] | _
 _KNOWN: Final = _WARES | _ARE["food"] | _ARE["flowing"] | _ARE["stuff"] | {"paint"}
 _BREAKABLE: Final = _ARE["switch"] | _ARE["wired"] | _ARE["tool"]
 """Things that an axe has an effect on."""
-_ANIMAL: Final = re.compile(
-    r"(?:hatchling|juvenile|adult|baby|dead) (?!.* (?:tree|plant)$).*|.* (?:egg|pupa)|caterpillar|tadpole"
-)
-_MATTER: Final = re.compile(
-    r"(?:.* )?(?:plant|tree|seed|flower|pollen)(?: in the .* stage.*)?"
-    r"|(?:(?:solid|liquid|gaseous) )?unknown substance(?: [a-z])?"
-)
-"""Plants, their parts, and unknown substances: in the simulator no devices, no documents and nothing with a lid. Some
-can be eaten."""
+_ANIMAL: Final = re.compile(THINGS["animal"])
+_MATTER: Final = re.compile(THINGS["matter"])
 _TAIL: Final = re.compile(r" (?:\d+|\(.*\)|of .*)$")
 
 

@@ -94,30 +94,34 @@ class ScienceBelief(ScienceKnown):
         return str(hash((exits, *(frozenset(facts.items()) for facts in known), *told)))
 
     def asked(self) -> tuple[GoalStep, ...]:
-        return steps_asked(self)
+        """The steps of the goal's sentence; none where no template fits it."""
+        goal = self.goal
+        if not isinstance(goal, ScienceGoal) or not goal.task:
+            return ()
+        rows = next(rows for stem, rows in TABLE["steps"].items() if goal.task.startswith(stem))
+        return tuple(_step(self, *row) for row in rows)
 
     def lines(self) -> tuple[str, ...]:
-        return belief_lines(self)
-
-
-def steps_asked(belief: ScienceKnown) -> tuple[GoalStep, ...]:
-    """The steps of the goal's sentence; none where no template fits it."""
-    goal = belief.goal
-    if not isinstance(goal, ScienceGoal) or not goal.task:
-        return ()
-    rows = next(rows for stem, rows in TABLE["steps"].items() if goal.task.startswith(stem))
-    return tuple(_step(belief, *row) for row in rows)
+        """The lines of the [Current State] block; the first is the paper's. Only what is known is said."""
+        carrying = ", ".join(self.holding) or ("nothing" if self.inventory_known else "nothing known")
+        task, rooms = self.goal.text.casefold(), self.rooms.items()
+        elsewhere = ((room, thing.name) for room, things in rooms if room != self.room for _, thing, _ in walk(things))
+        said = {
+            "Seen": _some(f"{name} in {room}" for room, name in elsewhere if name in task),
+            "States": _some(f"{name} is {state}" for name, state in self.states.items()),
+            "Measured": _some(f"{name} {degrees:g} °C" for name, degrees in self.temperatures.items()),
+            "Focused on": ", ".join(self.focused),
+            "Not yet searched": ", ".join(room for room in ROOMS if room not in self.looked) if self.looked else "",
+        }
+        first = f"Room: {self.room or 'unknown'}  Carrying: {carrying}"
+        return (first, *(f"{name}: {text}" for name, text in said.items() if text))
 
 
 def _step(belief: ScienceKnown, verb: str, words: str, when: str = "") -> GoalStep:
     target = re.sub(r"<(\w+)>", lambda field: belief.goal.named(field[1]), words)
-    met = [_seen(target, belief) if each == "seen" else len(belief.focused) >= int(each) for each in when.split()]
+    seen = any(f" {target} " in f" {name} " for name in belief.last_seen)
+    met = [seen if each == "seen" else len(belief.focused) >= int(each) for each in when.split()]
     return GoalStep(verb, target, done=bool(met) and all(met))
-
-
-def _seen(name: str, belief: ScienceKnown) -> bool:
-    """True if something of a name was seen anywhere."""
-    return any(f" {name} " in f" {each} " for each in belief.last_seen)
 
 
 ROOMS: Final = (
@@ -126,30 +130,6 @@ ROOMS: Final = (
 )
 """As the instruction names them."""
 _SHOWN: Final = 6
-
-
-def belief_lines(belief: ScienceKnown) -> tuple[str, ...]:
-    """The lines of the [Current State] block; the first is the paper's. Only what is known is said."""
-    carrying = ", ".join(belief.holding) or ("nothing" if belief.inventory_known else "nothing known")
-    lines = [f"Room: {belief.room or 'unknown'}  Carrying: {carrying}"]
-    said = {
-        "Seen": _some(_sightings(belief)),
-        "States": _some(f"{name} is {state}" for name, state in belief.states.items()),
-        "Measured": _some(f"{name} {degrees:g} °C" for name, degrees in belief.temperatures.items()),
-        "Focused on": ", ".join(belief.focused),
-        "Not yet searched": ", ".join(room for room in ROOMS if room not in belief.looked) if belief.looked else "",
-    }
-    return (*lines, *(f"{name}: {text}" for name, text in said.items() if text))
-
-
-def _sightings(belief: ScienceKnown) -> Iterable[str]:
-    """Things that the task names and that were last seen in another room."""
-    task = belief.goal.text.casefold()
-    for room, things in belief.rooms.items():
-        if room != belief.room:
-            for _, thing, _ in walk(things):
-                if thing.name in task:
-                    yield f"{thing.name} in {room}"
 
 
 def _some(items: Iterable[str]) -> str:

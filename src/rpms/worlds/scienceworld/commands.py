@@ -1,12 +1,17 @@
-"""Forgiving harmless form: the same command, as the simulator wants it written. Nothing is ever added to a command."""
+"""Commands as the simulator wants them written, and its ambiguity menus: reading one, and answering it.
+
+Harmless form is forgiven; nothing is ever added to a command. A menu is answered where the command leaves no choice.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from rpms.worlds.base import Command, read_table
+from rpms.worlds.base import Command
+from rpms.worlds.scienceworld.affordances import SYNONYMS
 from rpms.worlds.scienceworld.known import ScienceKnown
 
 _LONGEST: Final = 300
@@ -19,8 +24,7 @@ _LETTER: Final = re.compile(r"\b(?:substance|material|plane|unknown) a\b")
 _SURFACE: Final = re.compile(r"\binclined plane with an? ")
 """The article within a plane's name belongs to it."""
 
-_SYNONYMS: Final = read_table(__package__, "synonyms.toml")
-_VERBS: Final = [(re.compile(pattern), instead) for pattern, instead in _SYNONYMS["verbs"].items()]
+_VERBS: Final = [(re.compile(pattern), instead) for pattern, instead in SYNONYMS["verbs"].items()]
 _DOOR: Final = re.compile(r"^(open|close) (?:door (?!to |between |in |on )(?P<after>.+)|(?P<before>.+) door)$")
 
 
@@ -56,8 +60,8 @@ _FORMS: Final[tuple[tuple[Callable[[str], str], str], ...]] = (
 
 def _reworded(text: str, belief: ScienceKnown) -> list[str]:
     """The rewordings of a command, one after the other."""
-    if text in _SYNONYMS["whole"]:
-        return [_SYNONYMS["whole"][text]]
+    if text in SYNONYMS["whole"]:
+        return [SYNONYMS["whole"][text]]
     found = []
     for pattern, instead in _VERBS:
         changed = pattern.sub(instead, text, count=1)
@@ -69,3 +73,61 @@ def _reworded(text: str, belief: ScienceKnown) -> list[str]:
     if door and room in belief.exits.get(belief.room or "", ()):
         found.append(f"{door[1]} door to {room}")
     return found
+
+
+_OPENING: Final = "Ambiguous request:"
+_OPTION: Final = re.compile(r"^(\d+):\t(.*)$", re.MULTILINE)
+_PLACE: Final = re.compile(r"\s*\(([^()]*)\)")
+
+
+def menu_options(observation: str) -> tuple[str, ...]:
+    """Read a menu's options in order; empty where the observation is no menu."""
+    if not observation.startswith(_OPENING):
+        return ()
+    return tuple(text.strip() for _, text in _OPTION.findall(observation))
+
+
+def only_reading(options: Sequence[str], command: str) -> int | None:
+    """Return the number of the option that the command names, if it names one and no other.
+
+    Options with the same text are one option to a player, who sees nothing else of them: the first stands for all.
+    An option is named by its text without the places in brackets, or with the innermost few of them.
+
+    >>> only_reading(["open drawer (in counter, in kitchen)", "open drawer (in cupboard, in kitchen)"], "open drawer")
+    >>> only_reading(["look at plane (in hall)", "look at plane J (in hall)"], "examine plane")
+    0
+    """
+    distinct = list(dict.fromkeys(options))
+    if len(distinct) == 1:
+        return 0
+    wanted = _plain(command)
+    named = [option for option in distinct if wanted in _names(option)]
+    return options.index(named[0]) if len(named) == 1 else None
+
+
+def player_choice(options: Sequence[str], command: str) -> int | None:
+    """Return the number of the option a player picked from a menu, by number or by its text."""
+    text = command.strip()
+    picked = re.fullmatch(r"(\d{1,6})(?:\s*[:.)].*)?", text, re.DOTALL)
+    if picked:
+        number = int(picked[1])
+        return number if number < len(options) else None
+    exact = [number for number, option in enumerate(options) if option.casefold() == text.casefold()]
+    if exact and len({options[number] for number in exact}) == 1:
+        return exact[0]
+    return None
+
+
+def _plain(text: str) -> str:
+    plain = " ".join(text.casefold().split())
+    for pattern, instead in SYNONYMS["menus"].items():
+        plain = re.sub(pattern, instead, plain)
+    return re.sub(r"\b(?:the|an?) ", "", plain)
+
+
+def _names(option: str) -> Iterator[str]:
+    """Every way in which words alone name an option: each object with none, one, two … of its places."""
+    pieces = _PLACE.split(option)  # text, places, text, places, …, text
+    places = [[*itertools.accumulate(piece.split(", "), "{} {}".format, initial="")] for piece in pieces[1::2]]
+    for chosen in itertools.product(*places):
+        yield _plain("".join(itertools.chain(*itertools.zip_longest(pieces[::2], chosen, fillvalue=""))))

@@ -125,18 +125,6 @@ def parse_goal(opening: str) -> ScienceGoal:
         said = _said(stem, fields)
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
-            return _goal(task, description, said)
+            signature = (KINDS[task].family, task, str(said["target"]), str(said.get("box", "")))
+            return ScienceGoal(*signature, text=description, task=task, **said)  # type: ignore[arg-type]
     return ScienceGoal(UNKNOWN_GOAL, text=description)
-
-
-def _goal(task: str, text: str, said: dict[str, object]) -> ScienceGoal:
-    family = KINDS[task].family
-    return ScienceGoal(
-        family,
-        task,
-        str(said["target"]),
-        str(said.get("box", "")),
-        text,
-        task=task,
-        **said,  # type: ignore[arg-type]
-    )

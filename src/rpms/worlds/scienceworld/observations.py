@@ -19,8 +19,11 @@ _LONGEST_NAME: Final = 120
 _MOST_INSIDE: Final = 100
 """Most things read off a carried table."""
 
-
-_RESTLESS: Final = re.compile(r"(?:[a-z]{1,20} )?bee(?: \d{1,3})?|[a-z ]{0,60}pollen")
+_TEXTS: Final = read_table(__package__, "texts.toml")
+_FORMS: Final = {name: re.compile(pattern) for name, pattern in _TEXTS["forms"].items()}
+_PARTS: Final = re.compile("|".join(_TEXTS["parts"]))
+_STOP: Final = re.compile(r"[,.()\n]")
+MATTER: Final = _FORMS["matter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Thing:
     @property
     def restless(self) -> bool:
         """True if it comes and goes by itself, in the inventory even: bees do, and the pollen of a carried plant."""
-        return _RESTLESS.fullmatch(self.name) is not None
+        return _FORMS["restless"].fullmatch(self.name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +57,6 @@ class RoomSight:
     """True if the agent is listed: a room can be looked at from another one."""
 
 
-_ROOM: Final = re.compile(r"This (?:room|outside location) is called the ([^.\n]{1,80})\. (?:In it|Here),? you see:")
-_DOOR: Final = re.compile(r"\bA door to the ([^()\n,]{1,80}) \(that is (open|closed)\)")
-_INVENTORY: Final = "In your inventory, you see:"
-_INSIDE: Final = re.compile(r"Inside the ([^\n]{1,120}?) is: ?\n")
-_ALSO: Final = "You also see:"
-
-_STOP: Final = re.compile(r"[,.()\n]")
-_PARTS: Final = re.compile(
-    r"\.? ?(?:The [^.,:()]{1,80} door is (?P<door>open|closed)\. ?"
-    r"|(?:On|In) the (?P<where>[^.,:()]{1,80}) (?:is|you see): ?"
-    r"|The time reads (?P<ticks>\d{1,9}) ticks\.)"
-    r"|, which is (?P<watch>activated|deactivated)\. ?"
-    r"|, which is (?:turned )?(?P<power>on|off|open|closed|activated|deactivated|broken)(?![a-z])"
-    r"|, currently reading a temperature of (?P<degrees>-?\d{1,6}(?:\.\d{1,6})?) degrees celsius"
-    r"|, with: (?P<plane>)"
-    r"| ?\(containing (?P<inside>)"
-    r"| ?\((?P<note>[a-z][^()\n]{0,100})\)"
-)
-_ARTICLE: Final = re.compile(r"(?:an?|the) (?=\S)", re.IGNORECASE)
-_STAGE: Final = re.compile(r" (in the [a-z]+ stage)(?: (with [^.,()\n]{1,80}))?$")
-_TITLE: Final = re.compile(r" (titled [^\n]{1,120})$")
-_SLIDE: Final = re.compile(r" (approximately \d{1,3}% down the plane|at the (?:top|bottom) of the plane)$")
-_WIRING: Final = re.compile(r"(?:\. ?)?its (?:terminal \d{1,2}|anode|cathode) is connected to:")
-MATTER: Final = re.compile(r"(solid|liquid|gaseous) (?=\S)")
-
-
 def plain_name(words: str) -> str:
     """A name without its article and without `substance called`.
 
@@ -87,7 +64,7 @@ def plain_name(words: str) -> str:
     'water'
     """
     name = words.strip().replace("blank paper", "paper")  # which no command knows by that name
-    article = _ARTICLE.match(name)
+    article = _FORMS["article"].match(name)
     if article:
         name = name[article.end() :]
     return name.removeprefix("substance called ").strip()
@@ -102,14 +79,11 @@ class _Reader:
 
     def things(self, depth: int = 0) -> tuple[Thing, ...]:
         """Items up to the end of their list, which a bracket or a full stop closes."""
-        found = []
-        while True:
-            thing = self._thing(depth)
-            if thing is not None:
-                found.append(thing)
-            if not self._text.startswith(",", self._at):
-                return tuple(found)
+        found = [self._thing(depth)]
+        while self._text.startswith(",", self._at):
             self._at += 1
+            found.append(self._thing(depth))
+        return tuple(filter(None, found))
 
     def _thing(self, depth: int) -> Thing | None:
         start = self._at
@@ -118,7 +92,7 @@ class _Reader:
         self._at = stop
         flags: set[str] = set()
         name = plain_name(head)
-        for pattern in (_STAGE, _SLIDE, _TITLE):
+        for pattern in (_FORMS["stage"], _FORMS["slide"], _FORMS["title"]):
             match = pattern.search(name)
             if match:
                 name = name[: match.start()]
@@ -154,24 +128,17 @@ class _Reader:
             for key in ("door", "watch", "power", "note"):
                 if said[key]:
                     flags.add({"activated": "on", "deactivated": "off"}.get(said[key], said[key]))
-            if said["ticks"]:
-                flags.add(f"{said['ticks']} ticks")
-            if said["degrees"]:
-                flags.add(f"{said['degrees']} degrees")
-            if said["where"] or said["plane"] is not None:
+            flags.update(f"{said[unit]} {unit}" for unit in ("ticks", "degrees") if said[unit])
+            if said["where"] or said["plane"] is not None or said["inside"] is not None:
                 contents = [] if contents is None else contents
-                contents.extend(self.things(depth + 1))
-                self._skip(". ") or self._skip(".")
-            elif said["inside"] is not None:
-                contents = [] if contents is None else contents
-                contents.extend(self.things(depth + 1))
-                self._skip(".")
-                self._skip(")")
+                contents += self.things(depth + 1)
+                ended = self._skip(".")
+                self._skip(")" if said["inside"] is not None else " " if ended else "")
         return None if contents is None else tuple(contents)
 
-    def _skip(self, piece: str) -> bool:
-        found = self._text.startswith(piece, self._at)
-        self._at += len(piece) * found
+    def _skip(self, sign: str) -> bool:
+        found = self._text.startswith(sign, self._at)
+        self._at += len(sign) * found
         return found
 
 
@@ -181,7 +148,7 @@ def parse_thing(text: str) -> Thing | None:
     >>> parse_thing("a glass cup (containing a substance called water)").contents[0].name
     'water'
     """
-    wiring = _WIRING.search(text)
+    wiring = _FORMS["wiring"].search(text)
     if wiring:  # what a component is joined to is known from connecting it
         text = text[: wiring.start()]
     head, nested, listing = text.partition(" is: \n")
@@ -218,28 +185,26 @@ def _lines(listing: str) -> tuple[Thing, ...]:
 
 def room_sight(observation: str) -> RoomSight | None:
     """Read an answer to `look around`, anywhere in an observation; None if there is none."""
-    match = _ROOM.search(observation)
-    return None if match is None else _sight(match)
+    return _sight(_FORMS["room"].search(observation))
 
 
-def _sight(opening: re.Match[str]) -> RoomSight:
+def _sight(opening: re.Match[str] | None) -> RoomSight | None:
     """Read what follows the words that name a place."""
-    listing, _, ways = opening.string[opening.end() :].partition(_ALSO)
-    doors = {room: state == "open" for room, state in _DOOR.findall(ways)}
+    if opening is None:
+        return None
+    listing, _, ways = opening.string[opening.end() :].partition("You also see:")
+    doors = {room: state == "open" for room, state in _FORMS["door"].findall(ways)}
     return RoomSight(opening[1], _lines(listing), doors, "\tthe agent\n" in listing)
 
 
 def carried(observation: str) -> tuple[Thing, ...] | None:
     """Read an answer to `inventory`; None if it is something else."""
-    if not observation.startswith(_INVENTORY):
-        return None
-    return _lines(observation)
+    return _lines(observation) if observation.startswith("In your inventory, you see:") else None
 
 
 def inside(observation: str) -> RoomSight | None:
     """Read an answer to `look in`: the place by its name, what is in it, and its doors if it is a room."""
-    match = _INSIDE.match(observation)
-    return None if match is None else _sight(match)
+    return _sight(_FORMS["inside"].match(observation))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,23 +216,19 @@ class ScienceDeed:
     place: str = ""
 
 
-_TEXTS: Final = read_table(__package__, "texts.toml")
 _DEEDS: Final = [
     (re.compile(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>[^\\n]{1,120}?)", pattern)), verb)
     for pattern, verb in _TEXTS["deeds"].items()
 ]
 _REFUSALS: Final = re.compile("|".join(_TEXTS["refusals"]))
-_LOOSE: Final = re.compile(r"\(disconnecting ([^()\n]{1,120})\)\s*")
 
 
 def disconnections(observation: str) -> tuple[tuple[str, ...], str]:
     """Split off what a move says it has disconnected on the way."""
     names = []
-    match = _LOOSE.match(observation)
-    while match is not None:
+    while (match := _FORMS["loose"].match(observation)) is not None:
         names.append(match[1])
         observation = observation[match.end() :]
-        match = _LOOSE.match(observation)
     return tuple(names), observation
 
 
@@ -304,8 +265,6 @@ def substance_of(name: str) -> str:
 
 def state_of(thing: Thing) -> str | None:
     """Solid, liquid or gas; None where its name does not tell."""
-    for state in ("solid", "liquid", "gas"):
-        if state in thing.flags:
-            return state
     name = thing.name.casefold()
-    return _WATER.get(name) or next((state for state, names in THINGS["states"].items() if name in names), None)
+    shown = next((state for state in ("solid", "liquid", "gas") if state in thing.flags), None) or _WATER.get(name)
+    return shown or next((state for state, names in THINGS["states"].items() if name in names), None)

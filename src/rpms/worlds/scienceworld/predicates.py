@@ -98,26 +98,14 @@ def _near(belief: ScienceKnown, room: str) -> bool | None:
     return False if known is None and _leads_nowhere(belief, name) else known
 
 
-_ANY_WAY: Final = frozenset({"door", "doors", "room", "location", "house"})
-"""Words that the simulator takes for a way without being told where it leads."""
-
-
 def _leads_nowhere(belief: ScienceKnown, name: str) -> bool:
-    """True if no way from here goes by a name: a listing shows all, and the simulator knows each by its words."""
+    """True if no way from here goes by a name: a listing shows all, and the simulator knows each by its words.
+
+    Some words it takes for a way without being told where that leads.
+    """
     doors = belief.exits.get(belief.room or "", {})
-    if belief.room not in belief.looked or not doors:
-        return False
-    words = {word for way in (*doors, belief.room) for word in way.split()} | _ANY_WAY
-    return words.isdisjoint(name.split())
-
-
-def _inside(belief: ScienceKnown, room: str) -> bool | None:
-    return None if belief.room is None else room_named(room) == belief.room
-
-
-def _shut(belief: ScienceKnown, room: str) -> bool | None:
-    is_open = belief.way_open(room_named(room))
-    return None if is_open is None else not is_open
+    words = " ".join((*doors, belief.room or "", "door doors room location house")).split()
+    return belief.room in belief.looked and bool(doors) and set(words).isdisjoint(name.split())
 
 
 # What is in reach
@@ -153,7 +141,8 @@ def _left_behind(belief: ScienceKnown, name: str) -> bool:
         return False
     elsewhere = any(alike(thing.name, name) for forest in belief.rooms.values() for _, thing, _ in walk(forest))
     if is_food(name):
-        return elsewhere and belief.inventory_known and not _growing(belief)
+        growing = any("flower pot" in thing.name or "tree" in thing.name for thing, _ in belief.visible())
+        return elsewhere and belief.inventory_known and not growing
     sure = elsewhere and not belief.lost and (is_inert(name) or is_animal(name))
     return sure or bool(kind and belief.inventory_known)
 
@@ -164,11 +153,6 @@ def _hidden(belief: ScienceKnown) -> bool:
         thing.contents is None and ("open" in thing.flags or (not thing.raw and takes_things(thing.name)))
         for thing, _ in belief.visible()
     )
-
-
-def _growing(belief: ScienceKnown) -> bool:
-    """True if something here may bear fruit."""
-    return any("flower pot" in thing.name or "tree" in thing.name for thing, _ in belief.visible())
 
 
 def _with(scene: Scene, room: str, words: str) -> bool | None:
@@ -263,11 +247,8 @@ def _flagged(thing: Thing, yes: str, no: str) -> bool | None:
 
 
 def _open(belief: ScienceKnown, words: str) -> bool | None:
-    def ask(thing: Thing) -> bool | None:
-        known = _is_open(belief, thing)
-        return takes_things(thing.name) if known is None else known
-
-    return _agreed(map(ask, _things(belief, words)))
+    lids = [(thing, _is_open(belief, thing)) for thing in _things(belief, words)]
+    return _agreed(takes_things(thing.name) if known is None else known for thing, known in lids)
 
 
 def _is_open(belief: ScienceKnown, thing: Thing) -> bool | None:
@@ -276,10 +257,6 @@ def _is_open(belief: ScienceKnown, thing: Thing) -> bool | None:
     if known is None and starts_closed(thing.name) and not any(alike(thing.name, name) for name in belief.handled):
         return False
     return known
-
-
-def _running(belief: ScienceKnown, words: str) -> bool | None:
-    return _agreed(_flagged(thing, "on", "off") for thing in _things(belief, words))
 
 
 def _works(scene: Scene, words: str) -> bool | None:
@@ -343,9 +320,8 @@ def _wet(belief: ScienceKnown, words: str) -> bool | None:
 
 def _solid(belief: ScienceKnown, words: str) -> bool:
     """True if nothing can be in a thing."""
-    return not is_vague(read_phrase(words).head) and all(
-        takes_things(thing.name) is False for thing in _things(belief, words)
-    )
+    solid = all(takes_things(thing.name) is False for thing in _things(belief, words))
+    return solid and not is_vague(read_phrase(words).head)
 
 
 def _wired(belief: ScienceKnown, words: str) -> bool | None:
@@ -364,12 +340,15 @@ SIGHTS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
 PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     **SIGHTS,
     "near": (1, _near),
-    "inside": (1, _inside),
+    "inside": (1, lambda belief, room: None if belief.room is None else room_named(room) == belief.room),
     "adjoins": (2, lambda belief, room, other: belief.adjoin(room_named(room), room_named(other))),
-    "shut": (1, _shut),
+    "shut": (1, lambda belief, room: None if (way := belief.way_open(room_named(room))) is None else not way),
     "portable": (1, _portable),
     "open": (1, _open),
-    "running": (1, _running),
+    "running": (
+        1,
+        lambda belief, words: _agreed(_flagged(thing, "on", "off") for thing in _things(belief, words)),
+    ),
     "lid": (1, _serves("lid")),
     "helps": (2, _helps),
     "joinable": (2, _joinable),

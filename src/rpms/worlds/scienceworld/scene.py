@@ -10,12 +10,14 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from rpms.core.facts import kind_of
-from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
+from rpms.worlds.scienceworld.affordances import SYNONYMS, is_fixed, starts_closed, ware
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown, SomeBelief
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, at, find, put, read_phrase, walk
 
 INVENTORY: Final = "inventory"
+_NO_GOAL: Final = ScienceGoal("")
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """Things that can be open or shut and hide nothing that is looked for."""
 
@@ -64,6 +66,8 @@ class Scene:
     def __init__(self, belief: ScienceKnown) -> None:
         self.belief = belief
         self.room = belief.room or ""
+        self.goal = belief.goal if isinstance(belief.goal, ScienceGoal) else _NO_GOAL
+        """Of a goal that fits no template, nothing is known."""
         self._meanings: dict[str, Sequence[str]] = {}
 
     @cached_property
@@ -143,6 +147,10 @@ class Scene:
         """The names of the things of which something is so, the nearest first."""
         return [name for name, seen in self.by_name.items() if test(seen)]
 
+    def named(self, *names: str) -> list[str]:
+        """The things of some names, wherever they are."""
+        return self.such(lambda seen: seen.name in names)
+
     # What is not known of rooms
 
     @cached_property
@@ -169,16 +177,7 @@ _NUMBER: Final = re.compile(r"(\d{1,6})(?:\s*[:.)].{0,400})?")
 _VERB: Final = re.compile(
     r"(?:pick up|put down|look (?:at|in|on)|focus on|turn (?:on|off)|go(?: to)?|\S{1,20}) (?P<rest>.{1,400})"
 )
-_JOINTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "move": (" to ", " into "),
-    "connect": (" to ",),
-    "put": (" into ", " to ", " in ", " on "),
-    "take": (" from ",),
-    "pour": (" into ", " in "),
-    "dunk": (" into ", " in "),
-    "use": (" on ",),
-}
-"""Verb → the words between its two objects, the surest first."""
+_JOINTS: Final = {verb: [f" {word} " for word in words] for verb, words in SYNONYMS["joints"].items()}
 
 
 class Spot(NamedTuple):

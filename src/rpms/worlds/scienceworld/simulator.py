@@ -8,10 +8,10 @@ from typing import ClassVar, Final
 
 from rpms.core.errors import WorldError
 from rpms.worlds.base import Outcome
-from rpms.worlds.jvm.bridge import JavaGame, Simulator, give_back
+from rpms.worlds.jvm.bridge import JavaGame, Simulator
 from rpms.worlds.jvm.process import Program
+from rpms.worlds.scienceworld.commands import menu_options, only_reading, player_choice
 from rpms.worlds.scienceworld.faster import write_faster_classes
-from rpms.worlds.scienceworld.menus import menu_options, only_reading, player_choice
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, task_at
 
 
@@ -106,15 +106,6 @@ class ScienceWorldGame(JavaGame):
     def inventory(self) -> str:
         """Answer to `inventory` now, at no cost in time: for checks, never for prompts."""
         return self._text("freeActionInventory")
-
-    def gold_path(self) -> tuple[str, ...]:
-        """Return a sequence of commands that reaches 100, planned in a simulator apart: this episode is untouched."""
-        planner = self._borrow()
-        try:
-            self._load(planner, gold=True)
-            return planner.texts("getGoldActionSequence")
-        finally:
-            give_back(planner)
 
     def _load(self, simulator: Simulator, *, gold: bool) -> None:
         timeout_s = max(self._timeout_s, GOLD_TIMEOUT_S) if gold else None

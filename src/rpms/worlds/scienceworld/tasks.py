@@ -13,15 +13,7 @@ from rpms.worlds.base import Task, read_table
 SPLITS: Final = ("train", "dev", "test")
 TABLE: Final = read_table(__package__, "tasks.toml")
 FAMILIES: Final[Mapping[str, str]] = TABLE["families"]
-SIMPLIFICATIONS: Final = (
-    "easy",
-    "noElectricalAction",
-    "openContainers",
-    "openDoors",
-    "selfWateringFlowerPots",
-    "teleportAction",
-)
-"""`easy` stands for all the others. None is used by default: results with and without are not comparable."""
+SIMPLIFICATIONS: Final = tuple(TABLE["simplifications"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +31,8 @@ class TaskKind:
         return self.train + self.dev + self.test
 
     def variations(self, split: str) -> range:
-        starts = {"train": 0, "dev": self.train, "test": self.train + self.dev}
-        counts = {"train": self.train, "dev": self.dev, "test": self.test}
-        return range(starts[split], starts[split] + counts[split])
+        start = {"train": 0, "dev": self.train, "test": self.train + self.dev}[split]
+        return range(start, start + getattr(self, split))
 
     def split_of(self, variation: int) -> str:
         return next(split for split in SPLITS if variation in self.variations(split))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.observations import Thing, plain_name
 
 Forest = tuple[Thing, ...]
@@ -16,18 +17,7 @@ _PLACES: Final = re.compile(r" ?\(in ([^()\n]{1,300})\)")
 _JOINT: Final = re.compile(r" (?:in|on|inside|from) ")
 _NUMBER: Final = re.compile(r" \d+$")
 _AGE: Final = re.compile(r"^(?:hatchling|juvenile|adult|baby|dead|old|wilting) | (?:egg|pupa)$")
-_SPECIES: Final = frozenset(
-    frozenset(pair)
-    for pair in (
-        ("caterpillar", "moth"),
-        ("caterpillar", "butterfly"),
-        ("butterfly", "moth"),
-        ("tadpole", "frog"),
-        ("tadpole", "toad"),
-        ("frog", "toad"),
-    )
-)
-"""Names of young and old of one kind; the simulator calls eggs of toads and moths those of frogs and butterflies."""
+_SPECIES: Final = [frozenset(names) for names in THINGS["species"]]
 _ANY: Final = frozenset({"living thing", "organism", "animal", "plant", "tree", "thing", "object", "it", "them"})
 """Words that may name almost anything."""
 
@@ -62,6 +52,11 @@ def read_phrase(words: str) -> Phrase:
     return Phrase(name, tuple(plain_name(piece) for piece in within.split(" and ")) if within else (), tuple(places))
 
 
+def head_of(word: str) -> str:
+    """Name of a thing without its place, seen or not."""
+    return read_phrase(word.removesuffix(" ?")).head
+
+
 @lru_cache(maxsize=65_536)
 def alike(shown: str, said: str) -> bool:
     """True if a thing shown by one name may be called by another: `red apple` is `apple`, `adult bee` is `bee 2`.
@@ -77,7 +72,8 @@ def alike(shown: str, said: str) -> bool:
     young, old = _AGE.sub("", one), _AGE.sub("", other)
     if young == old:  # `turtle` for `turtle egg`
         return True
-    if frozenset((young.rpartition(" ")[2], old.rpartition(" ")[2])) in _SPECIES:
+    last = {young.rpartition(" ")[2], old.rpartition(" ")[2]}
+    if len(last) == 2 and any(last <= kind for kind in _SPECIES):
         return True
     bare = _NUMBER.sub("", young), _NUMBER.sub("", old)
     numbered = sum(short != long for short, long in zip(bare, (young, old), strict=True))

@@ -10,7 +10,7 @@ from typing import Final
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
-from rpms.worlds.scienceworld.menus import menu_options
+from rpms.worlds.scienceworld.commands import menu_options
 from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing, state_of, substance_of
 from rpms.worlds.scienceworld.recipes import tally
 from rpms.worlds.scienceworld.scene import Named, doubted, find_spot, meant, named, take, thing_at, with_thing
@@ -45,16 +45,15 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         after = _disconnect(after, ScienceDeed("disconnect", name), command)
     done = heard.deed(observation)
     if done is not None:
-        take_over, after = _DEEDS.get(done.verb), _clear(after)
+        take_over, after = _DEEDS.get(done.verb), after.but(failed=frozenset())
         return after if take_over is None else take_over(after, done, command)
     return _perceived(after, observation, command)
 
 
 def _perceived(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
-    """Take in an answer that describes."""
     room = heard.room_sight(observation)
     if room is not None:
-        return _seen(_clear(belief), room, at_home=room.agent_there)
+        return _seen(belief.but(failed=frozenset()), room, at_home=room.agent_there)
     carried = heard.carried(observation)
     if carried is not None:
         return _held(belief, carried)
@@ -64,20 +63,13 @@ def _perceived(belief: ScienceBelief, observation: str, command: Named) -> Scien
     return _described(belief, observation, command) if _LOOKS.match(command.text) else belief
 
 
-def _clear(belief: ScienceBelief) -> ScienceBelief:
-    return belief.but(failed=frozenset()) if belief.failed else belief
-
-
 # What is seen
 
 
 def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceBelief:
     """Take in a room's listing; `at_home` where it is the room the agent is in."""
     rooms = {**belief.rooms, sight.room: merge(sight.things, belief.rooms.get(sight.room, ()))}
-    exits = {**belief.exits, sight.room: {**belief.exits.get(sight.room, {}), **sight.doors}}
-    for neighbour, is_open in sight.doors.items():
-        exits[neighbour] = {**exits.get(neighbour, {}), sight.room: is_open}
-    belief = belief.but(rooms=rooms, exits=exits, looked=belief.looked | {sight.room})
+    belief = _with_doors(belief, sight.room, sight.doors).but(rooms=rooms, looked=belief.looked | {sight.room})
     if at_home:
         belief = belief.but(room=sight.room, visited=belief.visited | {sight.room})
     return _noted(belief.but(since={**belief.since, sight.room: belief.clock}), sight.things)
@@ -151,11 +143,10 @@ def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelie
 
 def _barred(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
     """A closed door that nobody has seen shows when one walks into it."""
-    doors = belief.exits.get(belief.room or "", {})
-    room = command.text.removeprefix("go to ")
     if not observation.startswith("The door is not open.") or belief.room is None:
         return belief
-    return belief.but(exits={**belief.exits, belief.room: {**doors, room: False}})
+    doors = {**belief.exits.get(belief.room, {}), command.text.removeprefix("go to "): False}
+    return belief.but(exits={**belief.exits, belief.room: doors})
 
 
 def _broken(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
@@ -175,11 +166,18 @@ def _unseen(belief: ScienceBelief, thing: Thing) -> ScienceBelief:
 
 
 def _go(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
-    room, exits = done.object, dict(belief.exits)
-    if belief.room is not None and room in exits.get(belief.room, {}):
-        exits[belief.room] = {**exits[belief.room], room: True}
-        exits[room] = {**exits.get(room, {}), belief.room: True}
-    return belief.but(room=room, visited=belief.visited | {room}, exits=exits)
+    room = done.object
+    if belief.room is not None and room in belief.exits.get(belief.room, {}):
+        belief = _with_doors(belief, belief.room, {room: True})
+    return belief.but(room=room, visited=belief.visited | {room})
+
+
+def _with_doors(belief: ScienceBelief, room: str, doors: Mapping[str, bool | None]) -> ScienceBelief:
+    """Note doors of a room as open or closed, from both sides."""
+    exits = {**belief.exits, room: {**belief.exits.get(room, {}), **doors}}
+    for other, is_open in doors.items():
+        exits[other] = {**exits.get(other, {}), room: is_open}
+    return belief.but(exits=exits)
 
 
 def _move(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
@@ -193,9 +191,8 @@ def _move(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBe
         holder = thing_at(belief, spot)
         belief = doubted(belief, spot)
         return with_thing(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
-    if done.place != belief.room:  # into something that was never seen
-        thing = Thing(done.place, (thing,))
-    return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, thing)})
+    # into the room, or into something that was never seen
+    return _unseen(belief, thing if done.place == belief.room else Thing(done.place, (thing,)))
 
 
 def _pour(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
@@ -233,16 +230,13 @@ def _dunk(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBe
 
 
 def _mix(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
-    product = Thing(_by_its_name(heard.plain_name(done.object.casefold()), belief.goal.state))
+    made, wanted = heard.plain_name(done.object.casefold()), belief.goal.state
+    if sorted(made.split()) == sorted(wanted.replace("-", " ").split()):
+        made = wanted  # by its usual name: the simulator says `blue green paint` of `green-blue paint` once
     if command.one.head == "inventory":  # what of it went into the product is not said
         return belief.but(inventory=(), inventory_known=False, lost=True)
-    spot = find_spot(belief, command.one)
+    spot, product = find_spot(belief, command.one), Thing(made)
     return belief if spot is None else with_thing(belief, spot, replace(thing_at(belief, spot), contents=(product,)))
-
-
-def _by_its_name(product: str, wanted: str) -> str:
-    """Product of mixing, by its usual name: the simulator says `blue green paint` of `green-blue paint` once."""
-    return wanted if sorted(product.split()) == sorted(wanted.replace("-", " ").split()) else product
 
 
 def _focus(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
@@ -258,26 +252,27 @@ def _door(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBe
         return belief
     named = [name for name in (*doors, *ROOMS) if name in command.text and name != room]
     ways = [max(named, key=len)] if named else list(doors)
-    value = done.place == "open" if len(ways) == 1 else None
-    exits = {**belief.exits, room: {**doors, **dict.fromkeys(ways, value)}}
-    for way in ways:
-        exits[way] = {**exits.get(way, {}), room: value}
-    return belief.but(exits=exits)
+    return _with_doors(belief, room, dict.fromkeys(ways, done.place == "open" if len(ways) == 1 else None))
 
 
-_FLAGS: Final[Mapping[str, str]] = {"activated": "on", "deactivated": "off", "open": "open", "closed": "closed"}
-_OPPOSITES: Final[Mapping[str, str]] = {"on": "off", "off": "on", "open": "closed", "closed": "open"}
+_FLAGS: Final = {
+    "activated": ("on", "off"),
+    "deactivated": ("off", "on"),
+    "open": ("open", "closed"),
+    "closed": ("closed", "open"),
+}
+"""The state that a switch or a lid is in now, and the one it is no longer in."""
 
 
 def _switch(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
-    flag = _FLAGS[done.place]
+    flag, opposite = _FLAGS[done.place]
     if (flag == "on" and is_fixed(done.object)) or (flag == "open" and starts_closed(done.object)):
         belief = belief.but(handled=belief.handled | {done.object})
     spot = find_spot(belief, command.one, done.object)
     if spot is None:
         return _unseen(belief, Thing(done.object, None, frozenset({flag})))
     thing = thing_at(belief, spot)
-    return with_thing(belief, spot, replace(thing, flags=(thing.flags - {_OPPOSITES[flag]}) | {flag}))
+    return with_thing(belief, spot, replace(thing, flags=(thing.flags - {opposite}) | {flag}))
 
 
 def _measure(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
@@ -294,19 +289,9 @@ def _measure(belief: ScienceBelief, done: ScienceDeed, command: Named) -> Scienc
     return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
 
 
-def _connect(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
-    since = {**belief.since, "connection": belief.clock}
-    return belief.but(connections=belief.connections | {(done.object, done.place)}, since=since)
-
-
 def _disconnect(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
     kept = {pair for pair in belief.connections if not any(end.endswith(f" on {done.object}") for end in pair)}
     return belief.but(connections=frozenset(kept))
-
-
-def _read(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
-    name = "recipe" if done.object.startswith("recipe") else done.object
-    return belief.but(readings={**belief.readings, name: done.place})
 
 
 _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ScienceDeed, Named], ScienceBelief]]] = {
@@ -322,8 +307,13 @@ _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ScienceDeed, Named], Science
     "lid": _switch,
     "switch": _switch,
     "measure": _measure,
-    "connect": _connect,
+    "connect": lambda belief, done, _command: belief.but(
+        connections=belief.connections | {(done.object, done.place)},
+        since={**belief.since, "connection": belief.clock},
+    ),
     "disconnect": _disconnect,
-    "read": _read,
+    "read": lambda belief, done, _command: belief.but(
+        readings={**belief.readings, "recipe" if done.object.startswith("recipe") else done.object: done.place}
+    ),
     "dig": lambda belief, done, _command: _unseen(belief, Thing(done.object)),
 }

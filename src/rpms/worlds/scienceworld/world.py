@@ -8,11 +8,13 @@ from typing import Final
 
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError, WorldError
+from rpms.core.goal import Goal, Progress
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
+from rpms.core.prompt import Part
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
 from rpms.core.wording import Wording
-from rpms.worlds.base import Game, Setting, Task, World
+from rpms.worlds.base import Game, Setting, Task, World, read_wording
 from rpms.worlds.jvm.process import missing
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.belief import ScienceBelief
@@ -20,7 +22,6 @@ from rpms.worlds.scienceworld.commands import repair
 from rpms.worlds.scienceworld.goals import parse_goal
 from rpms.worlds.scienceworld.known import INSTRUMENTS, ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, refused, substance_of
-from rpms.worlds.scienceworld.prompts import WORDING
 from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
 from rpms.worlds.scienceworld.tree import alike
@@ -34,10 +35,8 @@ def required_instruments(entry: Entry) -> tuple[str, ...]:
     """The instruments that a snippet uses and does not pick up itself, or that its precondition names."""
     if not isinstance(entry, SuccessSnippet):
         return ()
-    needed: list[str] = []
     stated = entry.precondition.get("instrument")
-    if isinstance(stated, str) and stated:
-        needed.append(stated)
+    needed = [stated] if isinstance(stated, str) and stated else []
     picked: set[str] = set()
     for action in entry.actions:
         command = action[:200].casefold().strip()
@@ -64,6 +63,41 @@ def compatible(belief: Belief, entry: Entry) -> str:
     if rooms and belief.room is not None and belief.room not in rooms:
         return f"learned in the {rooms[0]}, now in the {belief.room}"
     return ""
+
+
+HEADINGS = {
+    Part.UNIVERSAL: "[RULES - Tier 1: Universal Principles]",
+    Part.DOMAIN: "[RULES - Tier 2: Domain (this family and task)]",
+    Part.ENVIRONMENT: "[RULES - Tier 3: Environment (ScienceWorld)]\n  What an action names must be here or carried.",
+    Part.SITUATION: "[RULES - Now]",
+    Part.GOAL: "",
+    Part.BELIEF: "[Current State]",
+    Part.MEMORY: "[Past Experience - Learned from History]",
+}
+"""Those of Appendix D. The goal's own line is its heading."""
+
+
+def objective(_goal: Goal, progress: Progress) -> tuple[str, ...]:
+    """The goal block: the current sub-goal in words, `[Current Objective] find water`."""
+    step = progress.sub_goal.replace("_", " ")
+    return (f"[Current Objective] {step} {progress.target}".rstrip(),)
+
+
+def state(belief: Belief, progress: Progress) -> tuple[str, ...]:
+    """The belief block, with the progress pointer in its first line."""
+    first, *more = belief.lines()
+    return (f"  {first}  Progress: step {progress.done}", *(f"  {line}" for line in more))
+
+
+def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
+    """The belief block as Appendix D prints it: room, inventory and the progress pointer on one line."""
+    carrying = ", ".join(belief.holding) or "nothing"
+    return (f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step {progress.done}",)
+
+
+WORDING = read_wording(
+    __package__, headings=HEADINGS, goal=objective, belief=state, brief=paper_state, assumed=frozenset({"here"})
+)
 
 
 class ScienceWorld(World):

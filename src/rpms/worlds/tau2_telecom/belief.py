@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Self
 
 from rpms.core.belief import FactBelief, StateSignature
-from rpms.core.facts import Atom, Truth
+from rpms.core.facts import Atom, Truth, parse_literal
+from rpms.worlds.base import read_table
 
 Record = Mapping[str, Any]
 
@@ -36,11 +38,9 @@ class TelecomBelief(FactBelief):
         if word == "customer":
             return (self.customer,) if self.customer else ()
         if word == "line":
-            return [
-                line
-                for line in self.things.get("line", ())
-                if _owns_it(self, line) and _registered(self, line) is not False
-            ]
+            own = self.of(self.customer, "line_ids")
+            lines = [line for line in self.things.get("line", ()) if own is None or line in own]
+            return [line for line in lines if _registered(self, line) is not False]
         return super().called(word)
 
     def about(self, today: str, number: str) -> Self:
@@ -81,18 +81,14 @@ class TelecomBelief(FactBelief):
         return (*told, f"Phone: {'; '.join(sorted(facts)) or 'nothing known yet'}")
 
 
-_SHOWN = ("phone_number", "status", "plan_id", "data_used_gb", "data_limit_gb", "data_refueling_gb", "roaming_enabled")
+_SHOWN = (
+    *("phone_number", "status", "plan_id", "data_used_gb", "data_limit_gb", "data_refueling_gb", "roaming_enabled"),
+    "contract_end_date",
+)
 
 
 def _said(record: Record) -> str:
-    shown = [f"{name} {record[name]}" for name in (*_SHOWN, "contract_end_date") if record.get(name) is not None]
-    return ", ".join(shown)
-
-
-def _owns_it(belief: TelecomBelief, line: str) -> bool:
-    """True if a line can be the ticket's customer's."""
-    lines = belief.of(belief.customer, "line_ids")
-    return lines is None or line in lines
+    return ", ".join(f"{name} {record[name]}" for name in _SHOWN if record.get(name) is not None)
 
 
 def _registered(belief: TelecomBelief, line: str) -> bool | None:
@@ -168,61 +164,40 @@ TelecomBelief.answers = {
 """Predicates that records answer: number of arguments, and who says True, False, or None for unknown."""
 
 
+_PHONE = [
+    (parse_literal(fact), attrgetter(path), value)
+    for fact, (path, value) in read_table(__package__, "phone.toml").items()
+]
+
+
 def disagreements(belief: TelecomBelief, state: Any) -> tuple[str, ...]:
     """Compare all that is known with the simulator."""
     return (*_facts(belief, state.user_tools), *_records(belief, state.tools.db))
 
 
 def _facts(belief: TelecomBelief, phone: Any) -> list[str]:
-    device, around = phone.device, phone.surroundings
+    device, request = phone.device, phone.surroundings.payment_request
     speed, word = phone._run_speed_test()  # noqa: SLF001  the public one answers in a sentence
-    truth = {
-        "airplane": device.airplane_mode,
-        "service": device.network_connection_status.value == "connected",
-        "sim_missing": device.sim_card_missing,
-        "sim_locked": device.sim_card_status.value != "active",
-        "apn_broken": device.active_apn_settings.apn_name.value == "broken",
-        "apn_resetting": device.active_apn_settings.reset_at_reboot,
-        "mmsc_set": device.active_apn_settings.mmsc_url is not None,
-        "data_on": device.data_enabled,
-        "roaming_on": device.roaming_enabled,
-        "data_saver": device.data_saver_mode,
-        "vpn_on": device.vpn_connected,
-        "wifi_on": device.wifi_enabled,
-        "wifi_calling": device.wifi_calling_enabled,
-        "requested": around.payment_request is not None and not around.payment_request.paid,
-        "online": speed is not None,
-        "fast": word == "Excellent",
-        "mms_works": phone._can_send_mms(),  # noqa: SLF001
-        "abroad": around.is_abroad,
-    }
-    facts = {Atom(name): holds for name, holds in truth.items()}
-    facts |= {
-        Atom("granted", (app, permission)): allowed
-        for app, status in device.app_statuses.items()
-        for permission, allowed in status.permissions.model_dump().items()
-    }
+    facts = {fact.atom: (find(phone) == value) is not fact.negated for fact, find, value in _PHONE}
+    facts[Atom("mmsc_set")] = device.active_apn_settings.mmsc_url is not None
+    facts[Atom("requested")] = request is not None and not request.paid
+    facts[Atom("online")], facts[Atom("fast")] = speed is not None, word == "Excellent"
+    facts[Atom("mms_works")] = phone._can_send_mms()  # noqa: SLF001
+    for app, status in device.app_statuses.items():
+        for permission, allowed in status.permissions.model_dump().items():
+            facts[Atom("granted", (app, permission))] = allowed
     mode = device.network_mode_preference
     facts |= {Atom("preferred", (each.value,)): each is mode for each in type(mode)}
-    return [
-        f"{atom}: in truth {holds}"
-        for atom, holds in facts.items()
-        if belief.truth(atom) not in (_known(holds), Truth.UNKNOWN)
-    ]
-
-
-def _known(holds: bool) -> Truth:
-    return Truth.TRUE if holds else Truth.FALSE
+    told = {atom: belief.truth(atom).known for atom in facts}
+    return [f"{atom}: in truth {holds}" for atom, holds in facts.items() if told[atom] is (not holds)]
 
 
 def _records(belief: TelecomBelief, database: Any) -> list[str]:
-    tables = (
-        (database.customers, "customer_id"),
-        (database.lines, "line_id"),
-        (database.bills, "bill_id"),
-        (database.plans, "plan_id"),
-    )
-    rows = {getattr(row, name): row.model_dump(mode="json") for table, name in tables for row in table}
+    rows = {
+        getattr(row, f"{kind}_id"): row.model_dump(mode="json")
+        for kind in ("customer", "line", "bill", "plan")
+        for row in getattr(database, f"{kind}s")
+    }
     return [
         f"{name}: {field} is {value!r}, in truth {rows[name][field]!r}"
         for name, record in belief.records.items()

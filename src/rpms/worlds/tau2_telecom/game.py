@@ -112,22 +112,18 @@ class TelecomGame:
         if name not in records():
             raise InputError(f"tau2-telecom has no task {name!r}")
         self._task: Mapping[str, Any] = records()[name]
-        self._sandbox = Sandbox()
+        self.sandbox = Sandbox()
         self._called: list[WrittenCall] = []
         self._over = False
 
     @property
     def state(self) -> Any:
         """Database and phone as they are, for comparisons; never for prompts."""
-        return self._sandbox.environment
-
-    @property
-    def sandbox(self) -> Sandbox:
-        return self._sandbox
+        return self.sandbox.environment
 
     def reset(self) -> Outcome:
-        self._sandbox, self._called, self._over = Sandbox(), [], False
-        self._sandbox.prepare((self._task["initial_state"] or {}).get("initialization_actions") or ())
+        self.sandbox, self._called, self._over = Sandbox(), [], False
+        self.sandbox.prepare((self._task["initial_state"] or {}).get("initialization_actions") or ())
         return Outcome(f"Today is {load_package().today}.\nTicket: {self._task['ticket']}")
 
     def step(self, command: str) -> Outcome:
@@ -140,7 +136,7 @@ class TelecomGame:
         if call.name == DONE:
             said = CLOSED if not call.arguments else f"Error: {DONE} takes no arguments"
         else:
-            said = self._sandbox.call(call)
+            said = self.sandbox.call(call)
         if said.startswith("Error: "):
             return Outcome(said)
         self._called.append(call)
@@ -151,7 +147,7 @@ class TelecomGame:
     def _solved(self) -> bool:
         criteria = self._task["evaluation_criteria"] or {}
         wanted = criteria.get("actions") or () if "ACTION" in (criteria.get("reward_basis") or ()) else ()
-        return self._sandbox.holds(criteria.get("env_assertions") or ()) and all(map(self._did, wanted))
+        return self.sandbox.holds(criteria.get("env_assertions") or ()) and all(map(self._did, wanted))
 
     def _did(self, action: Mapping[str, Any]) -> bool:
         """True if an action was among the calls; of a transfer, and of what is not compared, the arguments are free."""
@@ -170,15 +166,14 @@ class TelecomGame:
     def _accepted(self) -> Iterator[WrittenCall]:
         tools, phone = self.state.tools, self.state.user_tools
         device = phone.device
-        for name, tool in load_package().tools.items():
-            unless = {
-                "toggle_wifi": device.airplane_mode,
-                "connect_vpn": device.vpn_connected,
-                "disconnect_vpn": not device.vpn_connected,
-                "make_payment": phone.surroundings.payment_request is None,
-            }
-            if not tool.parameters.properties and not unless.get(name, False):
-                yield WrittenCall(name)
+        refused = {
+            "toggle_wifi": device.airplane_mode,
+            "connect_vpn": device.vpn_connected,
+            "disconnect_vpn": not device.vpn_connected,
+            "make_payment": phone.surroundings.payment_request is None,
+        }
+        plain = [name for name, tool in load_package().tools.items() if not tool.parameters.properties]
+        yield from (WrittenCall(name) for name in plain if not refused.get(name))
         yield WrittenCall(DONE)
         for app, status in device.app_statuses.items():
             yield from (WrittenCall(name, {"app_name": app}) for name in ("check_app_status", "check_app_permissions"))

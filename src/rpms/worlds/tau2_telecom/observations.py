@@ -63,11 +63,10 @@ def _read_database(belief: TelecomBelief, call: WrittenCall, observation: str) -
         return belief
     for name, fields in _records(value):
         belief = belief.noting(name, fields)
-    names = dict(_names(value))
     if call.name == "get_customer_by_phone" and call.arguments.get("phone_number") == belief.number:
         found = value.get("customer_id") if isinstance(value, dict) else None
         belief = replace(belief, customer=found) if isinstance(found, str) else belief
-    for role, ids in names.items():
+    for role, ids in _names(value).items():
         belief = belief.learn(**{role: ids, "id": ids})
     return belief
 
@@ -93,7 +92,7 @@ def _is_plain(name: str, value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def _names(value: object) -> Iterator[tuple[str, list[str]]]:
+def _names(value: object) -> Mapping[str, list[str]]:
     """The ids that stand in an answer, by what they are of."""
     found: dict[str, list[str]] = {}
     queue = [value]
@@ -108,7 +107,7 @@ def _names(value: object) -> Iterator[tuple[str, list[str]]]:
                 ids = [field] if isinstance(field, str) else field if isinstance(field, list) else []
                 if role is not None:
                     found.setdefault(role[1], []).extend(each for each in ids if isinstance(each, str) and each)
-    yield from found.items()
+    return found
 
 
 # Texts.
@@ -223,7 +222,6 @@ def _listed(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBeli
 
 
 def _bills_of(belief: TelecomBelief, customer: str) -> list[str]:
-    """The bills that were seen to be a customer's."""
     return [bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer]
 
 

@@ -19,15 +19,15 @@ from rpms.worlds.tau2_telecom.observations import refused, update
 from rpms.worlds.tau2_telecom.package import SPLITS, list_tasks, load_package, missing
 
 _TICKET = re.compile(r"Today is (?P<today>\d{4}-\d\d-\d\d)\.\nTicket: (?P<ticket>.+)", re.DOTALL)
-_TYPES = (
-    ("mms_issue", re.compile(r"unable to send MMS messages")),
-    ("mobile_data_issue", re.compile(r"issues with their mobile data")),
-    ("service_issue", re.compile(r"issues with their phone service")),
-)
+_TYPES = {
+    "mms_issue": "unable to send MMS messages",
+    "mobile_data_issue": "issues with their mobile data",
+    "service_issue": "issues with their phone service",
+}
 _NUMBER = re.compile(r"phone number: ([0-9][0-9-]{2,30}[0-9])")
 _PLACE = re.compile(r"current location: (abroad|at home)")
 _AMOUNT = re.compile(r"refuel (\d{1,4}(?:\.\d{1,3})?) GB")
-_PAYING = re.compile(r"permission to pay all their overdue bills")
+_PAYING = "permission to pay all their overdue bills"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def parse_ticket(opening: str) -> Goal:
     """Read the opening; type `unknown` where it is no ticket of a known kind."""
     match = _TICKET.match(opening)
     text = match["ticket"].strip() if match else opening
-    type_ = next((name for name, pattern in _TYPES if pattern.search(text)), UNKNOWN_GOAL)
+    type_ = next((name for name, words in _TYPES.items() if words in text), UNKNOWN_GOAL)
     number = _NUMBER.search(text)
     if match is None or type_ == UNKNOWN_GOAL or number is None:
         return Goal(UNKNOWN_GOAL, text=text)
@@ -57,7 +57,7 @@ def parse_ticket(opening: str) -> Goal:
         today=match["today"],
         number=number[1],
         amount=str(float(amount[1])) if amount else "",
-        may_pay=bool(_PAYING.search(text)),
+        may_pay=_PAYING in text,
     )
 
 

@@ -9,17 +9,9 @@ from itertools import combinations
 
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
+from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.games import ExpressGoal
-from rpms.worlds.textworld_express.observations import (
-    CONDITIONS,
-    CUTS,
-    DIRECTIONS,
-    DONE,
-    CookbookRecipe,
-    Furniture,
-    Place,
-    quantity,
-)
+from rpms.worlds.textworld_express.observations import Furniture, Place
 
 
 @dataclass(frozen=True)
@@ -37,7 +29,7 @@ class ExpressBelief(Belief):
     """Preparation of food so far: `{"carrot": {"sliced", "fried"}}`."""
     placed: tuple[str, ...] = ()
     """Things the player has put somewhere, and not taken since, in order."""
-    recipe: CookbookRecipe | None = None
+    recipe: said.CookbookRecipe | None = None
     chart: Mapping[str, frozenset[str]] | None = None
     """The map: which rooms it connects."""
     result: int | None = None
@@ -53,9 +45,7 @@ class ExpressBelief(Belief):
     @cached_property
     def ordered(self) -> tuple[Place, ...]:
         """The rooms that were seen, the present one first: of two trash cans, the one at hand is meant."""
-        here = self.here
-        others = (place for place in self.places.values() if place is not here)
-        return (*([here] if here is not None else []), *others)
+        return tuple(sorted(self.places.values(), key=lambda place: place is not self.here))
 
     @cached_property
     def rooms(self) -> tuple[str, ...]:
@@ -107,7 +97,7 @@ class ExpressBelief(Belief):
 
     def is_done(self, verb: str, food: str) -> bool:
         """True if a direction of the recipe was followed."""
-        return DONE.get(verb, verb) in self.states.get(food, frozenset())
+        return said.DONE.get(verb, verb) in self.states.get(food, frozenset())
 
     @property
     def location(self) -> str | None:
@@ -128,37 +118,30 @@ class ExpressBelief(Belief):
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
-        rooms = self.rooms
         things = self.things
         furniture = tuple(dict.fromkeys(name for place in self.ordered for name in place.furniture))
+        sorts = dict.fromkeys(sort for thing in things if thing not in self.placed for sort in _sorts(thing))
         return {
-            "room": rooms,
-            "other": rooms,
-            "direction": DIRECTIONS,
-            "object": things,
-            "food": things,
+            **dict.fromkeys(("room", "other"), self.rooms),
+            "direction": said.DIRECTIONS,
+            **dict.fromkeys(("object", "food"), things),
             "place": furniture,
             "container": tuple(self.containers),
             "thing": tuple(dict.fromkeys((*things, *furniture))),
             "text": things,
             "manner": tuple(dict.fromkeys(verb for verb, _ in self.recipe.directions)) if self.recipe else (),
             "order": self.orders[:1],
-            "sort": tuple(
-                dict.fromkeys(sort for thing in things if thing not in self.placed for sort in _sorts(thing))
-            ),
+            "sort": tuple(sorts),
         }
 
     def called(self, word: str) -> Sequence[str]:
         """Meaning of a word of a goal or procedure: a list of the belief's, or whatever has that name."""
-        match word:
-            case "rooms":
-                return self.rooms
-            case "things":
-                return self.things
-            case "ingredients":
-                return self.recipe.ingredients if self.recipe else ()
-            case "answer":
-                return [name for name in self.things if self.result is not None and quantity(name) == self.result]
+        if word in ("rooms", "things"):
+            return self.rooms if word == "rooms" else self.things
+        if word == "ingredients":
+            return self.recipe.ingredients if self.recipe else ()
+        if word == "answer":
+            return [name for name in self.things if self.result is not None and said.quantity(name) == self.result]
         return super().called(word)
 
     @property
@@ -259,22 +242,14 @@ def _charted_only(belief: ExpressBelief, room: str, other: str) -> bool:
 
 
 def _mapped(belief: ExpressBelief, room: str, other: str) -> bool | None:
-    place = belief.places.get(room)
-    if place is not None and any(
-        there == other or (there is None and other == behind(room, way)) for way, there in place.exits.items()
-    ):
-        return True
-    return _charted_only(belief, room, other)
-
-
-def _shut(belief: ExpressBelief, room: str, direction: str) -> bool | None:
-    place = belief.places.get(room)
-    return None if place is None else place.doors.get(direction, False)
+    exits = belief.places[room].exits.items() if room in belief.places else ()
+    seen = any(there == other or (there is None and other == behind(room, way)) for way, there in exits)
+    return seen or _charted_only(belief, room, other)
 
 
 def _leads_out(belief: ExpressBelief, direction: str, ways: str) -> bool | None:
     """True if there is a way, or a door, in a direction from here."""
-    if direction not in DIRECTIONS:
+    if direction not in said.DIRECTIONS:
         return False
     return None if belief.here is None else direction in getattr(belief.here, ways)
 
@@ -294,8 +269,7 @@ def _furnished(belief: ExpressBelief, name: str, how: str) -> bool | None:
 
 
 def _hides(belief: ExpressBelief, name: str, room: str) -> bool | None:
-    place = belief.places.get(room)
-    found = place.furniture.get(name) if place is not None else None
+    found = belief.places[room].furniture.get(name) if room in belief.places else None
     return found is not None and found.content is None
 
 
@@ -316,13 +290,13 @@ def _is_a(_belief: ExpressBelief, thing: str, sort: str) -> bool | None:
     named, wanted = thing.split(), sort.split()
     words = iter(named)
     alike = all(any(word in (each, f"{each}s") for word in words) for each in wanted)
-    return alike and all(word in wanted for word in named if word in CONDITIONS)
+    return alike and all(word in wanted for word in named if word in said.CONDITIONS)
 
 
 def _followed(belief: ExpressBelief, food: str, *, cuts: bool) -> bool | None:
     if belief.recipe is None:
         return None
-    wanted = [verb for verb, named in belief.recipe.directions if named == food and (verb in CUTS) is cuts]
+    wanted = [verb for verb, named in belief.recipe.directions if named == food and (verb in said.CUTS) is cuts]
     return all(belief.is_done(verb, food) for verb in wanted)
 
 
@@ -335,20 +309,15 @@ def _ready(belief: ExpressBelief) -> bool | None:
 
 def _needed(belief: ExpressBelief, thing: str) -> bool | None:
     if belief.recipe is not None:
-        uncut = any(verb in CUTS and not belief.is_done(verb, food) for verb, food in belief.recipe.directions)
+        uncut = any(verb in said.CUTS and not belief.is_done(verb, food) for verb, food in belief.recipe.directions)
         return thing in belief.recipe.ingredients or thing == "meal" or (thing == "knife" and uncut)
     return thing == belief.goal.object
 
 
 def _unsorted(belief: ExpressBelief) -> dict[str, int]:
     """The quantities that are in no box yet."""
-    amounts = {name: amount for name in belief.things if (amount := quantity(name)) is not None}
+    amounts = {name: amount for name in belief.things if (amount := said.quantity(name)) is not None}
     return {name: amount for name, amount in amounts.items() if not _in(belief, name, belief.goal.destination)}
-
-
-def _next(belief: ExpressBelief, thing: str) -> bool | None:
-    left = _unsorted(belief)
-    return thing in left and left[thing] == min(left.values())
 
 
 ExpressBelief.answers = {
@@ -357,7 +326,7 @@ ExpressBelief.answers = {
     "with": (2, _with),
     "leads": (3, _leads),
     "mapped": (2, _mapped),
-    "shut": (2, _shut),
+    "shut": (2, lambda belief, room, way: belief.places[room].doors.get(way, False) if room in belief.places else None),
     "way": (1, lambda belief, direction: _leads_out(belief, direction, "exits")),
     "door": (1, lambda belief, direction: _leads_out(belief, direction, "doors")),
     "barred": (1, lambda belief, direction: None if belief.here is None else belief.here.doors.get(direction, False)),
@@ -385,8 +354,8 @@ ExpressBelief.answers = {
     "needed": (1, _needed),
     "charted": (0, lambda belief: belief.chart is not None),
     "solved": (0, lambda belief: belief.result is not None),
-    "answer": (1, lambda belief, thing: None if belief.result is None else quantity(thing) == belief.result),
-    "next": (1, _next),
+    "answer": (1, lambda belief, thing: None if belief.result is None else said.quantity(thing) == belief.result),
+    "next": (1, lambda belief, thing: (left := _unsorted(belief)).get(thing) == min(left.values(), default=0)),
     "sorted": (0, lambda belief: belief.room is not None and not _unsorted(belief)),
     "instructed": (0, lambda belief: bool(belief.orders)),
     "told": (1, lambda belief, order: order in belief.orders[:1]),

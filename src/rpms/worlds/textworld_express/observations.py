@@ -7,39 +7,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-REFUSALS: Final = ("Unknown action:", "You can't move there", "That is already ", "Your inventory currently has ")
-DIRECTIONS: Final = ("north", "south", "east", "west")
+from rpms.worlds.base import read_table
+
+_TABLE: Final = read_table(__package__, "texts.toml")
+_TEXTS: Final = {name: re.compile(pattern) for name, pattern in _TABLE["texts"].items()}
+_FURNITURE: Final = re.compile("|".join(_TABLE["furniture"]), re.IGNORECASE)
+CHANGES: Final = [(re.compile(pattern), change) for pattern, change in _TABLE["changes"].items()]
+"""Answers to commands that changed something, and which change that was."""
+REFUSALS: Final = tuple(_TABLE["refusals"])
+OPPOSITE: Final[Mapping[str, str]] = _TABLE["opposite"]
+DIRECTIONS: Final = tuple(OPPOSITE)
+DONE: Final[Mapping[str, str]] = _TABLE["done"]
+"""Verbs of the cookbook, and the name of food after each."""
+CUTS: Final = ("slice", "dice", "chop")
+CONDITIONS: Final = ("clean", "dirty", "wet", "rotten", "used")
+"""Conditions of a thing by which it belongs elsewhere than others of its sort."""
 LONGEST: Final = 50_000
 """No game prints more at a time; what is longer is cut."""
-
-_ROOM: Final = re.compile(r"You are in the ([^.\n]+)\. ?([^\n]*)")
-_SIGHT: Final = re.compile(
-    r"(?:In one part of the room you see|There is also|You also see|In another part of the room you see) "
-)
-_EXIT: Final = re.compile(
-    r"(?:Through an open [\w -]+ door, to|To) the (North|South|East|West) "
-    r"you see (?:a closed ([\w -]+ door)|the ([\w -]+))\."
-)
-_THING: Final = re.compile(
-    r"an? (?P<closed>[^,.]+?) that is closed\.?"
-    r"|an? (?P<bare>[^,.]+?), that has nothing on it\.?"
-    r"|an? (?P<loaded>[^,.]+?) that has (?P<on>[^.]+) on it\.?"
-    r"|(?:an open|an?) (?P<empty>[^,.]+?), that is empty\.?"
-    r"|(?:an open|an?) (?P<full>[^,.]+?), that contains (?P<inside>[^.]+?)\.?",
-    re.IGNORECASE,
-)
-_ARTICLE: Final = re.compile(r"(?:an?|some) (?=\S)")
-_STATE: Final = re.compile(r"(raw|fried|roasted|grilled|chopped|sliced|diced) (?=\S)")
-_QUANTITY: Final = re.compile(r"(\d{1,9})(?:(kg|g|mg|l|ml|m|cm|mm) of)? .+")
-_MATH: Final = re.compile(r"math problem: (add|subtract|multiply|divide) (\d{1,9}) (?:and|from|by) (\d{1,9}) ?\.")
-_INVENTORY: Final = re.compile(r"Inventory(?: \(maximum capacity is (\d{1,4}) items\))?: *\n")
-_FULL: Final = re.compile(r"Your inventory currently has (\d{1,4}) items, and is full\.")
-_SIMON: Final = re.compile(r"Simon says, '([^'\n]{1,200})'\.")
-_SIMON_LIST: Final = re.compile(r"Simon says, take these actions in order: ([^\n]{1,40000})\.")
-_INSTRUCTION: Final = re.compile(r"The current task is to (\w+) the ([^.\n]{1,200})\.")
-_DIRECTION: Final = re.compile(r"  (\w+) the ([^\n]{1,100})")
-_MAP_LINE: Final = re.compile(r"  The ([^.\n]+?) connects to the ([^.\n]+)\.")
-_UNITS: Final = {"": 1, "mg": 1, "g": 1_000, "kg": 1_000_000, "ml": 1, "l": 1_000, "mm": 1, "cm": 10, "m": 1_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +102,9 @@ def refused(observation: str) -> bool:
 
 def food(text: str) -> Food:
     """A thing by its listed name: `a fried sliced carrot`."""
-    text = _ARTICLE.sub("", text.strip(), count=1)
+    text = _TEXTS["article"].sub("", text.strip(), count=1)
     states = []
-    while (match := _STATE.match(text)) is not None:
+    while (match := _TEXTS["state"].match(text)) is not None:
         states.append(match[1])
         text = text[match.end() :]
     return Food(text, frozenset(states))
@@ -133,14 +117,14 @@ def things(text: str) -> tuple[Food, ...]:
 
 def room(observation: str) -> LookAround | None:
     """Read a look around; None of other texts."""
-    match = _ROOM.search(observation[:LONGEST])
+    match = _TEXTS["room"].search(observation[:LONGEST])
     if match is None:
         return None
     furniture: dict[str, Furniture] = {}
     loose: list[str] = []
     foods: list[Food] = []
-    for piece in map(str.strip, _SIGHT.split(match[2])[1:]):
-        seen = _THING.fullmatch(piece)
+    for piece in map(str.strip, _TEXTS["sight"].split(match[2])[1:]):
+        seen = _FURNITURE.fullmatch(piece)
         if seen is None:
             loose += filter(None, [food(piece.rstrip(".")).name])
             continue
@@ -151,7 +135,7 @@ def room(observation: str) -> LookAround | None:
         furniture[name] = Furniture(not seen["closed"], content, lid=bool(seen["closed"]) or opened)
     exits: dict[str, str | None] = {}
     doors: dict[str, bool] = {}
-    for way in _EXIT.finditer(observation[match.end() : LONGEST]):
+    for way in _TEXTS["exit"].finditer(observation[match.end() : LONGEST]):
         direction = way[1].lower()
         exits[direction] = way[3]
         if way[2] or way[0].startswith("Through"):
@@ -161,7 +145,7 @@ def room(observation: str) -> LookAround | None:
 
 def inventory(observation: str) -> tuple[tuple[Food, ...], int | None] | None:
     """Read the carried things and their limit from a listing; None of other texts."""
-    match = _INVENTORY.match(observation)
+    match = _TEXTS["inventory"].match(observation)
     if match is None:
         return None
     lines = [line.strip() for line in observation[match.end() : LONGEST].splitlines() if line.strip()]
@@ -171,8 +155,14 @@ def inventory(observation: str) -> tuple[tuple[Food, ...], int | None] | None:
 
 def capacity(observation: str) -> int | None:
     """Read from a refusal how many things can be carried."""
-    match = _FULL.match(observation)
+    match = _TEXTS["full"].match(observation)
     return int(match[1]) if match else None
+
+
+def door(command: str) -> str:
+    """The direction of the door that a command opens or closes; empty of other commands."""
+    match = _TEXTS["door_command"].fullmatch(command)
+    return match[1] if match else ""
 
 
 def recipe(observation: str) -> CookbookRecipe | None:
@@ -182,52 +172,40 @@ def recipe(observation: str) -> CookbookRecipe | None:
     if not named or not told:
         return None
     ingredients = tuple(line.strip() for line in listed.splitlines() if line.strip())
-    return CookbookRecipe(ingredients, tuple((match[1], match[2].strip()) for match in _DIRECTION.finditer(directions)))
+    steps = _TEXTS["direction"].findall(directions)
+    return CookbookRecipe(ingredients, tuple((verb, food.strip()) for verb, food in steps))
 
 
 def chart(observation: str) -> dict[str, frozenset[str]] | None:
     """Read which rooms a map connects; None of other texts."""
     if not observation.startswith("The map reads:"):
         return None
-    return {match[1]: frozenset(re.split(r", | and ", match[2])) for match in _MAP_LINE.finditer(observation[:LONGEST])}
+    lines = _TEXTS["map_line"].findall(observation[:LONGEST])
+    return {room: frozenset(re.split(r", | and ", others)) for room, others in lines}
 
 
 def answer(observation: str) -> int | None:
     """The answer to a math problem; None of other texts, and where it has none that is whole."""
-    match = _MATH.search(observation)
+    match = _TEXTS["math"].search(observation)
     if match is None:
         return None
     one, other = int(match[2]), int(match[3])
-    match match[1]:
-        case "add":
-            return one + other
-        case "subtract":
-            return other - one
-        case "multiply":
-            return one * other
-    return one // other if other and one % other == 0 else None
+    whole = one // other if other and one % other == 0 else None
+    return {"add": one + other, "subtract": other - one, "multiply": one * other, "divide": whole}[match[1]]
 
 
 def quantity(name: str) -> int | None:
     """Quantity of a thing, in the smallest unit of its measure; None of a name without a number."""
-    match = _QUANTITY.fullmatch(name)
-    return int(match[1]) * _UNITS[match[2] or ""] if match else None
+    match = _TEXTS["quantity"].fullmatch(name)
+    return int(match[1]) * (_TABLE["units"][match[2]] if match[2] else 1) if match else None
 
 
 def orders(observation: str) -> tuple[str, ...]:
     """The commands that a text tells to give, in order."""
-    if (match := _SIMON.match(observation)) is not None:
+    if (match := _TEXTS["simon"].match(observation)) is not None:
         return (match[1],)
-    if (match := _SIMON_LIST.match(observation)) is not None:
+    if (match := _TEXTS["simon_list"].match(observation)) is not None:
         return tuple(piece.strip() for piece in match[1].split(",") if piece.strip())
-    if (match := _INSTRUCTION.match(observation)) is not None:
+    if (match := _TEXTS["instruction"].match(observation)) is not None:
         return (f"{match[1]} {match[2]}",)
     return ()
-
-
-OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
-DONE = {"slice": "sliced", "dice": "diced", "chop": "chopped", "fry": "fried", "roast": "roasted", "grill": "grilled"}
-"""Verbs of the cookbook, and the name of food after each."""
-CUTS = ("slice", "dice", "chop")
-CONDITIONS = ("clean", "dirty", "wet", "rotten", "used")
-"""Conditions of a thing by which it belongs elsewhere than others of its sort."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from rpms.core.errors import WorldError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.base import Outcome, Task
-from rpms.worlds.jvm.bridge import JavaGame, Simulator, give_back
+from rpms.worlds.jvm.bridge import JavaGame, Simulator
 from rpms.worlds.jvm.process import Program
 
 _DATA: Final = ("cooking_world.json", "twc_objects.folds.json")
@@ -53,15 +53,14 @@ class ExpressGame(JavaGame):
         self._said: dict[str, Any] = {}
 
     def _open(self, simulator: Simulator) -> Outcome:
-        opening = self._make(simulator, gold=False)
+        opening = self._outcome(self._load(simulator, gold=False))
         return Outcome(f"{simulator.text('getTaskDescription')}\n\n{opening.observation}", score=opening.score)
 
-    def _make(self, simulator: Simulator, *, gold: bool) -> Outcome:
+    def _load(self, simulator: Simulator, *, gold: bool) -> str:
         problem = simulator.text("load", self.task.source["game"], self._parameters)
         if problem:
             raise WorldError(f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}")
-        seed, fold = int(self.task.source["seed"]), self.task.split
-        return self._outcome(simulator.text("generateNewGameJSON", seed, fold, gold))
+        return simulator.text("generateNewGameJSON", int(self.task.source["seed"]), self.task.split, gold)
 
     def _step(self, command: str) -> Outcome:
         return self._outcome(self._text("stepJSON", command))
@@ -88,13 +87,3 @@ class ExpressGame(JavaGame):
     def inventory(self) -> str:
         """Answer to `inventory` now: for checks, never for prompts."""
         return str(self._said["inventory"])
-
-    def gold_path(self) -> tuple[str, ...]:
-        """Return a sequence of commands that wins, walked in a simulator apart: this episode is untouched."""
-        kept, walker = self._said, self._borrow()
-        try:
-            self._make(walker, gold=True)
-            return walker.texts("getGoldActionSequence")
-        finally:
-            self._said = kept
-            give_back(walker)

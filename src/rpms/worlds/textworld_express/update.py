@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -12,8 +12,6 @@ from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.games import ExpressGoal
 from rpms.worlds.textworld_express.observations import DONE, OPPOSITE, Furniture, Place
-
-_DOOR: Final = re.compile(r"(?:open|close) door to (north|south|east|west)")
 
 
 def start(goal: Goal) -> ExpressBelief:
@@ -34,9 +32,9 @@ def update(belief: ExpressBelief, action: str | None, observation: str) -> Expre
         return _read(belief, action, text)
     if (room := said.room(text)) is not None:
         return _see(belief, room)
-    for pattern, change in _CHANGES:
+    for pattern, change in said.CHANGES:
         if (match := pattern.fullmatch(text.strip())) is not None:
-            return _obeyed(change(belief, match, action or ""), action)
+            return _obeyed(_CHANGES[change](belief, match, action or ""), action)
     return _read(belief, action, text)
 
 
@@ -63,7 +61,6 @@ def _obeyed(belief: ExpressBelief, action: str | None) -> ExpressBelief:
 
 
 def _see(belief: ExpressBelief, room: said.LookAround) -> ExpressBelief:
-    """Take in a look around."""
     before, seen = belief.places.get(room.name), room.place
     old = before.furniture if before is not None else {}
     furniture = {
@@ -102,25 +99,21 @@ def _with_states(belief: ExpressBelief, foods: tuple[said.Food, ...]) -> Express
 
 
 def _in_room(belief: ExpressBelief, **changes: object) -> ExpressBelief:
-    """The same belief with the present room changed."""
     if belief.here is None or belief.room is None:
         return belief
     return replace(belief, places={**belief.places, belief.room: replace(belief.here, **changes)})  # type: ignore[arg-type]
 
 
 def _open_door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBelief:
-    way = _DOOR.fullmatch(action)
-    if way is None or belief.here is None:
+    way, there, closed = said.door(action), match["room"], match["verb"] == "close"
+    if not way or belief.here is None or belief.room is None:
         return belief
-    exits, doors = {**belief.here.exits, way[1]: match["room"]}, {**belief.here.doors, way[1]: match["verb"] == "close"}
-    belief = _in_room(belief, exits=exits, doors=doors)
-    other = belief.places.get(match["room"])
-    if other is None or belief.room is None:
-        return belief
-    back = OPPOSITE[way[1]]
-    if back in other.exits:
-        other = replace(_with_way(other, back, belief.room), doors={**other.doors, back: match["verb"] == "close"})
-    return replace(belief, places={**belief.places, match["room"]: other})
+    here = replace(belief.here, exits={**belief.here.exits, way: there}, doors={**belief.here.doors, way: closed})
+    places, back = {**belief.places, belief.room: here}, OPPOSITE[way]
+    if there in places and back in places[there].exits:
+        other = _with_way(places[there], back, belief.room)
+        places[there] = replace(other, doors={**other.doors, back: closed})
+    return replace(belief, places=places)
 
 
 def _open_lid(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
@@ -130,8 +123,7 @@ def _open_lid(belief: ExpressBelief, match: re.Match[str], _action: str) -> Expr
 
 
 def _close_lid(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
-    here = belief.here
-    old = here.furniture.get(match["thing"]) if here is not None else None
+    old = belief.here.furniture.get(match["thing"]) if belief.here is not None else None
     return _furnish(belief, match["thing"], Furniture(open=False, content=old.content if old else None, lid=True))
 
 
@@ -162,7 +154,7 @@ def _put(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBe
     return replace(belief, carried=_without(belief.carried, thing), placed=(*belief.placed, thing))
 
 
-def _change_food(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
+def _prepare(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
     done = belief.states.get(match["thing"], frozenset()) | {DONE[match["verb"]]}
     return replace(belief, states={**belief.states, match["thing"]: done})
 
@@ -183,20 +175,14 @@ def _without(things: tuple[str, ...], thing: str) -> tuple[str, ...]:
     return (*things[:place], *things[place + 1 :])
 
 
-_Change = Callable[[ExpressBelief, re.Match[str], str], ExpressBelief]
-_CHANGES: Final[tuple[tuple[re.Pattern[str], _Change], ...]] = (
-    (re.compile(r"You (?P<verb>open) the [\w -]+ door, revealing the (?P<room>[^.]+)\."), _open_door),
-    (re.compile(r"You (?P<verb>close) the [\w -]+ door to the (?P<room>[^.]+)\."), _open_door),
-    (
-        re.compile(r"You open the (?P<thing>[^.]+)\. (?:It's empty inside|The [^.]+? contains (?P<inside>[^.]+))\."),
-        _open_lid,
-    ),
-    (re.compile(r"You close the (?P<thing>[^.]+)\."), _close_lid),
-    (re.compile(r"You take the (?P<thing>[^.]+)\."), _take),
-    (re.compile(r"You put the (?P<thing>[^.]+?) in the (?P<place>[^.]+)\."), _put),
-    (re.compile(r"You (?P<verb>slice|dice|chop) the (?P<thing>[^.]+)\."), _change_food),
-    (re.compile(r"You (?P<verb>fry|roast|grill) the (?P<thing>[^.]+?) with the [^.]+\."), _change_food),
-    (re.compile(r"Adding the meal to your inventory\."), _make_meal),
-    (re.compile(r"You eat the (?P<thing>[^.]+)\. +It is delicious\."), _eat),
-)
-"""Beginnings and ends of texts, and what each changes."""
+_CHANGES: Final[Mapping[str, Callable[[ExpressBelief, re.Match[str], str], ExpressBelief]]] = {
+    "door": _open_door,
+    "open": _open_lid,
+    "close": _close_lid,
+    "take": _take,
+    "put": _put,
+    "prepare": _prepare,
+    "meal": _make_meal,
+    "eat": _eat,
+}
+"""Changes, as `texts.toml` names them."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from rpms.core.errors import InputError
 from rpms.core.wording import Wording
@@ -18,8 +17,6 @@ from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.update import start, update
 
 WORDING = read_wording(__package__)
-OPTIONS: Final = ("game",)
-"""`game`: names of games and parameters with commas between, `cookingworld,numLocations=5`; all eight by default."""
 
 
 class TextWorldExpress(World):
@@ -27,24 +24,32 @@ class TextWorldExpress(World):
 
     name = "textworld-express"
     splits: tuple[str, ...] = ("dev", "train", "test")
-    options: tuple[str, ...] = OPTIONS
+    options: tuple[str, ...] = ("game",)
+    """`game`: names of games and parameters with commas between, `coin,numLocations=5`; all eight by default."""
     step_budget = 100
     """The package's own limit."""
     wording: Wording = WORDING
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
-        return list_tasks(split, _choice(setting).games)
+        return list_tasks(split, self._choice(setting).games)
+
+    def _choice(self, setting: Setting) -> GameChoice:
+        wrong = next((name for name in setting.options if name not in self.options), None)
+        if wrong is not None:
+            form = "write game=NAME,PARAMETER=VALUE, such as game=cookingworld,numLocations=5"
+            raise InputError(f"TextWorldExpress has no option {wrong!r}: {form}")
+        return parse_choice(setting.options.get("game", ""))
 
     def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The parameters that are not the default ones: results under others cannot be compared."""
-        parameters = _choice(setting).parameters
+        parameters = self._choice(setting).parameters
         return {"parameters": ",".join(f"{name}={value}" for name, value in parameters.items()) or "default"}
 
     def not_installed(self) -> str:
         return missing(PROGRAM)
 
     def open(self, task: Task, setting: Setting) -> Game:
-        return ExpressGame(task, _choice(setting).of(task.source["game"]))
+        return ExpressGame(task, self._choice(setting).of(task.source["game"]))
 
     def manual(self) -> tuple[tuple[str, str], ...]:
         return self.manual_files("manual.yaml", "homes.yaml")
@@ -67,17 +72,6 @@ class TextWorldExpress(World):
     def contradictions(self, belief: ExpressBelief, game: Game) -> tuple[str, ...]:
         """Compare room, things and inventory with what a look would show; of other games nothing can be said."""
         return disagreements(belief, game.look(), game.inventory()) if isinstance(game, ExpressGame) else ()
-
-
-def _choice(setting: Setting) -> GameChoice:
-    """The games that a setting asks for."""
-    for name in setting.options:
-        if name not in OPTIONS:
-            raise InputError(
-                f"TextWorldExpress has no option {name!r}: write game=NAME,PARAMETER=VALUE, such as "
-                "game=cookingworld,numLocations=5"
-            )
-    return parse_choice(setting.options.get("game", ""))
 
 
 def disagreements(belief: ExpressBelief, look: str, inventory: str) -> tuple[str, ...]:

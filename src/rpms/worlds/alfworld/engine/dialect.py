@@ -1,27 +1,30 @@
 """Dialects of ALFWorld's games, and proof that a game's texts are those of its releases.
 
 The engine does not interpret actions: it implements ALFWorld's. So each action and wording of a file is compared with
-those of the two releases, and a file with any other is refused. The releases differ in four places, each recognised on
-its own, so a mixture of them plays as its texts say.
+those of the two releases, and a file with any other is refused; nothing in a grammar is evaluated. The releases differ
+in four places, each recognised on its own, so a mixture of them plays as its texts say.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from rpms.worlds.alfworld.engine import grammar as grammars
-from rpms.worlds.alfworld.engine import sexpr, texts
-from rpms.worlds.alfworld.engine.damage import Damage, quoted
-from rpms.worlds.alfworld.engine.grammar import Grammar
-from rpms.worlds.alfworld.engine.problem import header
-from rpms.worlds.alfworld.engine.sexpr import SExpr
+from rpms.worlds.alfworld.engine import texts
+from rpms.worlds.alfworld.engine.pddl import Damage, SExpr, header, quoted, read_list
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName
 
-MAX_CHARACTERS = 200_000
-"""Ten times the official domains."""
+MAX_DOMAIN = 200_000
+"""Characters of a domain: ten times the official ones."""
+MAX_GRAMMAR = 400_000
+
+_SPACE = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*")
+_HEAD = re.compile(r"action\s+([\w/-]+)\s*\{")
+_FIELD = re.compile(r'(template|feedback|pddl|grammar)\s*::\s*("""(.*?)"""|"([^"]*)")\s*;', re.DOTALL)
 _TASK = "Your task is to: "
 
 
@@ -46,8 +49,17 @@ class Domain(NamedTuple):
     others: list[SExpr]
 
 
+class Grammar(NamedTuple):
+    """TextWorld's texts of a game: commands and answers of each action, and the rules they are put together by."""
+
+    actions: Mapping[str, tuple[str, str]]
+    """Lower-case name of an action → its command and the text that answers."""
+    rules: Mapping[str, Any]
+    """Symbol → its alternatives, as the grammar writes them."""
+
+
 def _domain(text: str) -> Domain:
-    top = sexpr.read(text, MAX_CHARACTERS)
+    top = read_list(text, MAX_DOMAIN)
     actions: dict[str, SExpr] = {}
     others: list[SExpr] = []
     for section in top[2:]:
@@ -62,10 +74,56 @@ def _domain(text: str) -> Domain:
     return Domain(header(top, "domain"), actions, others)
 
 
+def read_grammar(text: str) -> Grammar:
+    """Read a grammar. Raises Damage for anything TextWorld could not read."""
+    if len(text) > MAX_GRAMMAR:
+        raise Damage(f"is {len(text):,} characters long; the limit is {MAX_GRAMMAR:,}")
+    actions: dict[str, tuple[str, str]] = {}
+    rules: dict[str, Any] = {}
+    at = _skip(text, 0)
+    while at < len(text):
+        if head := _HEAD.match(text, at):
+            fields: dict[str, str] = {}
+            at = _skip(text, head.end())
+            while field := _FIELD.match(text, at):
+                fields[field[1]] = field[4] if field[3] is None else field[3]
+                at = _skip(text, field.end())
+            if text[at : at + 1] != "}":
+                raise Damage("has an action that does not end", text.count("\n", 0, at) + 1)
+            at += 1
+            if missing := [name for name in ("template", "feedback") if name not in fields]:
+                raise Damage(f"gives action {quoted(head[1])} no {missing[0]}")
+            actions[head[1].lower()] = (fields["template"], fields["feedback"])
+            block = fields.get("grammar", "{}")
+            rules.update(_rules("\n".join(line for line in block.split("\n") if not line.lstrip().startswith("#"))))
+        elif (field := _FIELD.match(text, at)) and field[1] == "grammar" and field[3] is not None:
+            rules.update(_rules(field[3]))
+            at = field.end()
+        else:
+            raise Damage("is not a TextWorld grammar", text.count("\n", 0, at) + 1)
+        at = _skip(text, at)
+    return Grammar(actions, rules)
+
+
+def _skip(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return at if space is None else space.end()
+
+
+def _rules(block: str) -> dict[str, Any]:
+    try:
+        data = json.loads(block)
+    except (ValueError, RecursionError):
+        raise Damage("has a block of rules that is not JSON") from None
+    if not isinstance(data, dict):
+        raise Damage("has a block of rules that is not a JSON object")
+    return data
+
+
 @cache
 def _release(dialect: ReleaseName) -> tuple[Domain, Grammar]:
     """A release's domain and grammar, by this project's own texts of them."""
-    return _domain(texts.domain(dialect)), grammars.read(texts.grammar(dialect, ""))
+    return _domain(texts.domain(dialect)), read_grammar(texts.grammar(dialect, ""))
 
 
 @lru_cache(maxsize=8)

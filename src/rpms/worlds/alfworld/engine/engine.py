@@ -90,20 +90,18 @@ class GameEngine:
             name, contents = layout.receptacle_names[receptacle], state.contents[receptacle]
             before.append(f"examine {name}")
             usable |= contents & layout.toggleable
-            reachable = True
+            reachable = self._reachable(state, receptacle)
             if layout.openable >> receptacle & 1:
-                if reachable := bool(state.opened >> receptacle & 1):
-                    before.append(f"close {name}")
-                else:
-                    after.append(f"open {name}")
+                (before if reachable else after).append(f"{'close' if reachable else 'open'} {name}")
             if held < 0:
                 if reachable:
                     after += [f"take {objects[thing]} from {name}" for thing in bits(contents & layout.pickupable)]
             else:
                 if reachable and layout.accepts[receptacle] >> held & 1:
                     after.append(f"{self._put[0]}{objects[held]}{self._put[1]}{name}")
-                if layout.treating >> receptacle & 1:
-                    self._add_treatments(held, receptacle, before, after)
+                for verb in layout.treating.get(receptacle, ()):
+                    if layout.treatable[verb] >> held & 1:
+                        (after if verb == "heat" else before).append(f"{verb} {objects[held]} with {name}")
         after += [f"use {objects[thing]}" for thing in bits(usable)]
         if held >= 0:
             before.append(f"examine {objects[held]}")
@@ -118,12 +116,6 @@ class GameEngine:
         """The ways from a location, remembered: threads that get here together store equal values."""
         self._goto[location] = tuple(sorted(way for way, at in self._ways if at != location))
         return self._goto[location]
-
-    def _add_treatments(self, held: int, receptacle: int, before: list[str], after: list[str]) -> None:
-        names = f"{self.layout.object_names[held]} with {self.layout.receptacle_names[receptacle]}"
-        for verb, appliances in self.layout.appliances.items():
-            if appliances >> receptacle & self.layout.treatable[verb] >> held & 1:
-                (after if verb == "heat" else before).append(f"{verb} {names}")
 
     def _here(self, state: State, name: str) -> int:
         """The receptacle of that name, where the agent stands before it; -1 otherwise."""
@@ -154,9 +146,8 @@ class GameEngine:
         receptacle = self._here(state, name)
         if receptacle < 0 or not (self.layout.openable & ~state.opened) >> receptacle & 1:
             return None
-        after = self._checked(
-            state._replace(opened=state.opened | 1 << receptacle), self.layout.receptacles, receptacle
-        )
+        after = state._replace(opened=state.opened | 1 << receptacle)
+        after = self._checked(after, self.layout.receptacles, receptacle)
         return EngineTurn(after, f"You open the {name}. {self._see(after, receptacle)}")
 
     def _close(self, state: State, name: str) -> EngineTurn | None:
@@ -172,12 +163,11 @@ class GameEngine:
             return None
         if not (state.contents[receptacle] & self.layout.pickupable) >> thing & 1:
             return None
-        mask, place = 1 << thing, state.location
         after = state._replace(
             held=thing,
-            contents=_set(state.contents, receptacle, state.contents[receptacle] & ~mask),
-            around=_set(state.around, place, state.around[place] & ~mask),
-            removed=_set(state.removed, receptacle, state.removed[receptacle] | mask),
+            contents=_without(state.contents, receptacle, thing),
+            around=_without(state.around, state.location, thing),
+            removed=_with(state.removed, receptacle, thing),
         )
         return EngineTurn(after, f"You pick up the {name} from the {source}.")
 
@@ -188,16 +178,14 @@ class GameEngine:
             return None
         if not self.layout.accepts[receptacle] >> thing & 1:
             return None
-        mask, place = 1 << thing, state.location
         after = state._replace(
             held=-1,
-            contents=_set(state.contents, receptacle, state.contents[receptacle] | mask),
-            around=_set(state.around, place, state.around[place] | mask),
-            removed=_set(state.removed, receptacle, state.removed[receptacle] & ~mask),
+            contents=_with(state.contents, receptacle, thing),
+            around=_with(state.around, state.location, thing),
+            removed=_without(state.removed, receptacle, thing),
         )
-        if self.dialect.name == "0.3":
-            return EngineTurn(after, f"You put the {name} in/on the {target}.")
-        return EngineTurn(after, f"You move the {name} to the {target}.")
+        verb, joint = self._put
+        return EngineTurn(after, f"You {verb}the {name}{joint}the {target}.")
 
     def _treat(self, verb: str, state: State, rest: str) -> EngineTurn | None:
         name, _, tool = rest.partition(" with ")
@@ -221,11 +209,9 @@ class GameEngine:
             return None
         if not any(state.contents[receptacle] >> thing & 1 for receptacle in self.layout.here[state.location]):
             return None
-        mask = 1 << thing
         # A second `use` says "turn on" too: the answer depends on having been used, which nothing undoes.
-        return EngineTurn(
-            state._replace(toggled=state.toggled | mask, lit=state.lit ^ mask), f"You turn on the {name}."
-        )
+        after = state._replace(toggled=state.toggled | 1 << thing, lit=state.lit ^ 1 << thing)
+        return EngineTurn(after, f"You turn on the {name}.")
 
     def _slice(self, state: State, rest: str) -> EngineTurn | None:
         name, _, knife = rest.partition(" with ")
@@ -295,5 +281,9 @@ def _listing(items: list[str]) -> str:
     return f"{', '.join(items[:-1])}, and {items[-1]}"
 
 
-def _set(row: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
-    return (*row[:index], value, *row[index + 1 :])
+def _with(rows: tuple[int, ...], index: int, thing: int) -> tuple[int, ...]:
+    return (*rows[:index], rows[index] | 1 << thing, *rows[index + 1 :])
+
+
+def _without(rows: tuple[int, ...], index: int, thing: int) -> tuple[int, ...]:
+    return (*rows[:index], rows[index] & ~(1 << thing), *rows[index + 1 :])

@@ -10,13 +10,11 @@ from rpms.core.errors import FileError
 from rpms.foreign.files import is_there, read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_GAME
-from rpms.worlds.alfworld.engine import grammar as grammars
-from rpms.worlds.alfworld.engine import problem as problems
-from rpms.worlds.alfworld.engine.damage import Damage, about
-from rpms.worlds.alfworld.engine.dialect import Dialect, read_domain, recognise
+from rpms.worlds.alfworld.engine.dialect import Dialect, read_domain, read_grammar, recognise
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.goal_test import compile_goal, mentions
 from rpms.worlds.alfworld.engine.layout import lay_out
+from rpms.worlds.alfworld.engine.pddl import Damage, about, read_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +61,9 @@ class GameFile:
         with about("pddl_domain"):
             domain = read_domain(texts["pddl_domain"])
         with about("grammar"):
-            dialect, task = recognise(domain, grammars.read(texts["grammar"]))
+            dialect, task = recognise(domain, read_grammar(texts["grammar"]))
         with about("pddl_problem"):
-            problem = problems.read(texts["pddl_problem"], domain.name)
+            problem = read_problem(texts["pddl_problem"], domain.name)
             layout, start = lay_out(problem, dialect)
             goal = compile_goal(problem, layout, start)
         engine = GameEngine(layout, start, dialect, task, goal, marks=mentions(problem.goal, "checked"))

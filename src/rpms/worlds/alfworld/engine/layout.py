@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import or_
+from functools import cached_property
 from typing import NamedTuple
 
-from rpms.worlds.alfworld.engine.damage import Damage, quoted
 from rpms.worlds.alfworld.engine.dialect import Dialect
-from rpms.worlds.alfworld.engine.problem import Problem
+from rpms.worlds.alfworld.engine.pddl import Damage, Problem, quoted
 
 
 class State(NamedTuple):
@@ -105,9 +103,13 @@ class GameLayout:
     """… and the receptacles it works with."""
 
     @cached_property
-    def treating(self) -> int:
-        """The receptacles that heat, cool or clean."""
-        return reduce(or_, self.appliances.values())
+    def treating(self) -> Mapping[int, list[str]]:
+        """Receptacles that heat, cool or clean, and which of it they do."""
+        found: defaultdict[int, list[str]] = defaultdict(list)
+        for verb, appliances in self.appliances.items():
+            for receptacle in bits(appliances):
+                found[receptacle].append(verb)
+        return found
 
     @cached_property
     def receptacle_called(self) -> Mapping[str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from rpms.core.errors import InputError
 from rpms.worlds.alfworld.engine.texts import ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.make import make_game
+from rpms.worlds.alfworld.games.measured import MADE
 
 BUILTIN = "builtin"
 """The name of the split."""
@@ -28,19 +29,8 @@ TRAIN = "builtin_train"
 LARGE = "builtin_large"
 """The name of the split with games in which a search is long."""
 LARGE_SEED = 611
-LARGE_GAMES = (
-    3, 4, 5, 8, 9, 10, 16, 20, 21, 26, 27, 28, 32, 33, 34, 39, 40, 44, 45, 50, 51, 52, 57, 58, 60, 62, 63, 70,
-    74, 76, 80, 85, 92, 119, 162, 167, 174, 209, 215, 216, 245, 251, 257, 269, 275, 312, 330, 361,
-)  # fmt: skip
-"""The first 48 numbers of that seed, at most ten of a type, whose houses have 28 places or more."""
+LARGE_GAMES: Sequence[int] = MADE["large"]
 _DIALECT: ReleaseName = "0.3"
-
-
-@cache
-def _stored() -> dict[str, dict[str, Any]]:
-    raw = (files("rpms.worlds.alfworld") / BUILTIN / "games.json.gz").read_bytes()
-    stored: dict[str, dict[str, Any]] = json.loads(gzip.decompress(raw))
-    return stored
 
 
 def made_games(seed: int, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
@@ -53,23 +43,23 @@ def made_games(seed: int, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
 
 
 @cache
-def _train() -> dict[str, dict[str, Any]]:
-    return made_games(BUILTIN_SEED, range(BUILTIN_COUNT, 2 * BUILTIN_COUNT))
-
-
-@cache
-def _large() -> dict[str, dict[str, Any]]:
-    return made_games(LARGE_SEED, LARGE_GAMES)
+def _games(split: str) -> dict[str, dict[str, Any]]:
+    if split == BUILTIN:
+        raw = (files("rpms.worlds.alfworld") / BUILTIN / "games.json.gz").read_bytes()
+        stored: dict[str, dict[str, Any]] = json.loads(gzip.decompress(raw))
+        return stored
+    train = range(BUILTIN_COUNT, 2 * BUILTIN_COUNT)
+    return made_games(BUILTIN_SEED, train) if split == TRAIN else made_games(LARGE_SEED, LARGE_GAMES)
 
 
 def builtin_ids(split: str = BUILTIN) -> tuple[str, ...]:
     """Name the builtin games, sorted."""
-    return tuple(sorted({BUILTIN: _stored, TRAIN: _train, LARGE: _large}[split]()))
+    return tuple(sorted(_games(split)))
 
 
 def _find(name: str) -> dict[str, Any]:
     try:
-        return _stored().get(name) or (_train() if f"_S{BUILTIN_SEED}_" in name else _large())[name]
+        return _games(BUILTIN).get(name) or _games(TRAIN if f"_S{BUILTIN_SEED}_" in name else LARGE)[name]
     except KeyError:
         raise InputError(f"no builtin game {name!r}: list them with split {BUILTIN}, {TRAIN} or {LARGE}") from None
 

@@ -5,22 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rpms.worlds.alfworld.games.dice import Dice
-
-_HEIGHTS = {
-    "Cabinet": (40, 45, 152, 206),
-    "CoffeeMachine": (90,),
-    "CounterTop": (95,),
-    "Drawer": (17, 44, 74),
-    "HandTowelHolder": (158,),
-    "Microwave": (91, 162),
-    "Shelf": (28, 80, 127, 168),
-    "SinkBasin": (79,),
-    "StoveBurner": (93,),
-    "Toaster": (91,),
-    "ToiletPaperHanger": (96,),
-    "TowelHolder": (112,),
-}
-"""Centimetres above the floor, where a type does not stand on it."""
+from rpms.worlds.alfworld.games.measured import MADE
 
 _BASINS = {"SinkBasin": "Sink", "BathtubBasin": "Bathtub"}
 """Receptacles that are part of an object: the id is the object's with the part's name at its end."""
@@ -77,17 +62,8 @@ class FloorPlan:
 
     def __init__(self, dice: Dice) -> None:
         half = _ALONG_WALL
-        stands = [
-            stand
-            for along in range(-half + 1, half, 2)
-            for stand in (
-                _Stand(along, half, 0),
-                _Stand(half, along, 1),
-                _Stand(along, -half, 2),
-                _Stand(-half, along, 3),
-            )
-        ]
-        self._stands = dice.shuffled(stands)
+        walls = [[(along, half), (half, along), (along, -half), (-half, along)] for along in range(-half + 1, half, 2)]
+        self._stands = dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)])
         self._next = 0
         self._ids: set[str] = set()
         self._locations: set[str] = set()
@@ -123,7 +99,7 @@ class FloorPlan:
 
     def receptacle(self, dice: Dice, kind: str, neighbour: FloorSpot | None) -> FloorSpot:
         """Place a receptacle at a location of its own, or where its neighbour is reached from."""
-        height = dice.pick(_HEIGHTS.get(kind, (0,)))
+        height = dice.pick(MADE["heights"].get(kind, (0,)))
         stand = self._stand() if neighbour is None else neighbour.stand
         tilt = next((tilt for top, tilt in _TILTS if height < top), 0)
         location = self._claim(stand, tilt) if neighbour is None else neighbour.location
@@ -136,9 +112,6 @@ class FloorPlan:
 
     def on(self, dice: Dice, kind: str, receptacle: FloorSpot) -> FloorSpot:
         """Place an object in or on a receptacle."""
-        place = (
-            receptacle.x + dice.below(41) - 20,
-            receptacle.y + 2 + dice.below(8),
-            receptacle.z + dice.below(41) - 20,
-        )
+        x, y, z = (dice.below(41) - 20, 2 + dice.below(8), dice.below(41) - 20)
+        place = (receptacle.x + x, receptacle.y + y, receptacle.z + z)
         return self._spot(dice, kind, receptacle.stand, receptacle.location, place)

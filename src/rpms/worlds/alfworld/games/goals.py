@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.measured import tables
+from rpms.worlds.alfworld.games.measured import MADE, tables
 
 LOOK = "look_at_obj_in_light"
 PLACE = "pick_and_place_simple"
@@ -13,15 +14,7 @@ TWO = "pick_two_obj_and_place"
 CLEAN = "pick_clean_then_place_in_recep"
 HEAT = "pick_heat_then_place_in_recep"
 COOL = "pick_cool_then_place_in_recep"
-SENTENCES = {
-    PLACE: ("put a {object} in {receptacle}.", "put some {object} on {receptacle}."),
-    LOOK: ("examine the {object} with the {receptacle}.", "look at {object} under the {receptacle}."),
-    CLEAN: ("put a clean {object} in {receptacle}.", "clean some {object} and put it in {receptacle}."),
-    HEAT: ("put a hot {object} in {receptacle}.", "heat some {object} and put it in {receptacle}."),
-    COOL: ("put a cool {object} in {receptacle}.", "cool some {object} and put it in {receptacle}."),
-    TWO: ("put two {object} in {receptacle}.", "find two {object} and put them in {receptacle}."),
-}
-"""Sentences of each type, two of them about equally often."""
+SENTENCES: Mapping[str, Sequence[str]] = MADE["sentences"]
 TASK_TYPES = tuple(SENTENCES)
 """ALFWorld's six task types, by the names that start their folders."""
 

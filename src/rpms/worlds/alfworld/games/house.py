@@ -55,19 +55,11 @@ def _receptacle_counts(dice: Dice, facts: RoomFacts, goal: GameGoal) -> dict[str
         counts[goal.destination] = max(1, counts[goal.destination])
     lamp = [goal.receptacle] if goal.in_light else []
     for kind in [goal.object, *lamp]:
-        places, barred = facts.objects[kind].places, (FLOOR, goal.forbidden)
+        places, barred = facts.places[kind], (FLOOR, goal.forbidden)
         sources = {place: weight for place, weight in places.items() if place not in barred}
         if not any(counts[place] for place in sources):
             counts[dice.weighted(sources)] = 1
     return {kind: count for kind, count in counts.items() if count}
-
-
-def _object_counts(dice: Dice, facts: RoomFacts, goal: GameGoal) -> dict[str, int]:
-    counts = {kind: dice.weighted(known.counts) for kind, known in facts.objects.items()}
-    counts[goal.object] = max(goal.wanted, counts[goal.object])
-    if goal.in_light:
-        counts[goal.receptacle] = max(1, counts[goal.receptacle])
-    return counts
 
 
 def _furnish(
@@ -91,8 +83,6 @@ def _furnish(
 
 
 class _Stocking:
-    """Puts the objects of one house in their places."""
-
     def __init__(self, dice: Dice, facts: RoomFacts, goal: GameGoal, plan: FloorPlan) -> None:
         self._dice, self._facts, self._goal, self._plan = dice, facts, goal, plan
         counts = _receptacle_counts(dice, facts, goal)
@@ -100,8 +90,12 @@ class _Stocking:
         self._by_type: dict[str, list[Receptacle]] = defaultdict(list)
         for receptacle in self.receptacles:
             self._by_type[receptacle.type].append(receptacle)
+        objects = {kind: dice.weighted(counts) for kind, counts in facts.objects.items()}
+        objects[goal.object] = max(goal.wanted, objects[goal.object])
+        if goal.in_light:
+            objects[goal.receptacle] = max(1, objects[goal.receptacle])
         self.items: list[Item] = []
-        for kind, count in _object_counts(dice, facts, goal).items():
+        for kind, count in objects.items():
             for number in range(count):
                 self.items.append(self._item(kind, number))
 
@@ -109,7 +103,7 @@ class _Stocking:
         """Places for the n-th object of a kind: the first of those the goal needs must be within reach."""
         places = {
             place: weight
-            for place, weight in self._facts.objects[kind].places.items()
+            for place, weight in self._facts.places[kind].items()
             if place == FLOOR or self._by_type[place]
         }
         goal = self._goal

@@ -1,4 +1,4 @@
-"""Making games: the same seed gives the same files, byte for byte, on every machine."""
+"""Making games: the same seed gives the same files, byte for byte, on every machine, and each is proved winnable."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import json
 import re
 import shutil
 import tempfile
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, WorldError
 from rpms.foreign.limits import MOST_GAMES
 from rpms.foreign.shown import excerpt
+from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
 from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal, draw_goal
-from rpms.worlds.alfworld.games.house import House, build_house, initial_facts, problem
+from rpms.worlds.alfworld.games.house import Fact, House, build_house, initial_facts, problem
 from rpms.worlds.alfworld.games.measured import SCENES
-from rpms.worlds.alfworld.games.prove import plan
 
 GAME_FILE = "game.tw-pddl"
 GAMES_FOLDER = "json_2.1.1"
@@ -65,6 +66,70 @@ class MadeGames:
     """The mean length of the walkthroughs."""
 
 
+class Unprovable(WorldError):
+    """No plan wins, or the game is won before its first step."""
+
+
+def plan(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> tuple[str, ...]:
+    """Find a shortest way to the goal, as commands; raises `Unprovable` where there is none.
+
+    An attempt fetches each object in turn, treats it, and brings it to its end. The engine refuses to go where one is
+    and to open what is open, so no step is wasted; the goal is checked after every step. Of equals the first is taken,
+    in the order of the facts.
+    """
+    attempts = (_played(engine, commands) for commands in _attempts(engine, facts, goal))
+    best = min((found for found in attempts if found is not None), key=len, default=None)
+    if best is None:
+        raise Unprovable(f"no way to: {goal.text}")
+    if not best:
+        raise Unprovable(f"won before the first step: {goal.text}")
+    return best
+
+
+def _played(engine: GameEngine, commands: Iterable[str]) -> tuple[str, ...] | None:
+    """The commands that did something, up to the win; None without one, or where more than going and opening fails."""
+    state, done = engine.start, list[str]()
+    for command in commands:
+        if engine.won(state):
+            break
+        state, observation = engine.step(state, command)
+        if observation != NOTHING_HAPPENS:
+            done.append(command)
+        elif not command.startswith(("go ", "open ")):
+            return None
+    return tuple(done) if engine.won(state) else None
+
+
+def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iterator[list[str]]:
+    """Every choice of objects, where to take them, appliance and end that could lead to the goal, as commands."""
+    layout, treatment = engine.layout, goal.treatment
+    names = dict(zip(layout.receptacles, layout.receptacle_names, strict=True))
+    names |= dict(zip(layout.objects, layout.object_names, strict=True))
+
+    def named(kind: str, of_type: str) -> list[str]:
+        return [names[fact[1].lower()] for fact in facts if fact[::2] == (kind, f"{of_type}Type")]
+
+    homes: dict[str, list[str]] = defaultdict(list)
+    for thing, place in sorted(fact[1:] for fact in facts if fact[0] == "inReceptacle"):
+        homes[names[thing.lower()]].append(names[place.lower()])
+    ends = [("", place) for place in named("receptacleType", goal.receptacle)]
+    if goal.in_light:
+        ends = [(lamp, home) for lamp in named("objectType", goal.receptacle) for home in homes[lamp]]
+    appliances = named("receptacleType", treatment.appliance) if treatment is not None else [""]
+    takes = [[(thing, home) for home in homes[thing]] for thing in named("objectType", goal.object)]
+    put = "put {} in/on {}" if engine.dialect.name == "0.3" else "move {} to {}"
+    for chosen in permutations(takes, goal.wanted):
+        for pairs, appliance, (lamp, end) in product(product(*chosen), appliances, ends):
+            commands: list[str] = []
+            for thing, home in pairs:
+                commands += [f"go to {home}", f"open {home}", f"take {thing} from {home}"]
+                if treatment is not None:
+                    commands += [f"go to {appliance}", f"{treatment.verb} {thing} with {appliance}"]
+                last = [f"use {lamp}"] if lamp else [f"open {end}", put.format(thing, end)]
+                commands += [f"go to {end}", *last]
+            yield commands
+
+
 def make_game(seed: int, index: int, dialect: ReleaseName = "0.3", types: Sequence[str] = TASK_TYPES) -> MadeGame:
     """Make game number `index` of a seed; the task types take turns, and house and goal suit any dialect."""
     task_type = types[index % len(types)]
@@ -91,17 +156,16 @@ def _trajectory(game: MadeGame) -> str:
     goal = game.goal
     folder, _, trial = game.id.partition("/")
     scene = int(folder.rpartition("-")[2])
-    parameters = {
-        "mrecep_target": "",
-        "object_sliced": False,
-        "object_target": goal.object,
-        "parent_target": goal.destination or "",
-        "toggle_target": goal.receptacle if goal.in_light else "",
-    }
     about = {
         "task_id": trial,
         "task_type": goal.type,
-        "pddl_params": parameters,
+        "pddl_params": {
+            "mrecep_target": "",
+            "object_sliced": False,
+            "object_target": goal.object,
+            "parent_target": goal.destination or "",
+            "toggle_target": goal.receptacle if goal.in_light else "",
+        },
         "scene": {"floor_plan": f"FloorPlan{scene}", "scene_num": scene},
     }
     return json.dumps(about)
@@ -146,13 +210,6 @@ def _replace(new: Path, out: Path) -> None:
         shutil.rmtree(old)
 
 
-def _write(folder: Path, game: MadeGame) -> None:
-    place = folder / game.id
-    place.mkdir(parents=True)
-    (place / GAME_FILE).write_text(game.text(), encoding="utf-8", newline="\n")
-    (place / _TRAJECTORY_FILE).write_text(_trajectory(game), encoding="utf-8", newline="\n")
-
-
 def make_games(
     seed: int,
     count: int,
@@ -182,7 +239,10 @@ def make_games(
             new.chmod(0o755)
             for index in range(count):
                 game = make_game(seed, index, dialect, types)
-                _write(new / GAMES_FOLDER / split, game)
+                place = new / GAMES_FOLDER / split / game.id
+                place.mkdir(parents=True)
+                (place / GAME_FILE).write_text(game.text(), encoding="utf-8", newline="\n")
+                (place / _TRAJECTORY_FILE).write_text(_trajectory(game), encoding="utf-8", newline="\n")
                 ids.append(game.id)
                 by_type[game.goal.type] += 1
                 steps += len(game.walkthrough)

@@ -20,8 +20,10 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
+from rpms.worlds.base import read_table
+
+MADE = read_table(__package__, "games.toml")
 FLOOR = "floor"
 """The place of what is in no receptacle: it can be seen but not taken."""
 
@@ -32,19 +34,14 @@ Weights = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectFacts:
-    """Frequency of an object type in a room, and its places."""
-
-    counts: dict[int, int]
-    places: Weights
-
-
-@dataclass(frozen=True, slots=True)
 class RoomFacts:
     """Content of a room, and its receptacles that stand together."""
 
     receptacles: dict[str, dict[int, int]]
-    objects: dict[str, ObjectFacts]
+    objects: dict[str, dict[int, int]]
+    """Object type → how many there are → weight; likewise receptacles."""
+    places: dict[str, Weights]
+    """Object type → its places."""
     sharing: dict[str, Weights]
 
 
@@ -78,16 +75,6 @@ def _counts(raw: dict[str, int]) -> dict[int, int]:
     return {0: none, **counts} if none > 0 else counts
 
 
-def _room(raw: dict[str, Any], sharing: dict[str, Weights]) -> RoomFacts:
-    return RoomFacts(
-        receptacles={kind: _counts(counts) for kind, counts in raw["receptacles"].items()},
-        objects={
-            kind: ObjectFacts(_counts(facts["counts"]), facts["places"]) for kind, facts in raw["objects"].items()
-        },
-        sharing=sharing,
-    )
-
-
 @cache
 def tables() -> Tables:
     """Read the tables, once."""
@@ -99,5 +86,13 @@ def tables() -> Tables:
         attributes={fact: frozenset(kinds) for fact, kinds in raw["attributes"].items()},
         also_in=raw["also_in"],
         goals=raw["goals"],
-        rooms={name: _room(room, raw["sharing"][name]) for name, room in raw["rooms"].items()},
+        rooms={
+            name: RoomFacts(
+                receptacles={kind: _counts(counts) for kind, counts in room["receptacles"].items()},
+                objects={kind: _counts(facts["counts"]) for kind, facts in room["objects"].items()},
+                places={kind: facts["places"] for kind, facts in room["objects"].items()},
+                sharing=raw["sharing"][name],
+            )
+            for name, room in raw["rooms"].items()
+        },
     )

@@ -193,26 +193,21 @@ def _sentences(task: Task) -> tuple[str, ...]:
     if not file.is_file():
         return ()
     try:
-        found = list(_descriptions(loads(read_text(file, LARGEST_GAME, encoding="utf-8"))))
+        return tuple(_descriptions(loads(read_text(file, LARGEST_GAME, encoding="utf-8"))))
     except NotJson as error:
         raise FileError(file, None, f"is not JSON: {error}") from None
-    return tuple(found)
 
 
 def _descriptions(data: Any) -> Iterator[str]:
     """`turk_annotations.anns[].task_desc`, those that are a sentence."""
-    notes = data.get("turk_annotations") if isinstance(data, dict) else None
-    each = notes.get("anns") if isinstance(notes, dict) else None
-    for one in each if isinstance(each, list) else ():
-        said = one.get("task_desc") if isinstance(one, dict) else None
-        text = " ".join(said.split())[:_LONGEST] if isinstance(said, str) else ""
-        if text.isprintable() and text:
-            yield text
+    match data:
+        case {"turk_annotations": {"anns": list(notes)}}:
+            said = [note["task_desc"] for note in notes if isinstance(note, dict) and "task_desc" in note]
+            texts = (" ".join(each.split())[:_LONGEST] for each in said if isinstance(each, str))
+            yield from (text for text in texts if text.isprintable() and text)
 
 
 @cache
-def _builtin() -> dict[str, list[str]]:
-    """Sentences for the embedded games, by game."""
+def _builtin() -> Mapping[str, list[str]]:
     text = (files("rpms.worlds.alfworld") / BUILTIN / "requests.json").read_text(encoding="utf-8")
-    sentences: dict[str, list[str]] = json.loads(text)
-    return sentences
+    return dict(json.loads(text))

@@ -15,7 +15,7 @@ from rpms.worlds.scienceworld.known import ScienceKnown, SomeBelief
 from rpms.worlds.scienceworld.recipes.biology import ANIMALS, GARDEN
 from rpms.worlds.scienceworld.recipes.household import BOXES, EVERYDAY, MIXING, to_use, unseen
 from rpms.worlds.scienceworld.recipes.physics import CIRCUITS, HEAT, PLANES, treated
-from rpms.worlds.scienceworld.recipes.recipe import Ask, Names, goal_of
+from rpms.worlds.scienceworld.recipes.recipe import Ask, Names
 from rpms.worlds.scienceworld.scene import Scene, meant
 
 __all__ = ["RECIPES", "at_work", "called", "roles", "tally", "unseen"]
@@ -39,7 +39,7 @@ def called(scene: Scene, word: str) -> Sequence[str]:
 
 def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
     """Known things, by the roles they may have in a command. What was never seen may have any."""
-    task = goal_of(scene).task
+    task = scene.goal.task
     mine = [recipe for recipe in _ALL if not recipe.tasks or task.startswith(recipe.tasks)]
     found = {role: names(scene) for recipe in mine for role, names in recipe.roles.items()}
     unseen_things = [name for names in found.values() for name in names if name.endswith("?")]
@@ -59,6 +59,6 @@ def tally(before: ScienceKnown, after: SomeBelief) -> SomeBelief:
 
 def at_work(scene: Scene) -> bool:
     """True if the world changes here by itself: what is heated or cooled, what grows, slides or conducts."""
-    goal = goal_of(scene)
+    goal = scene.goal
     running = any("on" in seen.thing.flags for seen in scene.things if seen.place == scene.room)
     return running or goal.type in ("F4", "F5") or bool(goal.target and treated(scene, goal.target))

@@ -10,7 +10,7 @@ from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of
+from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe
 from rpms.worlds.scienceworld.scene import Scene, Seen
 from rpms.worlds.scienceworld.tree import alike, walk
 
@@ -33,15 +33,13 @@ _ALSO_CALLED: Final = {"common toad": ("frog",), "moth": ("butterfly",)}
 
 def _next_focus(scene: Scene) -> list[str]:
     """Next thing to focus on, where the order is by age or by life span; nothing while it is not seen."""
-    goal = goal_of(scene)
-    around = {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"}
-    if goal.task.startswith("lifespan"):
-        return _by_life_span(scene, around)
-    return _plant_stage(scene, around) if goal.task.endswith("2") else _animal_stage(scene, around)
+    task, around = scene.goal.task, {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"}
+    choose = _by_life_span if task.startswith("lifespan") else _plant_stage if task.endswith("2") else _animal_stage
+    return choose(scene, around)
 
 
 def _by_life_span(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
-    order, done = goal_of(scene).criterion.split(", then "), len(scene.belief.focused)
+    order, done = scene.goal.criterion.split(", then "), len(scene.belief.focused)
     spans = {name: span for name, seen in around.items() if not seen.holders and (span := life_span(seen.name))}
     if not spans or done >= len(order):
         return []
@@ -50,7 +48,7 @@ def _by_life_span(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
 
 def _animal_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
     """The youngest of the kind that is older than those focused on; the first must be an egg or a baby."""
-    kind, done = goal_of(scene).target, scene.belief.focused
+    kind, done = scene.goal.target, scene.belief.focused
     kinds = (kind, *_ALSO_CALLED.get(kind, ()), *(young for young, old in _YOUNG.items() if kind in old))
     latest = max((_age(name) for name in done), default=-1)
     alike = {name: seen.name for name, seen in around.items() if any(f" {each} " in f" {seen.name} " for each in kinds)}
@@ -65,7 +63,7 @@ def _age(name: str) -> int:
 
 
 def _plant_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
-    kind, stage = goal_of(scene).target, _PLANT_STAGES[min(len(scene.belief.focused), len(_PLANT_STAGES) - 1)]
+    kind, stage = scene.goal.target, _PLANT_STAGES[min(len(scene.belief.focused), len(_PLANT_STAGES) - 1)]
     names = (f"{kind} seed",) if stage == "seed" else (f"{kind} tree", f"{kind} plant")
     return [
         f"{seen.name} in {stage} stage in {seen.holder}"
@@ -139,24 +137,19 @@ def _is_sown(scene: Scene, pot: str) -> bool:
     return any(name.split(" ")[-1] in (*GREENS, "seed") or name == _plant(scene) for name in names)
 
 
-def _is_soiled(scene: Scene, pot: str) -> bool:
-    return _has_soil(scene, pot) or _is_sown(scene, pot)
-
-
 def _beds(scene: Scene) -> list[str]:
     """The pots for the seeds of the jar: those that are sown, then those with soil."""
     young = _offspring(scene)
     pots = [pot for pot in _pots(scene) if pot not in young]
     order = sorted(pots, key=lambda pot: (not _is_sown(scene, pot), not _has_soil(scene, pot)))
-    return order[: _PARENTS.get(goal_of(scene).task, 2)]
+    return order[: _PARENTS.get(scene.goal.task, 2)]
 
 
 def _nursery(scene: Scene) -> list[str]:
-    """The pots for the offspring."""
     young, beds = _offspring(scene), _beds(scene)
     pots = [pot for pot in _pots(scene) if pot not in beds]
     order = sorted(pots, key=lambda pot: (pot not in young, not _has_soil(scene, pot)))
-    return [] if goal_of(scene).trait.startswith("seed") else order[:_OFFSPRING]
+    return [] if scene.goal.trait.startswith("seed") else order[:_OFFSPRING]
 
 
 def _loose_soil(scene: Scene, place: str) -> list[str]:
@@ -164,18 +157,17 @@ def _loose_soil(scene: Scene, place: str) -> list[str]:
 
 
 def _stocked(scene: Scene) -> bool:
-    needed = [*_beds(scene), *(_nursery(scene) if goal_of(scene).trait else ())]
-    bare = sum(not _is_soiled(scene, name) for name in needed)
+    needed = [*_beds(scene), *(_nursery(scene) if scene.goal.trait else ())]
+    bare = sum(not _has_soil(scene, name) and not _is_sown(scene, name) for name in needed)
     there = sum(s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory") for s in scene.things)
     return _GARDEN in scene.belief.looked and there >= bare
 
 
 def _plant(scene: Scene) -> str:
-    return goal_of(scene).target.removesuffix(" plant")
+    return scene.goal.target.removesuffix(" plant")
 
 
 def _hangs(seen: Seen) -> bool:
-    """True if it is on a plant of the greenhouse."""
     return seen.place == _GARDEN and seen.holder.endswith(GREENS)
 
 
@@ -201,13 +193,12 @@ def _dry(scene: Scene) -> list[str]:
 
 
 def _fruits(scene: Scene) -> list[str]:
-    kind = goal_of(scene).target
-    return scene.such(lambda seen: alike(seen.name, kind) and _hangs(seen))[:1]
+    return scene.such(lambda seen: alike(seen.name, scene.goal.target) and _hangs(seen))[:1]
 
 
 def heredity(scene: Scene) -> str:
     """Dominant or recessive, once the offspring tells; empty before."""
-    goal = goal_of(scene)
+    goal = scene.goal
     if goal.trait.startswith("seed"):
         shown = [goal.criterion in seed.raw.split() for seed in _young_seeds(scene)]
     else:
@@ -218,13 +209,12 @@ def heredity(scene: Scene) -> str:
 
 
 def _there(word: str) -> Names:
-    """A thing of the greenhouse by its name."""
     return lambda scene: scene.such(lambda seen: seen.name == word and seen.place == _GARDEN) or [word]
 
 
 GARDEN: Final = Recipe(
     predicates={
-        "soiled": _is_soiled,
+        "soiled": lambda scene, pot: _has_soil(scene, pot) or _is_sown(scene, pot),
         "sown": _is_sown,
         "stocked": _stocked,
         "dug": lambda scene: bool(_loose_soil(scene, "outside")),
@@ -233,9 +223,7 @@ GARDEN: Final = Recipe(
         "grown": lambda _scene: False,
         "flowering": lambda scene: sum(_has_flowers(scene, pot) for pot in _pots(scene)) >= _ENOUGH,
         "fruiting": lambda scene: bool(_fruits(scene)),
-        "borne": lambda scene: bool(
-            heredity(scene) if goal_of(scene).trait.startswith("seed") else _young_seeds(scene)
-        ),
+        "borne": lambda scene: bool(heredity(scene) if scene.goal.trait.startswith("seed") else _young_seeds(scene)),
         "judged": lambda scene: bool(heredity(scene)),
     },
     words={

@@ -11,9 +11,9 @@ from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
 from rpms.worlds.scienceworld.recipes.physics import chosen_plane, conducts, flows, melting_side, reading_side
-from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of, head_of, named
+from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe
 from rpms.worlds.scienceworld.scene import Scene, Seen
-from rpms.worlds.scienceworld.tree import alike, read_phrase
+from rpms.worlds.scienceworld.tree import alike, head_of, read_phrase
 
 
 def _carried(scene: Scene, word: str) -> bool | None:
@@ -43,10 +43,10 @@ def unseen(scene: Scene, predicate: str, *args: str) -> bool | None:
     return False if predicate == "here" else None
 
 
-def _is_opened(exits: Mapping[str, Mapping[str, bool | None]], here: str, room: str) -> bool:
+def _is_opened(scene: Scene, room: str) -> bool:
     """True if the door from here, or else any door, to a room is known to be open."""
-    ways = exits.get(here, {})
-    return bool(ways[room]) if room in ways else any(others.get(room) for others in exits.values())
+    ways = scene.belief.exits.get(scene.room, {})
+    return bool(ways[room]) if room in ways else any(others.get(room) for others in scene.belief.exits.values())
 
 
 def _best_option(scene: Scene) -> int:
@@ -66,7 +66,7 @@ def _best_option(scene: Scene) -> int:
 def _focused(scene: Scene, word: str) -> bool:
     """True if a thing was focused on; where a task asks for one focus alone, any is that."""
     done = scene.belief.focused
-    if goal_of(scene).type == "F1" or goal_of(scene).task in ("grow-plant", "grow-fruit"):
+    if scene.goal.type == "F1" or scene.goal.task in ("grow-plant", "grow-fruit"):
         return bool(done)
     names = {seen.name.casefold() for seen in scene.find(word)} | {head_of(word)}
     matter = {substance_of(name) for name in names}
@@ -80,8 +80,8 @@ EVERYDAY: Final = Recipe(
         "within": _within,
         "holds": _holds,
         "handled": lambda scene, word: any(seen.name in scene.belief.handled for seen in scene.find(word)),
-        "opened": lambda scene, room: _is_opened(scene.belief.exits, scene.room, room),
-        "veiled": lambda scene, room: scene.veiled(room),
+        "opened": _is_opened,
+        "veiled": Scene.veiled,
         "hides": lambda scene, name, room: name in scene.hiding(room),
         "located": lambda scene: scene.belief.room is not None,
         "known": lambda scene, room: room in scene.belief.looked,
@@ -93,9 +93,11 @@ EVERYDAY: Final = Recipe(
     roles={
         "object": lambda scene: list(scene.by_name),
         "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
-        "tool": named("thermometer", "lighter", "shovel", "axe"),
+        "tool": lambda scene: scene.named("thermometer", "lighter", "shovel", "axe"),
         "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
-        "lid": lambda scene: [name for room in scene.belief.looked for name in scene.hiding(room)],
+        "lid": lambda scene: [
+            name for room in scene.belief.rooms if room in scene.belief.looked for name in scene.hiding(room)
+        ],
         "choice": lambda scene: [str(_best_option(scene))] if scene.belief.menu else [],
     },
 )
@@ -115,13 +117,13 @@ def ingredients(recipe: str) -> list[str]:
 
 def _halves(scene: Scene) -> list[str]:
     """The secondary colour to mix first, and the primary one to add for a tertiary one, as paints."""
-    parts = goal_of(scene).target.removesuffix(" paint").split("-")
+    parts = scene.goal.target.removesuffix(" paint").split("-")
     return [f"{part} paint" for part in sorted(parts, key=lambda part: part not in SECONDARY)]
 
 
 def _wanted_inside(scene: Scene) -> list[str]:
     """Substances that the vessel is to hold."""
-    goal = goal_of(scene)
+    goal = scene.goal
     if goal.task == "chemistry-mix":
         return [*ingredients(scene.belief.readings.get("recipe", "")), goal.target]
     if goal.place == "art studio":
@@ -132,7 +134,7 @@ def _wanted_inside(scene: Scene) -> list[str]:
 
 def _vessels(scene: Scene) -> list[str]:
     """The vessel to use: what holds something of it already, else one that is carried, else an empty one."""
-    goal, wanted = goal_of(scene), _wanted_inside(scene)
+    goal, wanted = scene.goal, _wanted_inside(scene)
     paint = goal.place == "art studio"
     kinds = _PAINT_POTS if paint else _POTS
 
@@ -180,17 +182,16 @@ def _ingredients(words: Names) -> Names:
     return lambda scene: [thing(scene, word) for word in sorted(words(scene), key=lambda word: word == "water")]
 
 
-def _made(scene: Scene, word: str, vessel: str) -> bool:
-    return any(_fits(inner.name, word.removesuffix(" ?")) for pot in scene.find(vessel) for inner in pot.inside)
-
-
 def _primaries(scene: Scene) -> list[str]:
-    """The paints that make the secondary colour."""
     return [f"{colour} paint" for colour in SECONDARY.get(_halves(scene)[0].removesuffix(" paint"), ())]
 
 
 MIXING: Final = Recipe(
-    predicates={"made": _made},
+    predicates={
+        "made": lambda scene, word, vessel: any(
+            _fits(inner.name, word.removesuffix(" ?")) for pot in scene.find(vessel) for inner in pot.inside
+        )
+    },
     words={
         "vessel": _vessels,
         "ingredients": _ingredients(lambda scene: ingredients(scene.belief.readings.get("recipe", ""))),
@@ -199,7 +200,7 @@ MIXING: Final = Recipe(
     },
     roles={
         "vessel": lambda scene: scene.mean("vessel", _vessels),
-        "tap": lambda scene: [tap for tap in named("sink", "bathtub")(scene) if not scene.is_broken(tap)] or ["sink ?"],
+        "tap": lambda scene: [tap for tap in scene.named("sink", "bathtub") if not scene.is_broken(tap)] or ["sink ?"],
     },
 )
 
@@ -226,7 +227,7 @@ def _focus(_goal: object, _before: object, after: ScienceKnown, command: str) ->
 
 def _loads(scene: Scene) -> list[str]:
     """Thing for the box: the one focused on, in its flower pot or its vessel if it is in one."""
-    goal = goal_of(scene)
+    goal = scene.goal
     chosen = read_phrase(scene.belief.readings.get("focus", "") if goal.type == "F1" else goal.target)
     for name, seen in scene.by_name.items():
         near = not chosen.places or seen.holder in (chosen.places[0], "") or not FLOWER_POT.fullmatch(chosen.places[0])
@@ -238,14 +239,9 @@ def _loads(scene: Scene) -> list[str]:
     return []
 
 
-def _delivered(scene: Scene) -> bool:
-    boxes = _boxes(scene)
-    return any(holder.name in boxes for load in _loads(scene) for seen in scene.find(load) for holder in seen.holders)
-
-
 def _boxes(scene: Scene) -> list[str]:
     """The box that is the answer, once that is known, or the plane."""
-    goal = goal_of(scene)
+    goal = scene.goal
     verdict = _VERDICTS.get(goal.task.partition("-")[0])
     if verdict is None:
         return [goal.box] if goal.box else []
@@ -264,7 +260,12 @@ _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
 
 BOXES: Final = Recipe(
     predicates={
-        "delivered": _delivered,
+        "delivered": lambda scene: any(
+            holder.name in _boxes(scene)
+            for load in _loads(scene)
+            for seen in scene.find(load)
+            for holder in seen.holders
+        ),
         "concluded": lambda scene: any(name in _boxes(scene) for name in scene.belief.focused),
     },
     words={

@@ -10,8 +10,9 @@ from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, substance_of
-from rpms.worlds.scienceworld.recipes.recipe import Ask, Recipe, goal_of, head_of
+from rpms.worlds.scienceworld.recipes.recipe import Ask, Recipe
 from rpms.worlds.scienceworld.scene import Scene
+from rpms.worlds.scienceworld.tree import head_of
 
 _HEATERS: Final = {"stove": 245, "oven": 500, "blast furnace": 5_000}
 """Heaters, and the temperature, in °C, near which each has done what it can; the slowest first."""
@@ -37,10 +38,10 @@ def _substance(scene: Scene, word: str) -> str:
     return substance_of(found.name if found else head_of(word))
 
 
-def _heats(scene: Scene, device: str, word: str) -> bool:
-    """True if a device is the one to heat a substance with; food catches fire in a furnace, which is as good as gas."""
-    fierce = goal_of(scene).task == "boil" or goal_of(scene).type == "F2"
-    return _is_best(scene, device, word, ("stove", "blast furnace", "oven") if fierce else tuple(_HEATERS))
+def _heaters(scene: Scene) -> Sequence[str]:
+    """Heaters in order of choice: food catches fire in a furnace, which is as good as gas."""
+    fierce = scene.goal.task == "boil" or scene.goal.type == "F2"
+    return ("stove", "blast furnace", "oven") if fierce else tuple(_HEATERS)
 
 
 def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
@@ -78,7 +79,7 @@ def _became(*states: str) -> Ask:
 
 def melting_side(scene: Scene) -> str:
     """`above` or `below` the threshold, once readings tell where a substance melts; empty before."""
-    goal = goal_of(scene)
+    goal = scene.goal
     degrees, limit, states = scene.belief.temperature(goal.target), goal.threshold, _states(scene, goal.target)
     if degrees is None or limit is None:
         return ""
@@ -89,9 +90,8 @@ def melting_side(scene: Scene) -> str:
 
 def reading_side(scene: Scene) -> str:
     """`above` or `below` the threshold, once the temperature was measured."""
-    goal = goal_of(scene)
-    degrees = scene.belief.temperature(goal.target)
-    return "" if degrees is None or goal.threshold is None else "above" if degrees > goal.threshold else "below"
+    degrees, limit = scene.belief.temperature(scene.goal.target), scene.goal.threshold
+    return "" if degrees is None or limit is None else "above" if degrees > limit else "below"
 
 
 HEAT: Final = Recipe(
@@ -99,7 +99,7 @@ HEAT: Final = Recipe(
         "measured": lambda scene, word: scene.belief.temperature(_substance(scene, word)) is not None,
         "gauged": lambda scene, word: _just(scene, word, "heat of "),
         "watched": lambda scene, word: _just(scene, word, ""),
-        "heats": _heats,
+        "heats": lambda scene, device, word: _is_best(scene, device, word, _heaters(scene)),
         "cools": lambda scene, device, word: _is_best(scene, device, word, tuple(_COOLERS)),
         "runny": lambda scene, word: _states(scene, _substance(scene, word))[-1] == "liquid",
         "swift": lambda _scene, name: head_of(name) in ("oven", "blast furnace"),
@@ -159,7 +159,7 @@ def _timed(scene: Scene, plane: str) -> bool:
 
 def chosen_plane(scene: Scene) -> str:
     """The plane asked for, once both were timed."""
-    goal = goal_of(scene)
+    goal = scene.goal
     speeds = {plane: _noted(scene.belief, f"speed on {plane}") for plane in goal.candidates}
     if not all(_timed(scene, plane) for plane in speeds) or len(set(speeds.values())) < len(speeds):
         return ""
@@ -171,16 +171,18 @@ def _lost_sight(scene: Scene, plane: str) -> bool:
     return on_it and scene.belief.readings.get(plane) == "100" and not _timed(scene, plane)
 
 
-def _is_creeping(scene: Scene, plane: str) -> bool:
-    """True if there is time to wait: the block was just looked at, and had not come far."""
-    return _noted(scene.belief, f"ticks on {plane}") > 2 and scene.belief.last_action == f"look at {plane}"
-
-
 PLANES: Final = Recipe(
-    predicates={"timed": _timed, "creeping": _is_creeping, "lost_sight": _lost_sight},
-    words={"planes": lambda scene: goal_of(scene).candidates},
+    predicates={
+        "timed": _timed,
+        # there is time to wait: the block was just looked at, and had not come far
+        "creeping": lambda scene, plane: (
+            _noted(scene.belief, f"ticks on {plane}") > 2 and scene.belief.last_action == f"look at {plane}"
+        ),
+        "lost_sight": _lost_sight,
+    },
+    words={"planes": lambda scene: scene.goal.candidates},
     roles={
-        "plane": lambda scene: goal_of(scene).candidates,
+        "plane": lambda scene: scene.goal.candidates,
         "block": lambda scene: scene.such(lambda seen: _BLOCK.search(seen.name))[:1],
     },
     tasks=("inclined",),
@@ -194,7 +196,7 @@ _PAUSE: Final = 3
 
 def _parts(scene: Scene) -> list[str]:
     """Parts of the circuit: the thing itself, a source, what lights up, and wires; a test needs a bulb."""
-    goal, names = goal_of(scene), [seen.name for seen in scene.things]
+    goal, names = scene.goal, [seen.name for seen in scene.things]
     source = next((name for name in THINGS["sources"][goal.source] if name in names), "")
     wires = sorted({name for name in names if name.endswith(" wire")})
     if goal.task.startswith("power"):
@@ -208,7 +210,7 @@ def _to_bring(scene: Scene) -> list[str]:
     """The parts that have to be brought to where the circuit is built."""
     parts = list(dict.fromkeys(_parts(scene)))
     parts[0] = next((name for name in scene.such(lambda seen: seen.name == parts[0])), parts[0])  # of two, the nearest
-    return parts if goal_of(scene).source == "renewable" else parts[:1]
+    return parts if scene.goal.source == "renewable" else parts[:1]
 
 
 def _joints(scene: Scene) -> list[tuple[str, str]]:
@@ -234,7 +236,7 @@ def _joined(scene: Scene, contact: str) -> bool:
 
 
 def _site(scene: Scene) -> str:
-    return "outside" if goal_of(scene).source == "renewable" else "workshop"
+    return "outside" if scene.goal.source == "renewable" else "workshop"
 
 
 def _is_on(scene: Scene, name: str) -> bool:
@@ -259,18 +261,13 @@ def _contacts(scene: Scene) -> list[str]:
     return [end for joint in _joints(scene) for end in joint]
 
 
-def _is_powered(scene: Scene) -> bool:
-    """True if the source works: generators have to be switched on."""
-    source = _parts(scene)[1]
-    return not source.endswith("generator") or _is_on(scene, source)
-
-
 CIRCUITS: Final = Recipe(
     predicates={
         "placed": lambda scene, part: any(seen.place == _site(scene) for seen in scene.find(part)),
         "joint": lambda scene, one, other: not {(one, other), (other, one)}.isdisjoint(_joints(scene)),
         "joined": _joined,
-        "powered": _is_powered,
+        # generators have to be switched on
+        "powered": lambda scene: not (source := _parts(scene)[1]).endswith("generator") or _is_on(scene, source),
         "paused": lambda scene: scene.belief.age("connection") > _PAUSE,
         "tested": _tested,
     },
