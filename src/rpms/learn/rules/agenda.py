@@ -20,7 +20,7 @@ from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.model import working
-from rpms.learn.rules.needs import Needs, bits, union
+from rpms.learn.rules.needs import Needs, bits, signed, union
 from rpms.learn.rules.templates import SLOT, fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label
@@ -62,14 +62,14 @@ class Question:
 
     def rarity(self, true: int, false: int) -> tuple[float, int]:
         """Rarity of its trials where such facts are so, unless one that explains refusals is false, and the facts."""
-        holds, fails = true | false << self.needs.size, false | true << self.needs.size
+        holds, fails = signed(true, false, self.needs.size)
         unusual = holds & self.unusual
         return (1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0), unusual
 
     def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
         """Value of doing it where some facts are true and some false, and the question it would settle."""
-        size, needs = self.needs.size, self.needs
-        holds, fails = true | false << size, false | true << size
+        needs = self.needs
+        holds, fails = signed(true, false, needs.size)
         missing = self.wanted & ~holds
         fits = all(kind in fit for kind, fit in zip(kinds, self.fit, strict=True))
         if missing:
@@ -258,19 +258,19 @@ class Past:
 
     def __init__(self, book: Book, goal: str) -> None:
         rows = [row for row in book.attempts if row.goal == goal and not row.refused][-LIMITS.recent :]
-        self.usual = (sum(row.gained > 0 for row in rows) + 1) / (len(rows) + 2)
+        self.usual = (sum(row.scored for row in rows) + 1) / (len(rows) + 2)
         self._size = size = len(book.facts)
         # facts about the action's things; of one that has none, facts about nothing by its name
         own = [any(map(str.isdigit, fact.args)) if book.slots else not fact.args for fact in book.facts]
         self._own = mask = sum(1 << bit for bit, holds in enumerate(own) if holds)
-        self._rows = [(row.true & mask | (row.false & mask) << size, row.kinds, row.gained > 0) for row in rows]
+        self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, row.scored) for row in rows]
 
     def promise(self, true: int, false: int, kinds: Sequence[str]) -> float:
         """Probability of a score with some facts true and some false, as far as the past speaks against it."""
         worth = usual = self.usual
         if usual < LIMITS.hopeless:
             return usual
-        now = true & self._own | (false & self._own) << self._size
+        now, _ = signed(true & self._own, false & self._own, self._size)
         left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, scores and successes
         for features, those, scored in self._rows:
             alike = sum(1 << slot for slot, kind in enumerate(kinds) if those[slot] == kind)

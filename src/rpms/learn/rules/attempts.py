@@ -57,7 +57,7 @@ class Attempt(NamedTuple):
     lost: bool = False  # Whether the task was over for good after it
     won: bool = False
     goal: str = ""  # The type of the goal that was pursued
-    gained: float = 0.0  # By how much the score rose
+    scored: bool = False  # Whether the score rose
     further: bool = False  # Whether the score was higher after it than ever before in the episode
     meant: int = 0  # For each slot two bits: whether the goal's object, and whether its destination, is called so
     glimpse: Glimpse = Glimpse()  # What it showed of things that it does not name, by the action's revelations

@@ -12,11 +12,11 @@ from rpms.core.rules import ANYTHING, Lore, Predicate, Prohibition, Purpose, Rul
 from rpms.learn.rules.attempts import NAME, Book, Sights
 from rpms.learn.rules.goals import NOT, GoalModel, Makeable, goal_model
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.model import ActionModel, KindTable, kind_tables
+from rpms.learn.rules.model import ActionModel, KindTable, kind_tables, seen
 from rpms.learn.rules.needs import Needs, circumstances
 from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.processes import Process, processes, processes_by_role
-from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks, score_tables
+from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Support
@@ -102,7 +102,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         _localities(ledger.sights.values()),
         tuple(process for each in (*links, *scores) if (process := _without(each, excluded)) is not None),
         scoring,
-        score_tables(deeds),
+        tuple(deed.table for deed in deeds if deed.table is not None),
         tuple(goal for goal in found if not goal.stands),
     )
 
@@ -231,8 +231,7 @@ def _localities(sights: Iterable[Sights]) -> dict[str, dict[str, Support]]:
     ]
     found: dict[str, dict[str, Support]] = {}
     for kind, _, place, looked, steps in sorted(rows, key=lambda row: row[:3]):
-        note, shown = f"{len(steps)} of {looked} looked into", tuple(steps[: LIMITS.witnesses])
-        found.setdefault(kind, {})[place] = Support(confirmed=len(steps), witnesses=shown, note=note)
+        found.setdefault(kind, {})[place] = Support(**seen(steps), note=f"{len(steps)} of {looked} looked into")
     return found
 
 
@@ -343,7 +342,7 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         localities={kind: tuple(places) for kind, places in learned.localities.items()},
         kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
         facts={
-            table.name: {place: frozenset(names) for place, names in table.listed.items()} for table in learned.tables
+            table.name: {place: frozenset(row) for place, row in sorted(table.rows.items())} for table in learned.tables
         },
     )
     actions = tuple(schema_of(action, guessing=guessing) for action in learned.actions)

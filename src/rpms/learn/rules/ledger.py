@@ -201,9 +201,9 @@ class Diary:
         meant = 0
         for slot, kind in enumerate(attempt.kinds):
             meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
-        gained, further = said.score - self._score, said.score > self._best
+        scored, further = said.score > self._score, said.score > self._best
         return attempt._replace(
-            lost=said.lost, won=said.won, goal=goal.type, gained=gained, further=further, meant=meant
+            lost=said.lost, won=said.won, goal=goal.type, scored=scored, further=further, meant=meant
         )
 
     def _imagine(self, belief: Belief) -> None:

@@ -22,6 +22,11 @@ class Induced(Support):
     given: Clause | None = None  # Only where this holds
 
 
+def seen(steps: Sequence[Witness], against: int = 0) -> dict[str, Any]:
+    """Support by steps, of which some are kept."""
+    return {"confirmed": len(steps), "against": against, "witnesses": tuple(steps[: LIMITS.witnesses])}
+
+
 def induced(
     clause: Clause,
     confirmed: Sequence[Witness],
@@ -32,10 +37,8 @@ def induced(
     **further: Any,
 ) -> Induced:
     """A clause with the steps that speak for and against it, of which some are kept."""
-    few = LIMITS.witnesses
-    counts = {"confirmed": len(confirmed), "against": len(against), "decisive": len(decisive)}
-    kept = {"witnesses": (*decisive, *confirmed)[:few], "counterexamples": tuple(against[:few])}
-    return Induced(clause, given, **counts, **kept, **further)  # type: ignore[arg-type]
+    told = seen((*decisive, *confirmed), len(against)) | {"confirmed": len(confirmed), "decisive": len(decisive)}
+    return Induced(clause, given, **told, counterexamples=tuple(against[: LIMITS.witnesses]), **further)
 
 
 @dataclass(frozen=True, slots=True)

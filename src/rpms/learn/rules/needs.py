@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import combinations
-from operator import or_
+from operator import and_, or_
 
 from rpms.core.facts import Clause, Literal, kind_of
 from rpms.learn.rules.attempts import Attempt, Book
@@ -34,6 +34,11 @@ def union(masks: Iterable[int]) -> int:
     return reduce(or_, masks, 0)
 
 
+def signed(true: int, false: int, size: int) -> tuple[int, int]:
+    """Literals that hold and literals that fail, as bits: first of facts, then of their negations."""
+    return true | false << size, false | true << size
+
+
 @dataclass(eq=False)
 class Needs:
     """Needs of an action, from its attempts."""
@@ -47,10 +52,7 @@ class Needs:
 
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
-        self.rows = [
-            (attempt, attempt.true | attempt.false << self.size, attempt.false | attempt.true << self.size)
-            for attempt in self.book.attempts
-        ]
+        self.rows = [(each, *signed(each.true, each.false, self.size)) for each in self.book.attempts]
         self.wins = [row for row in self.rows if not row[0].refused]
         self.losses = [row for row in self.rows if row[0].refused]
 
@@ -310,7 +312,7 @@ class Needs:
     @cached_property
     def _drawn(self) -> list[tuple[int, int]]:
         """True and false literals of names drawn at random."""
-        return [(true | false << self.size, false | true << self.size) for true, false in self.book.imagined]
+        return [signed(true, false, self.size) for true, false in self.book.imagined]
 
     @cached_property
     def _left(self) -> list[tuple[Attempt, int, int]]:
@@ -341,15 +343,10 @@ class Needs:
 
     def _one_always(self, one: int, other: int) -> bool:
         """True if in no success both are false, each alone held in some, and they are not each other's opposite."""
-        if abs(one - other) == self.size or not self.wins:
+        if abs(one - other) == self.size or any(false >> one & false >> other & 1 for _, _, false in self.wins):
             return False
-        alone = [0, 0]
-        for _, true, false in self.wins:
-            if false >> one & false >> other & 1:
-                return False
-            alone[0] += true >> one & false >> other & 1
-            alone[1] += true >> other & false >> one & 1
-        return min(alone) > 0
+        ways = ((one, other), (other, one))
+        return all(any(true >> this & false >> that & 1 for _, true, false in self.wins) for this, that in ways)
 
     # Kinds.
 
@@ -392,10 +389,8 @@ def circumstances(needs: Needs) -> tuple[Literal, ...]:
     Nobody can tell whether they are needed: there are many such facts, and some always hold. Plans see to them all the
     same where the action is to be tried, until it has worked often enough to tell.
     """
-    book, always = needs.book, (1 << needs.size) - 1 if needs.wins else 0
-    for _, true, _ in needs.wins:
-        always &= true
-    found = []
+    book, found = needs.book, []
+    always = reduce(and_, (true for _, true, _ in needs.wins)) & (1 << needs.size) - 1 if needs.wins else 0
     for bit in bits(always):
         args = book.facts[bit].args
         known = [true >> bit & 1 for true, false in book.imagined if (true | false) >> bit & 1]

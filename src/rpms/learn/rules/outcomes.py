@@ -11,7 +11,7 @@ from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.model import Induced, induced, literal_of
-from rpms.learn.rules.needs import bits, union
+from rpms.learn.rules.needs import bits, signed, union
 from rpms.learn.rules.thresholds import LIMITS
 
 _Row = tuple[Attempt, int, int, int, int]
@@ -29,14 +29,8 @@ class Outcomes:
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
         self.rows = [
-            (
-                attempt,
-                attempt.true | attempt.false << self.size,
-                attempt.false | attempt.true << self.size,
-                attempt.true_after | attempt.false_after << self.size,
-                attempt.false_after | attempt.true_after << self.size,
-            )
-            for attempt in self.book.successes
+            (each, *signed(each.true, each.false, self.size), *signed(each.true_after, each.false_after, self.size))
+            for each in self.book.successes
         ]
 
     def effects(self) -> list[Induced]:

@@ -18,7 +18,7 @@ from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import NAME, Attempt, Book, SeenStep, Vocabulary
 from rpms.learn.rules.conditions import Circumstance, condition, conditions, view
-from rpms.learn.rules.model import ActionModel, Induced
+from rpms.learn.rules.model import ActionModel, Induced, seen
 from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.templates import SLOT, Names, fill
 from rpms.learn.rules.thresholds import LIMITS
@@ -214,7 +214,7 @@ def _showing(name: str, parameters: Sequence[str], told: Circumstance, book: Boo
         rows = [row for row in book.attempts if not row.refused and not row.known >> bit & 1]
         shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]
         when = next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
-        if when is None or when.good < LIMITS.several:
+        if when is None or when.confirmed < LIMITS.several:
             continue
         literals = tuple(dict.fromkeys((*when.literals, *told.literals)))
         fact = Induced(Clause((Literal(atom),)))
@@ -261,7 +261,7 @@ def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Proc
         binding = {ANYTHING: other}
         near = [_related(literal, here, linked.vocabulary) for literal in action.guessed]
         needs = (Literal(relation.bind(binding)), *near, Literal(Atom(at, (here,))))
-        when = Circumstance(tuple(dict.fromkeys(needs)), len(good), len(bad), tuple(good[: LIMITS.witnesses]))
+        when = Circumstance(tuple(dict.fromkeys(needs)), **seen(good, len(bad)))
         fact = Induced(Clause((effect.bind(binding),)))
         yield process_of(f"{action.name}_{effect.atom.predicate}", linked.template, (*parameters, role), when, [fact])
 
@@ -306,7 +306,7 @@ def process_of(
     """Use of a command under a condition, over the names of its slots; what often fails costs more."""
     bound = {str(place): parameter for place, parameter in enumerate(parameters)}
     syntax = fill(template, [f"<{each}>" for each in parameters[: template.count(SLOT)]])
-    clauses = tuple(clause.bind(bound) for clause in told.clauses)
+    clauses = tuple(Clause((literal.bind(bound),)) for literal in told.literals)
     gives = tuple(fact.clause.bind(bound).literals[0] for fact in effects)
     used = dict.fromkeys(arg for clause in clauses for literal in clause.literals for arg in literal.atom.args)
     used |= dict.fromkeys(arg for literal in gives for arg in literal.atom.args)
@@ -324,7 +324,7 @@ def process_of(
         steps=round(1 / told.share, 1),
         others=others,
     )
-    return Process(schema, Support(confirmed=told.good, against=told.bad, witnesses=told.witnesses))
+    return Process(schema, told)
 
 
 def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
@@ -340,8 +340,7 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
             shown = [fact for fact in found if fact.clause not in told and _speaks_of(fact, slot, role, book, names)]
             if shown:
                 parameters = [role if each == parameter else each for each in action.parameters]
-                steps = tuple(attempt.witness for attempt in rows[: LIMITS.witnesses])
-                when = Circumstance(action.guessed, len(rows), 0, steps)
+                when = Circumstance(action.guessed, **seen([attempt.witness for attempt in rows]))
                 yield process_of(f"{action.name}_{role}", book.template, parameters, when, (), shown)
 
 
