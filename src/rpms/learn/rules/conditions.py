@@ -124,7 +124,7 @@ def _features(book: Book, kinds: Iterable[tuple[str, str]]) -> Iterator[_Feature
     facts = [Literal(atom) for atom in book.facts]
     for literal in (*facts, *(fact.opposite() for fact in facts), *(Literal(Atom(_KIND, pair)) for pair in kinds)):
         args, of_kind = literal.atom.args, literal.atom.predicate == _KIND
-        slots = [arg for arg in args if arg.isdigit()]
+        slots = [arg for arg in (args[:1] if of_kind else args) if arg.isdigit()]
         weight = 1.0 if len(slots) == len(args) else LIMITS.about_others if slots else LIMITS.about_names
         weight = LIMITS.own_word if slots and not of_kind and not words.isdisjoint(args) else weight
         enough = LIMITS.fewest_good if slots or not args else LIMITS.good_by_name

@@ -8,7 +8,7 @@ from math import ceil, log
 from typing import Any
 
 from rpms.core.facts import Atom, Clause, Kinds, Literal
-from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.attempts import Attempt, Book, slots_of
 from rpms.learn.rules.templates import fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Support, Witness
@@ -55,6 +55,11 @@ class KindTable:
     def kinds(self) -> Kinds:
         return Kinds(frozenset(self.worked), frozenset(self.refused))
 
+    @property
+    def literal(self) -> Literal:
+        """The fact that it tells, over slots."""
+        return Literal(Atom(self.name, tuple(map(str, self.slots))), kinds=self.kinds)
+
 
 @dataclass(frozen=True)
 class ActionModel:
@@ -93,8 +98,7 @@ class ActionModel:
     def guessed(self) -> tuple[Literal, ...]:
         """Facts that plans see to: known needs, the best guess at the rest, and kinds that fit."""
         certain = [fact.clause.literals[0] for fact in self.labelled(Label.NECESSARY)]
-        told = [Literal(Atom(one.name, tuple(map(str, one.slots))), kinds=one.kinds) for one in self.tables]
-        return tuple(dict.fromkeys((*certain, *self.explaining, *told)))
+        return tuple(dict.fromkeys((*certain, *self.explaining, *(table.literal for table in self.tables))))
 
     def labelled(self, *labels: Label) -> tuple[Induced, ...]:
         """The preconditions with some labels."""
@@ -102,7 +106,7 @@ class ActionModel:
 
     def bind(self, clause: Clause) -> Clause:
         """A clause with the parameters' names in place of the slots."""
-        return clause.bind({str(place): name for place, name in enumerate(self.parameters)})
+        return clause.bind(slots_of(self.parameters))
 
 
 def literal_of(facts: Sequence[Atom], bit: int) -> Literal:

@@ -52,6 +52,8 @@ class Needs:
 
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
+        self.many = len(self.book.named) > LIMITS.many_names
+        self.fit = working(self.book)  # For each slot, the kinds that have worked in it
         self.rows = [(each, *signed(each.true, each.false, self.size)) for each in self.book.attempts]
         self.wins = [row for row in self.rows if not row[0].refused]
         self.losses = [row for row in self.rows if row[0].refused]
@@ -64,7 +66,9 @@ class Needs:
             if sum(row[2] >> bit & 1 for row in self.wins) <= self.tolerated * len(self.wins):
                 never &= ~(1 << bit)
         for bit in bits(once & ~never):
-            if literal_of(self.book.facts, bit) in self.excluded or (self._by_name(bit) and self._may_be_chance(bit)):
+            # of facts about many fixed names, some are so common that all successes prove nothing
+            by_chance = self.many and self._by_name(bit) and self._chance(bit) > LIMITS.by_chance / self.size
+            if by_chance or literal_of(self.book.facts, bit) in self.excluded:
                 never |= 1 << bit
         return self._without_names(once & ~never)
 
@@ -74,10 +78,6 @@ class Needs:
         explained = [row for row in self.losses if row[2] & safe]
         as_well = sum(bool(row[2] & rest) for row in explained) >= (1 - LIMITS.exceptions) * len(explained)
         return rest if self.losses and as_well else safe
-
-    def _may_be_chance(self, bit: int) -> bool:
-        """True if a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
-        return len(self.book.named) > LIMITS.many_names and self._chance(bit) > LIMITS.by_chance / self.size
 
     def _chance(self, bit: int, given: int = 0) -> float:
         """Likelihood that a fact held in all successes by chance: as often as of random names of which others hold."""
@@ -118,20 +118,13 @@ class Needs:
         return frozenset((*self.literals(self.tested), *pairs))
 
     @cached_property
-    def _fit(self) -> list[set[str]]:
-        return working(self.book)
-
-    @cached_property
     def paired(self) -> bool:
         """True if kinds that worked each were refused together, with nothing else missing: pillows in a fridge."""
         return any(
-            row[0].kinds not in self.book.worked and self._each_fits(row[0])
+            row[0].kinds not in self.book.worked and not strange(row[0], self.fit)
             for row in self.losses
             if row[1] & self.tested == self.tested and not row[2] & self.safe
         )
-
-    def _each_fits(self, attempt: Attempt) -> bool:
-        return not strange(attempt, self._fit)
 
     @cached_property
     def _explainable(self) -> list[tuple[Attempt, int, int]]:
@@ -147,7 +140,7 @@ class Needs:
         return [
             row
             for row in self.losses
-            if row[2] & told or (worked(row[0].kinds) if self.paired else self._each_fits(row[0]))
+            if row[2] & told or (worked(row[0].kinds) if self.paired else not strange(row[0], self.fit))
         ]
 
     @cached_property
@@ -189,8 +182,7 @@ class Needs:
 
         Of many fixed names, some fact always happened to hold: what explains nothing is left out of these.
         """
-        many = len(self.book.named) > LIMITS.many_names
-        rest = [bit for bit in bits(self.tested & ~self.explaining) if not (many and self._by_name(bit))]
+        rest = [bit for bit in bits(self.tested & ~self.explaining) if not (self.many and self._by_name(bit))]
         return self.explaining | sum(1 << bit for bit in rest if not self._implied(bit))
 
     def _by_name(self, bit: int) -> bool:
@@ -326,8 +318,7 @@ class Needs:
         left, found = self._left, list[Induced]()
         while len(left) >= LIMITS.either:
             ever = union(row[2] for row in left)
-            pairs = [pair for pair in combinations(bits(ever), 2) if self._one_always(*pair)]
-            pairs = [pair for pair in pairs if _accounts(left, *pair)]
+            pairs = [each for each in combinations(bits(ever), 2) if self._one_always(*each) and _accounts(left, *each)]
             best = max(pairs, key=lambda pair: (_both(left, *pair), *map(self._worth, pair)), default=None)
             if best is None:
                 break

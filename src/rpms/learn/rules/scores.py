@@ -75,7 +75,9 @@ def by_kinds(deed: Deed, parameters: Sequence[str], attempts: Sequence[Attempt],
     `attempts`: the successes, of which those count that scored.
     """
     name = _NO_NAME.sub("_", f"{deed.book.template.partition(SLOT)[0].strip()} scores in {deed.goal}")
-    thing, place = _slots(attempts, ties)
+    filled = [(slot, word) for each in attempts for slot, word in enumerate(each.names)]
+    tied_in = Counter(slot for slot, word in filled if ties.get(word) or ties.get(kind_of(word)))
+    thing, place = (1, 0) if tied_in[1] > tied_in[0] else (0, 1)
     role = parameters[place]
     pairs: dict[tuple[str, str, str], dict[str, _Tally]] = {}
     places: dict[str, _Tally] = {}
@@ -112,23 +114,12 @@ def by_kinds(deed: Deed, parameters: Sequence[str], attempts: Sequence[Attempt],
     yield replace(deed, when=nothing, share=usual / 2, blind=True)
 
 
-def _slots(attempts: Iterable[Attempt], ties: Ties) -> tuple[int, int]:
-    """Slot for things that are tied to other names, and slot for places."""
-    tied = Counter(
-        slot for each in attempts for slot, name in enumerate(each.names) if ties.get(name) or ties.get(kind_of(name))
-    )
-    return (1, 0) if tied[1] > tied[0] else (0, 1)
-
-
 def _asking(deed: Deed, literals: tuple[Literal, ...], args: tuple[str, str], rows: _Tallies) -> Deed:
     """A deed under a condition of which the last fact is that of a table."""
 
-    def told(tallies: Iterable[_Tally]) -> dict[str, Any]:
-        steps, tried = (
-            [step for each in tallies for step in each.good.values()],
-            sum(len(each.tried) for each in tallies),
-        )
-        return seen(steps, tried - len(steps))
+    def told(tallies: Sequence[_Tally]) -> dict[str, Any]:
+        steps = [step for each in tallies for step in each.good.values()]
+        return seen(steps, sum(len(each.tried) for each in tallies) - len(steps))
 
     listed = {where: {word: Support(**told([each])) for word, each in row.items()} for where, row in rows.items()}
     when = Circumstance(literals, **told([tally for row in rows.values() for tally in row.values()]))
