@@ -99,7 +99,7 @@ def test_the_advice_to_learn_names_train_or_else_a_split_that_is_not_played(worl
 
 def test_python_and_command_line_have_one_set_of_defaults():
     settings = Settings()
-    told = plan_run(WORLD, "m", lambda: None, **{**settings.terms(WORLD), "memory": EpisodicMemory()})
+    told = settings.plan(WORLD, "m", lambda: None, memory=EpisodicMemory())
     assert plan_run(WORLD, "m", lambda: None, memory=EpisodicMemory()).protocol() == told.protocol()
     with pytest.raises(InputError, match="uses memory, and none was given"):
         plan_run(WORLD, "m", lambda: None)

@@ -14,6 +14,7 @@ from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.report.page_data import episode_data
 from rpms.store.episodes import episode_text, file_name, packed, read_episode
 from rpms.store.files import write_whole
@@ -36,7 +37,7 @@ def played(world, number: int, settings: Settings, commands: tuple[str, ...], st
     mind = compose(settings.condition_value(), knowledge, EpisodicMemory(world=world.name))
     game = world.open(task, Setting())
     try:
-        return play(Play(world, game, task, mind, rambling(commands), decoding, steps))
+        return play(Play(Player(world, mind, rambling(commands), decoding), game, task, steps))
     finally:
         game.close()
 

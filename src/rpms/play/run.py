@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.core.usage import Price, Usage
@@ -50,6 +50,15 @@ class Listener:
 
     def end(self) -> None:
         """The run is over, done or not."""
+
+
+class How(TypedDict, total=False):
+    """Arguments that whatever plays several runs hands on to `run`."""
+
+    retry_errors: bool
+    engine: MakeEngine
+    price: Price | None
+    meter: Meter | None
 
 
 class Interrupted(KeyboardInterrupt):
