@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, Final
 
 from rpms.core.belief import FactBelief
-from rpms.core.facts import Atom, Truth
+from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING
 from rpms.guard.calls import GIVEN, RESULT, Call, ToolFact, ToolManual
 from rpms.guard.comparisons import MISSING, loosened, text_of
@@ -67,15 +67,7 @@ class Look:
     """Questions open to a predicate in Python: records, other facts, the call, the time."""
 
     def __init__(self, facts: CallFacts) -> None:
-        self._facts = facts
-
-    @property
-    def call(self) -> Call:
-        return self._facts.call
-
-    @property
-    def now(self) -> datetime:
-        return self._facts.now
+        self._facts, self.call, self.now = facts, facts.call, facts.now
 
     def record(self, kind: str, *key: object) -> Any:
         """The latest record of a kind; where it was not looked up, the fact is unknown and the lookup is asked for."""
@@ -236,3 +228,8 @@ class CallFacts:
         alike = fact.alike if fact is not None and fact.told else None
         for args in product(*names):
             yield Atom(atom.predicate, tuple(map(alike, args)) if alike is not None else args)
+
+    def holds(self, clause: Clause, result: object) -> bool:
+        """True if a condition on the call and its result is known to hold."""
+        bound = (Literal(next(self.bind(each.atom, result)), each.negated) for each in clause.literals)
+        return Clause(tuple(bound)).truth(self) is Truth.TRUE
