@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from math import inf
 
 from rpms.core.belief import Belief
@@ -20,7 +21,7 @@ from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.ground import UNLIKELY
 from rpms.core.relevance import in_turn
-from rpms.core.verdict import Adaptation, Candidate, Fate, Mask, Verdict
+from rpms.core.verdict import Adaptation, Candidate, Fate, Verdict
 
 Adapt = Callable[[Iterable[Candidate], "AdaptContext"], Iterator[Candidate]]
 """Makes of what comes to mind what it is worth here."""
@@ -33,27 +34,12 @@ def as_stored(candidates: Iterable[Candidate], _room: AdaptContext) -> Iterator[
 
 def adapted(candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
-    said = FirstOfEach(room.mask)
+    said: dict[object, str] = {}
     for candidate in in_turn(candidates, room.progress.sub_goal):
         bound = room.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
         if bound.adapted is not None:
-            bound = bound.judged(said.verdict(snippet_of(bound).actions or bound.adapted.note, bound))
+            bound = bound.judged(room.unless_said(snippet_of(bound).actions or bound.adapted.note, bound, said))
         yield bound
-
-
-class FirstOfEach:
-    """Removes bound candidates that equal an earlier one, unless the earlier one is hidden."""
-
-    def __init__(self, mask: Mask) -> None:
-        self._mask = mask
-        self._ids: dict[object, str] = {}
-
-    def verdict(self, what: object, candidate: Candidate) -> Verdict:
-        if what in self._ids:
-            return Verdict(Fate.CROWDED, f"adapted, it says the same as {self._ids[what]}")
-        if not self._mask.hides(candidate.entry.id):
-            self._ids[what] = candidate.entry.id
-        return candidate.verdict
 
 
 def bind(candidate: Candidate, steps: Sequence[Stride], adaptation: Adaptation) -> Candidate:
@@ -92,6 +78,14 @@ class AdaptContext(StepContext):
         """True of what reached the present sub-goal and has a step left that was not refused in this very state."""
         entry, left = snippet_of(bound), [each for each in snippet_of(bound).actions[:1] if each not in self.refused]
         return entry.sub_goal_type == self.progress.sub_goal and bool(left)
+
+    def unless_said(self, what: object, candidate: Candidate, said: dict[object, str]) -> Verdict:
+        """A bound candidate's verdict: crowded out where it equals an earlier one, unless the earlier one is hidden."""
+        if what in said:
+            return Verdict(Fate.CROWDED, f"adapted, it says the same as {said[what]}")
+        if not self.mask.hides(candidate.entry.id):
+            said[what] = candidate.entry.id
+        return candidate.verdict
 
     # What stands for what.
 
@@ -165,7 +159,8 @@ class AdaptContext(StepContext):
         if thing not in self._places:
             known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
             if known is None:
-                known = next((place for place in self._every_name if self._holds(thing, place)), "")
+                names = dict.fromkeys(chain.from_iterable(self.belief.names.values()))
+                known = next((place for place in names if self._holds(thing, place)), "")
             self._places[thing] = known
         return self._places[thing]
 
@@ -183,10 +178,6 @@ class AdaptContext(StepContext):
             if value is not None:
                 return value
         return None
-
-    @cached_property
-    def _every_name(self) -> list[str]:
-        return list(dict.fromkeys(name for names in self.belief.names.values() for name in names))
 
     # What is left to do.
 
