@@ -101,9 +101,9 @@ class Knowledge:
 
 
 _JUDGEMENTS = {
-    JudgedBy.ENTRY: arbitrate,
+    JudgedBy.ENTRY: partial(arbitrate),
     JudgedBy.HERE: partial(arbitrate, by=judge_here),
-    JudgedBy.ACTION: arbitrate_by_action,
+    JudgedBy.ACTION: partial(arbitrate_by_action),
 }
 
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
-from rpms.core.experience.step_context import StepContext
+from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
 from rpms.core.planning.prices import Link

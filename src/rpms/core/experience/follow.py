@@ -15,7 +15,7 @@ from math import inf
 
 from rpms.core.belief import StateSignature
 from rpms.core.consistency import Compat, learned_ahead, stage_of
-from rpms.core.experience.adapt import AdaptContext, adapted, bind, snippet_of
+from rpms.core.experience.adapt import StepContext, adapted, bind, snippet_of
 from rpms.core.experience.atlas import Atlas, Where, words_of
 from rpms.core.experience.trail import Pathfinder, Trail, mentions
 from rpms.core.memory import Entry, SuccessSnippet
@@ -50,7 +50,7 @@ class Following:
     """Steps a snippet may be farther from done than the nearest one."""
     _atlases: dict[tuple[str, str], Atlas] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def __call__(self, candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
+    def __call__(self, candidates: Iterable[Candidate], room: StepContext) -> Iterator[Candidate]:
         where = Where.of(room.situation, room.schemas)
         stream, others, bound = iter(candidates), list[Candidate](), list[Candidate]()
         for candidate in islice(stream, CONSIDERED) if where is not None else ():
@@ -65,7 +65,7 @@ class Following:
         else:
             yield from self._adapted(chain(others, stream), where, room)
 
-    def _adapted(self, candidates: Iterable[Candidate], where: Where | None, room: AdaptContext) -> Iterator[Candidate]:
+    def _adapted(self, candidates: Iterable[Candidate], where: Where | None, room: StepContext) -> Iterator[Candidate]:
         """Adapted candidates; if none has a step for the present sub-goal, those of other goals that reached it."""
         known, led = set[str](), False
         for each in adapted(candidates, room):
@@ -93,7 +93,7 @@ class Following:
                 found[entry.sub_goal_type].append(entry)
         return found
 
-    def _tied(self, entry: Entry, where: Where, room: AdaptContext) -> bool | None:
+    def _tied(self, entry: Entry, where: Where, room: StepContext) -> bool | None:
         """True if only its place makes the state filter reject an entry; None if the filter does not mind places."""
         if not isinstance(entry, SuccessSnippet):
             return None
@@ -102,7 +102,7 @@ class Following:
             return None if entry.state_signature.get(where.field) else False
         return not self.compat(belief, _moved(entry, where, where.here))
 
-    def _followed(self, candidates: Sequence[Candidate], where: Where, room: AdaptContext) -> Iterator[Candidate]:
+    def _followed(self, candidates: Sequence[Candidate], where: Where, room: StepContext) -> Iterator[Candidate]:
         """The candidates with the way on from here, nearest first; without one, a hint."""
         doubts: dict[str, str] = {}
         leads = self._leads(candidates, Pathfinder.of(room, where, self._atlas(where)), doubts)
@@ -155,7 +155,7 @@ class Following:
         others = self._reached({each.entry.id for each in known}, path)
         return islice((each for each in others if self._tied(each.entry, path.where, path)), CONSIDERED)
 
-    def _reached(self, known: Container[str], room: AdaptContext) -> Iterator[Candidate]:
+    def _reached(self, known: Container[str], room: StepContext) -> Iterator[Candidate]:
         """Other snippets that reached the present sub-goal, most similar goals first."""
         goal, reached = room.situation.goal.signature, self._by_sub_goal.get(room.progress.sub_goal, ())
         scored = [(self.similarity(goal, each.goal_signature), each) for each in reached]
@@ -187,12 +187,12 @@ def _moved(entry: SuccessSnippet, where: Where, place: str) -> SuccessSnippet:
     return replace(entry, state_signature=StateSignature(fields))
 
 
-def _order(candidate: Candidate, room: AdaptContext) -> tuple[float, int]:
+def _order(candidate: Candidate, room: StepContext) -> tuple[float, int]:
     """Sorts what was learned for the likest goal, and at the present stage, before all else."""
     return -candidate.score, abs(_stage(candidate, room) - (room.situation.stage or 0))
 
 
-def _stage(candidate: Candidate, room: AdaptContext) -> int:
+def _stage(candidate: Candidate, room: StepContext) -> int:
     """The stage that an entry was learned at; the present one where it does not say."""
     then = stage_of(snippet_of(candidate))
     return then if then is not None else room.situation.stage or 0
