@@ -41,6 +41,7 @@ from rpms.play.episode import Play
 from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.sources import Sources, knowledge_of
+from rpms.play.step import Player
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
@@ -280,7 +281,9 @@ def play(world: World, setting: Setting, tasks: Sequence[Task], memory: Episodic
     model = NamedModel("planner", world.name)()
     for task in tasks:
         game = world.open(task, setting)
-        played = Play(world, game, task, minds["as the paper"], model, Decoding(world.max_tokens), world.step_budget)
+        played = Play(
+            Player(world, minds["as the paper"], model, Decoding(world.max_tokens)), game, task, world.step_budget
+        )
         while played.ending is None:
             played.step()
         won += played.ending == "won"

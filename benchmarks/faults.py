@@ -34,6 +34,7 @@ from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
@@ -187,7 +188,7 @@ def episodes(
     for task in tasks:
         game = world.open(task, setting)
         try:
-            played.append(play(Play(world, game, task, mind, model, Decoding(), world.step_budget)))
+            played.append(play(Play(Player(world, mind, model, Decoding()), game, task, world.step_budget)))
         finally:
             game.close()
     return played

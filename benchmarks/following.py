@@ -27,6 +27,7 @@ from rpms.play.episode import Play, play
 from rpms.play.plan import NamedModel
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
@@ -52,7 +53,9 @@ def episodes(
     for task in tasks:
         game, decoding = world.open(task, Setting()), Decoding(world.max_tokens)
         try:
-            played.append(play(Play(world, game, task, mind, chooses, decoding, world.step_budget, episode_id=task.id)))
+            played.append(
+                play(Play(Player(world, mind, chooses, decoding), game, task, world.step_budget, episode_id=task.id))
+            )
         finally:
             game.close()
     return played

@@ -52,6 +52,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
+from rpms.play.step import Player
 from rpms.store.evidence import Label
 from rpms.store.files import write_folder
 from rpms.worlds.base import Setting, Task, World, by_verb
@@ -84,7 +85,7 @@ def play_all(world: World, setting: Setting, tasks: Sequence[Task], manual: Rule
         game = world.open(task, setting)
         try:
             episode = play(
-                Play(world, game, task, mind, model, Decoding(max_tokens=world.max_tokens), world.step_budget)
+                Play(Player(world, mind, model, Decoding(max_tokens=world.max_tokens)), game, task, world.step_budget)
             )
         finally:
             game.close()

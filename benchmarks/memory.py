@@ -36,6 +36,7 @@ from rpms.play.episode import Play, play
 from rpms.play.plan import NamedModel
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
@@ -64,7 +65,11 @@ def episodes(
         try:
             yield play(
                 Play(
-                    world, game, task, mind, chooses, Decoding(world.max_tokens), world.step_budget, episode_id=task.id
+                    Player(world, mind, chooses, Decoding(world.max_tokens)),
+                    game,
+                    task,
+                    world.step_budget,
+                    episode_id=task.id,
                 )
             )
         finally:

@@ -44,7 +44,7 @@ from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
 from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.run import run
-from rpms.play.sources import Recalling, Sources
+from rpms.play.settings import Settings
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunSummary
 from rpms.worlds.base import Setting, Task, World
@@ -53,7 +53,7 @@ from rpms.worlds.registry import find_world
 GOOD = 300
 EVIDENCE = 60
 """Observations that each planted entry claims, so that it comes before the good ones: a popular mistake."""
-RECALLING = Recalling(threshold=0.5, top={Kind.SUCCESS: 8})
+RECALLING = Settings(theta=0.5, k={Kind.SUCCESS: 8})
 """θ at what the type of task alone gives, so that an entry's turn comes in all games of its type."""
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 _SEARCHING = ("find_object", "take_object")
@@ -215,7 +215,7 @@ def play(
         tasks=tasks,
         condition=MEMORY_ONLY,
         memory=EpisodicMemory(entries, world.name),
-        sources=Sources(recalling=replace(RECALLING, mask=mask)),
+        sources=replace(RECALLING, mask=mask).sources(world),
         seed=seed,
     )
     return run(plan, folder)

@@ -28,6 +28,7 @@ from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -42,7 +43,7 @@ def played(games: int, mind: Mind) -> list[Episode]:
     episodes = []
     for task in WORLD.tasks("builtin", Setting())[:games]:
         game = WORLD.open(task, Setting())
-        episodes.append(play(Play(WORLD, game, task, mind, model, Decoding(), WORLD.step_budget)))
+        episodes.append(play(Play(Player(WORLD, mind, model, Decoding()), game, task, WORLD.step_budget)))
     return episodes
 
 

@@ -25,6 +25,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.scienceworld.tasks import ELECTRICAL_TASKS, PAPER_TASKS, kind_named, list_tasks, task_at
 from rpms.worlds.scienceworld.world import world
@@ -84,7 +85,7 @@ def main() -> None:
     def episode(task: Task) -> Episode:
         game = world.open(task, Setting())
         try:
-            return play(Play(world, game, task, mind, model, Decoding(), world.step_budget))
+            return play(Play(Player(world, mind, model, Decoding()), game, task, world.step_budget))
         finally:
             game.close()
 

@@ -24,6 +24,7 @@ from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.play.tasks import limited
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.tau2_telecom import world
@@ -46,7 +47,7 @@ def episodes(name: str, given: dict[str, str], tasks: Sequence[Task]) -> list[Ep
     for task in tasks:
         game = world.open(task, Setting())
         try:
-            played.append(play(Play(world, game, task, mind, model, Decoding(), world.step_budget)))
+            played.append(play(Play(Player(world, mind, model, Decoding()), game, task, world.step_budget)))
         finally:
             game.close()
     return played

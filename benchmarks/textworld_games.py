@@ -27,6 +27,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.store.manuals import manual_text, read_manual
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.jvm.process import find_java, shared_jvm
@@ -51,7 +52,7 @@ def table(options: argparse.Namespace) -> None:
     def episode(task: Task) -> Episode:
         game = world.open(task, setting)
         try:
-            return play(Play(world, game, task, mind, model, Decoding(), options.steps))
+            return play(Play(Player(world, mind, model, Decoding()), game, task, options.steps))
         finally:
             game.close()
 

@@ -21,6 +21,7 @@ from rpms.models.policy import FunctionModel, PolicyModel, follow_plan
 from rpms.play.episode import NO_ACTION, Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Outcome, Setting
 from rpms.worlds.registry import find_world
@@ -49,7 +50,7 @@ def test_it_decides_as_a_run_does(name, given_apart):
     settings = Settings(preset=name, manual="complete")
     game = WORLD.open(TASKS[9], Setting())
     mind = compose(settings.condition_value(), knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
-    episode = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", follow_plan), Decoding(), 50))
+    episode = play(Play(Player(WORLD, mind, PolicyModel("planner", follow_plan), Decoding()), game, TASKS[9], 50))
     apart = {"preset": name} if given_apart else {"condition": settings.condition_value()}
     with rpms.Agent("alfworld", memory="none", manual="complete", **apart) as agent:
         assert steps_of(agent, 9) == [step.command for step in episode.steps]
@@ -75,7 +76,7 @@ def test_a_model_is_told_the_same_in_anybodys_loop(condition, guard):
     mind = compose(settings.condition_value(), knowledge_of(WORLD, settings.sources(WORLD, 0)), EpisodicMemory())
     in_a_run, in_a_loop = [], []
     game = WORLD.open(TASKS[3], Setting())
-    episode = play(Play(WORLD, game, TASKS[3], mind, clumsy(in_a_run), Decoding(), 12))
+    episode = play(Play(Player(WORLD, mind, clumsy(in_a_run), Decoding()), game, TASKS[3], 12))
     with rpms.Agent("alfworld", clumsy(in_a_loop), "none", condition, enforce=f"guard={guard}") as agent:
         outcome = game.reset()
         agent.reset(outcome.observation)
@@ -215,7 +216,7 @@ def test_it_learns_in_a_loop_of_ones_own_what_a_run_teaches(tmp_path):
     game = WORLD.open(TASKS[9], Setting())
     given = Settings(manual="complete", preset="paper")
     mind = compose(given.condition_value(), knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
-    played = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", follow_plan), Decoding(), 50))
+    played = play(Play(Player(WORLD, mind, PolicyModel("planner", follow_plan), Decoding()), game, TASKS[9], 50))
     taught = harvest(played, knowledge_of(WORLD).manual)
     saved = read_frozen(file, "alfworld").entries
     assert {entry.id for entry in saved} == {entry.id for entry in taught}

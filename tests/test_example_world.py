@@ -18,6 +18,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, ScriptedModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world, world_names
 from tests.cli.command import Rpms, rpms
@@ -42,7 +43,7 @@ def installed(monkeypatch: pytest.MonkeyPatch):
 
 
 def episode(task, model, mind=FULL):
-    return play(Play(world, world.open(task, Setting()), task, mind, model, Decoding(), world.step_budget))
+    return play(Play(Player(world, mind, model, Decoding()), world.open(task, Setting()), task, world.step_budget))
 
 
 def test_it_is_found_by_its_entry_point(installed):

@@ -23,17 +23,16 @@ from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.files import is_there
 from rpms.learn.harvest import harvest_by
 from rpms.models.base import Decoding, Model
-from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.catalogue import ModelOptions
 from rpms.models.windows import context_window
 from rpms.play.knob_values import SettingError
 from rpms.play.methods import Earlier, reflect
+from rpms.play.plan import NamedModel
 from rpms.play.reading import Ask, Reads
 from rpms.play.settings import CONDITION_KNOBS, Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Move, Player
-from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import freeze, read_frozen, write_memory
-from rpms.store.packed_answers import open_answers
 from rpms.worlds.base import Outcome, World
 from rpms.worlds.registry import find_world
 
@@ -80,11 +79,11 @@ class Agent:
         self._context = window
         self._harvest = given.harvesting
         self._carried: dict[str, tuple[str, ...]] = {}
-        opened = open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
-        condition = self.condition
-        reader = given.reader or ""
-        reads = Reads.by(reader, lambda: open_model(reader, options, open_answers=open_answers), opened, ask)
-        self._player = Player(self.world, mind, opened, decoding, self.method, condition.repair, condition.calls, reads)
+        named = NamedModel(model if isinstance(model, str) else "", self.world.name, options or ModelOptions())
+        opened = named() if isinstance(model, str) else model
+        reads = Reads.by(given.reader or "", replace(named, name=given.reader or ""), opened, ask)
+        own = self.condition
+        self._player = Player(self.world, mind, opened, decoding, self.method, own.repair, own.calls, reads)
         self._episodes = 0
         self._course: Course | None = None
         self._move: Move | None = None

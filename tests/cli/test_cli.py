@@ -16,7 +16,7 @@ import typer
 import typer.main
 
 from rpms import __version__
-from rpms.cli import playing, study
+from rpms.cli import playing
 from rpms.cli.app import ENTRY_POINTS, add_others, app
 from rpms.cli.options import Resources
 from rpms.core.acting.enforcement import PARTS
@@ -48,13 +48,17 @@ def test_every_command_has_help_that_says_what_it_does(rpms: Rpms, command: tupl
     assert says[0].isalpha()
 
 
-PLAYS = {"run": playing.run_split, "learn": playing.learn_split, "study": study.run_file}
+PLAYS = {
+    "run": playing.command_of("run", playing.RunOptions),
+    "learn": playing.command_of("learn", playing.LearnOptions),
+    "study": playing.command_of("study", playing.StudyOptions),
+}
 
 
 @pytest.mark.parametrize("command", PLAYS.values(), ids=PLAYS)
 def test_what_plays_is_asked_for_in_one_way(command: Any):
     names = [each.name for each in fields(Resources)]
-    assert [_option(command, name) for name in names] == [_option(playing.run_split, name) for name in names]
+    assert [_option(command, name) for name in names] == [_option(PLAYS["run"], name) for name in names]
 
 
 def _option(command: Any, name: str) -> tuple[Any, ...]:

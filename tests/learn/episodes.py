@@ -9,6 +9,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, ScriptedModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -35,6 +36,6 @@ def _play(kind, model, steps, condition=RULES_ONLY) -> Episode:
     game = WORLD.open(task, Setting())
     mind = compose(condition, KNOWLEDGE, EpisodicMemory())
     try:
-        return play(Play(WORLD, game, task, mind, model, Decoding(), steps))
+        return play(Play(Player(WORLD, mind, model, Decoding()), game, task, steps))
     finally:
         game.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
-from rpms.play.sources import Recalling, Sources
+from rpms.play.settings import Settings
 from rpms.store.memories import freeze, read_memory, write_memory
 from rpms.store.quarantine import read_quarantine
 from rpms.store.runs import RunFolder
@@ -34,7 +33,6 @@ WORLD = find_world("alfworld")
 TASKS = WORLD.tasks("builtin", Setting())
 TYPES = tuple(dict.fromkeys(task.type for task in TASKS))[:3]
 FEW = [task for task in TASKS if task.type in TYPES][::2]
-EVERYWHERE = Sources(recalling=Recalling(threshold=0.5, mask=0.5))
 
 
 def snippet(type_: str, action: str) -> SuccessSnippet:
@@ -76,7 +74,7 @@ def masked(folder: Path, seed: int = 0, tasks=TASKS, mask: float = 0.5, workers:
         tasks=tasks,
         condition=MEMORY_ONLY,
         memory=EpisodicMemory(ENTRIES, "alfworld"),
-        sources=replace(EVERYWHERE, recalling=replace(EVERYWHERE.recalling, mask=mask)),
+        sources=Settings(theta=0.5, mask=mask).sources(WORLD),
         seed=seed,
     )
     run(plan, folder, workers)

@@ -19,7 +19,8 @@ from rpms.learn.rounds import Harvester, LearningPlan, continued, learn, learned
 from rpms.models.policy import FunctionModel, PolicyModel, ScriptedModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.play.plan import lend, plan_run
-from rpms.play.sources import ManualChoice, Recalling, Sources
+from rpms.play.settings import Settings
+from rpms.play.sources import ManualChoice, Sources
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import check_frozen, freeze, freeze_file, memory_hash, read_frozen, read_memory
 from rpms.store.quarantine import read_quarantine
@@ -364,7 +365,7 @@ def test_rounds_with_an_audit_set_aside_what_harms_and_do_not_learn_it_again(tmp
         slips = shown & bad and "open the sky" not in request.prompt.text
         return f"Action: {'open the sky' if slips else follow_plan(request.decision)[1]}"
 
-    masked = Sources(recalling=Recalling(mask=0.5, top={Kind.SCHEMA: 9}))
+    masked = Settings(mask=0.5, k={Kind.SCHEMA: 9}).sources(WORLD)
     going_on = plan(FunctionModel(answer, "slips"), rounds=3, limit=6, sources=masked, audit=True)
     results = learn(continued(going_on, out), out)
     assert bad

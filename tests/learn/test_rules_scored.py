@@ -23,6 +23,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
+from rpms.play.step import Player
 from rpms.store.evidence import Witness, evidence_of
 from rpms.worlds.base import Setting
 from tests.learn.house import House
@@ -43,7 +44,7 @@ def test_a_house_is_learned_from_its_score_and_new_tasks_are_won(tmp_path: Path)
     mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
     tasks = world.tasks("dev", setting)[:10]
     endings = [
-        play(Play(world, world.open(task, setting), task, mind, open_model("planner"), Decoding(), 30)).ending
+        play(Play(Player(world, mind, open_model("planner"), Decoding()), world.open(task, setting), task, 30)).ending
         for task in tasks
     ]
     assert endings.count("won") == len(tasks)
@@ -68,7 +69,9 @@ def test_where_things_belong_is_learned_from_the_score_and_unknown_things_are_tr
     mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
     steps: dict[bool, list[int]] = {True: [], False: []}
     for task in world.tasks("dev", setting)[:20]:
-        episode = play(Play(world, world.open(task, setting), task, mind, open_model("planner"), Decoding(), 20))
+        episode = play(
+            Play(Player(world, mind, open_model("planner"), Decoding()), world.open(task, setting), task, 20)
+        )
         assert episode.ending == "won"
         steps[any(sort in episode.steps[0].observation for sort in STRANGE)].append(len(episode.steps))
     assert min(steps[False]) == 4  # two to take, two to put away

@@ -25,6 +25,7 @@ from rpms.play.episode import Play, play
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.sources import idle_parts, knowledge_of
+from rpms.play.step import Player
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -218,7 +219,7 @@ def requests_of(enforcement, model, world=WORLD):
     function.constrains = model.get("constrains", True)
     task = world.tasks("builtin", Setting())[0]
     mind = compose(replace(FULL, enforcement=enforcement), knowledge_of(world), EpisodicMemory())
-    play(Play(world, world.open(task, Setting()), task, mind, function, Decoding(), 1))
+    play(Play(Player(world, mind, function, Decoding()), world.open(task, Setting()), task, 1))
     return asked
 
 

@@ -76,7 +76,7 @@ def test_where_it_is_allowed_every_table_says_so(way, tmp_path):
         assert told in done.output
         assert told in (tmp_path / "out" / "report" / "index.html").read_text()
     assert done.exit_code == 0, done.output
-    comparisons = [each.comparison for each in gather([tmp_path / "out"])]
+    comparisons = gather([tmp_path / "out"])
     for name in TABLES:
         for table in applicable(name, comparisons):
             assert any(told in note for note in table.notes), name
@@ -99,7 +99,7 @@ def test_the_advice_to_learn_names_train_or_else_a_split_that_is_not_played(worl
 
 def test_python_and_command_line_have_one_set_of_defaults():
     settings = Settings()
-    told = plan_run(WORLD, "m", lambda: None, **{**settings.terms(WORLD), "memory": EpisodicMemory()})
+    told = settings.plan(WORLD, "m", lambda: None, memory=EpisodicMemory())
     assert plan_run(WORLD, "m", lambda: None, memory=EpisodicMemory()).protocol() == told.protocol()
     with pytest.raises(InputError, match="uses memory, and none was given"):
         plan_run(WORLD, "m", lambda: None)
@@ -112,7 +112,7 @@ def test_a_studys_embedded_memory_is_read(tmp_path):
     )
     assert rpms("study", "run", tmp_path / "s.yaml", "--out", tmp_path / "out", "--no-report").exit_code == 0
     (found,) = gather([tmp_path / "out"])
-    assert found.comparison["memory-only"].memory_entries == len(EMBEDDED)
+    assert found["memory-only"].memory_entries == len(EMBEDDED)
 
 
 def test_a_fifth_condition_breaks_nothing(tmp_path, monkeypatch):

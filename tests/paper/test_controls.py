@@ -39,11 +39,11 @@ def test_every_table_and_the_page_of_a_menu_run_show_what_others_win_from_such_m
     (found,) = gather([tmp_path / "run"])
     said = f"menu-random {controls['menu-random'].won} and menu-best {controls['menu-best'].won} of 3 won"
     for name in TABLES:
-        for table in applicable(name, [found.comparison]):
+        for table in applicable(name, [found]):
             (note,) = [note for note in table.notes if said in note]
             assert "of its menus had one entry" in note
             assert "the plan's first step was taken" in note
-    table = main_table([found.comparison])
+    table = main_table([found])
     assert table.columns[-2:] == CONTROLS
     assert table.lines[0].cells[-1].text == f"{100 * controls['menu-best'].won / 3:.1f}"
     page = write_report([tmp_path / "run"], tmp_path / "report").page.read_text()

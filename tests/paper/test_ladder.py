@@ -24,7 +24,7 @@ def described(given: Settings) -> dict[str, object]:
     condition, sources = given.condition_value(), given.sources(WORLD)
     parts = {each.name: getattr(condition.enforcement, each.name) for each in fields(condition.enforcement)}
     rest = {each.name: getattr(condition, each.name) for each in fields(condition) if each.name != "enforcement"}
-    return {**parts, **rest, "manual": sources.manual.name, "schemas": sources.recalling.schemas_by_goal}
+    return {**parts, **rest, "manual": sources.manual.name, "schemas": sources.retrieval(WORLD).schemas_by_goal}
 
 
 def test_each_rung_has_one_setting_more_and_the_ends_are_the_presets():

@@ -20,6 +20,7 @@ from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of, manual_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -61,7 +62,7 @@ def played(task):
     game = WORLD.open(task, Setting())
     try:
         model, mind = PolicyModel("planner", follow_plan), mind_of("rules-only", EpisodicMemory())
-        return play(Play(WORLD, game, task, mind, model, Decoding(), STEPS))
+        return play(Play(Player(WORLD, mind, model, Decoding()), game, task, STEPS))
     finally:
         game.close()
 

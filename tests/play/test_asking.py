@@ -16,6 +16,7 @@ from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Outcome, Setting, Task
 from rpms.worlds.registry import find_world
 
@@ -36,7 +37,7 @@ def episode(
 
     mind = compose(replace(condition, enforcement=enforcement), KNOWLEDGE, EpisodicMemory())
     game = WORLD.open(TASK, Setting())
-    return play(Play(WORLD, game, TASK, mind, FunctionModel(answer), Decoding(), steps)), asked
+    return play(Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), game, TASK, steps)), asked
 
 
 def test_a_refused_action_is_not_executed_and_the_model_is_told_why():
@@ -84,7 +85,7 @@ def test_where_asking_again_fails_the_answer_before_stands():
         return Answer("Action: open drawer 1", Usage(prompt_tokens=100, requests=1), notes=("a note",))
 
     mind = compose(replace(FULL, enforcement=BLOCK), KNOWLEDGE, EpisodicMemory())
-    result = play(Play(WORLD, WORLD.open(TASK, Setting()), TASK, mind, FunctionModel(answer), Decoding(), 1))
+    result = play(Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), WORLD.open(TASK, Setting()), TASK, 1))
     (step,) = result.steps
     assert (step.command, result.counts["reasks"], result.usage.prompt_tokens) == ("open drawer 1", 1, 100)
     assert step.notes == ("a note", "asked again without an answer: too long")
@@ -152,7 +153,7 @@ def in_the_hallway(enforcement: Enforcement, answers: list[str], steps: int = 1)
 
     mind = compose(replace(FULL, enforcement=enforcement), knowledge_of(world), EpisodicMemory())
     task = Task("boil/0", "F3", {})
-    return play(Play(world, Hallway(), task, mind, FunctionModel(answer), Decoding(), steps)), asked
+    return play(Play(Player(world, mind, FunctionModel(answer), Decoding()), Hallway(), task, steps)), asked
 
 
 def test_what_a_rule_forbids_is_asked_again_though_it_could_be_done():

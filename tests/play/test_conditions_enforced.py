@@ -20,6 +20,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -58,7 +59,7 @@ def played(condition: Condition, *answers: str, **parts: object):
 
     mind = compose(replace(condition, enforcement=replace(STRICT, **parts)), KNOWLEDGE, EpisodicMemory())
     game = WORLD.open(TASK, Setting())
-    return play(Play(WORLD, game, TASK, mind, FunctionModel(answer), Decoding(), 4)), asked
+    return play(Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), game, TASK, 4)), asked
 
 
 @pytest.mark.parametrize("condition", [BASELINE, MEMORY_ONLY], ids=["baseline", "memory-only"])
@@ -137,7 +138,7 @@ def test_the_like_of_what_ended_a_task_for_good_is_asked_about_once_with_the_ent
 
     mind = compose(replace(condition, enforcement=STRICT), KNOWLEDGE, EpisodicMemory([ended], "alfworld"))
     game = WORLD.open(TASK, Setting())
-    (step,) = play(Play(WORLD, game, TASK, mind, FunctionModel(answer), Decoding(), 1)).steps
+    (step,) = play(Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), game, TASK, 1)).steps
     assert len(asked) == 2
     assert "end: the like of it ended such a task for good" in asked[1]
     assert step.command == f"go to {place}", "a model that insists is taken at its word"

@@ -11,6 +11,7 @@ from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Outcome, Task
 from rpms.worlds.registry import find_world
 
@@ -50,7 +51,7 @@ def episode(enforcement: Enforcement, answer: Answer, world_says: str = NOTHING,
 
     mind = compose(replace(FULL, enforcement=enforcement), knowledge_of(WORLD), EpisodicMemory())
     game, task = Room(world_says), Task("pen", "pick_and_place_simple", {})
-    return play(Play(WORLD, game, task, mind, FunctionModel(model), Decoding(), steps)).steps, asked
+    return play(Play(Player(WORLD, mind, FunctionModel(model), Decoding()), game, task, steps)).steps, asked
 
 
 OPEN = Answer("Action: open drawer 1")

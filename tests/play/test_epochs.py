@@ -85,10 +85,10 @@ def test_each_epoch_is_a_run_and_the_first_is_the_folder_itself(fickle):
 
 def test_tables_and_exports_know_epochs(fickle, tmp_path):
     (evidence,) = gather([fickle])
-    table = make_table("epochs", evidence.comparison)
+    table = make_table("epochs", evidence)
     assert table.columns == ("Condition", "Epochs", "Mean", "Range", "pass^2", "pass^3", "Flip rate", "Flipped")
     (row,) = table.lines
-    agreed = evidence.comparison["full"].agreement
+    agreed = evidence["full"].agreement
     assert 0 < agreed.flipped <= 4
     assert [cell.text for cell in row.cells][1:3] == ["3", f"{100 * agreed.mean:.1f}"]
     assert export([fickle], "csv", tmp_path / "out").files["episodes.csv"] == 12

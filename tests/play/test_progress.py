@@ -49,8 +49,8 @@ def test_a_tally_knows_success_tokens_cost_and_time_left():
     tally.begin(10, [row(), row(Ending.OUT_OF_STEPS)])
     assert tally.left is None
     now[0] = 60.0
-    tally.add(row(prompt=100_000), [Usage(100_000, 0, 10_000, 1)])
-    tally.add(row(Ending.WORLD_ERROR, 100_000), [Usage(100_000, 0, 10_000, 0)])
+    tally.add([row(prompt=100_000)], [Usage(100_000, 0, 10_000, 1)])
+    tally.add([row(Ending.WORLD_ERROR, 100_000)], [Usage(100_000, 0, 10_000, 0)])
     assert tally.left == 180.0
     assert tally.text() == "won 2 = 50.0% [15.0%, 85.0%], 1 broke down, 200.0k + 20.0k tokens, $1.20, 3 min 00 s left"
 

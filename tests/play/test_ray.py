@@ -15,7 +15,7 @@ from rpms.core.errors import FileError, InputError, ModelUnavailable
 from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
-from rpms.play.ray_engine import OnRay, _Parcel, _play
+from rpms.play.ray_engine import OnRay, _play, travelling
 from rpms.play.run import run
 from rpms.worlds.registry import find_world
 from tests.play.corridor import task, world
@@ -64,14 +64,8 @@ def test_without_ray_the_line_says_what_to_install(tmp_path):
 
 def test_an_installed_world_travels_by_name_and_any_other_as_it_is():
     alfworld = find_world("alfworld")
-    plan = plan_run(
-        alfworld, "planner", lend(PolicyModel("planner", follow_plan)), split="builtin", memory=EpisodicMemory()
-    )
-    parcel = _Parcel.of(plan)
-    assert parcel.world == "alfworld"
-    assert parcel.open() == plan
-    strange = plan_run(world, "m", lend(PolicyModel("m", follow_plan)), memory=EpisodicMemory())
-    assert _Parcel.of(strange).open() is strange
+    assert travelling(alfworld) == (find_world, ("alfworld",))
+    assert travelling(world) == world.__reduce_ex__(4)
 
 
 @pytest.mark.parametrize(

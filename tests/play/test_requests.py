@@ -22,6 +22,7 @@ from rpms.models.recorded import question, question_key
 from rpms.play.episode import Play, play
 from rpms.play.reading import Reads, understand
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.store.episodes import EpisodeRecord, episode_text
 from rpms.store.memories import parse_memory, write_memory
 from rpms.worlds.base import REQUEST, Setting, Task, games_won
@@ -169,7 +170,7 @@ def attempt(task, request, mind_, reads=None):
     asked = Task(task.id, task.split, task.type, {**task.source, REQUEST: request})
     with closing(WORLD.open(task, Setting())) as game:
         model = open_model("planner")
-        return play(Play(WORLD, game, asked, mind_, model, None, 50, reads=reads))
+        return play(Play(Player(WORLD, mind_, model, None, reads=reads), game, asked, 50))
 
 
 def test_a_wrong_reading_is_noticed_and_the_next_one_taken():

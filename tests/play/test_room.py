@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from rpms.core.condition import compose
@@ -12,6 +14,7 @@ from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.report.page_data import episode_data
 from rpms.store.episodes import episode_text, file_name, packed, read_episode
 from rpms.store.files import write_whole
@@ -34,7 +37,7 @@ def played(world, number: int, settings: Settings, commands: tuple[str, ...], st
     mind = compose(settings.condition_value(), knowledge, EpisodicMemory(world=world.name))
     game = world.open(task, Setting())
     try:
-        return play(Play(world, game, task, mind, rambling(commands), decoding, steps))
+        return play(Play(Player(world, mind, rambling(commands), decoding), game, task, steps))
     finally:
         game.close()
 
@@ -78,5 +81,6 @@ def test_a_window_too_small_for_the_rules_is_said_on_the_page_and_in_the_row(tmp
     write_whole(file, packed(episode_text(episode)))
     record = read_episode(file)
     assert (record.row.crowded, record.row.shortened) == (6, episode.counts["shortened"])
-    assert episode_data(record)["steps"][-1]["extras"]["no_room"]["rules.domain"] > 0
+    assert record.steps[-1].extras["no_room"]["rules.domain"] > 0
+    assert '"rules.domain": ' in json.dumps(episode_data(record)["parts"])
     assert record.prompt(6).no_room == last.no_room

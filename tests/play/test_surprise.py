@@ -24,6 +24,7 @@ from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.alfworld import world
 from rpms.worlds.base import Setting, Task
 
@@ -73,7 +74,7 @@ def played(
         replace(condition, enforcement=enforcement), replace(knowledge_of(world), manual=manual), EpisodicMemory()
     )
     game = world.open(tasks()[kind], Setting())
-    return play(Play(world, game, tasks()[kind], mind, model or open_model("planner"), Decoding(), budget))
+    return play(Play(Player(world, mind, model or open_model("planner"), Decoding()), game, tasks()[kind], budget))
 
 
 def kinds(episode: Episode) -> set[str]:

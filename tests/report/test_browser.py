@@ -11,7 +11,7 @@ import pytest
 
 from rpms.cli.export import transcript
 from rpms.report.outcomes import Comparison, Results
-from rpms.report.page_data import TaskIndex, script
+from rpms.report.page_data import meta, script, task_chunks
 from rpms.report.pages import write_report
 from rpms.store.runs import RunFolder
 from tests.report import made
@@ -305,9 +305,9 @@ def test_ten_thousand_tasks_are_listed_page_by_page(page, folder, tmp_path):
     rows = {
         f"t{n}": made.row(f"t{n}", f"type {n % 7}", "out of steps" if n % 3 else "won", 1.0, 9) for n in range(10_000)
     }
-    index = TaskIndex(Comparison({"full": Results("full", rows)}), {task: f"goal of {task}" for task in rows})
-    (copy / "data" / "meta.js").write_text(script("meta", index.meta("Large", len(rows))))
-    for number, chunk in enumerate(index.chunks()):
+    comparison = Comparison({"full": Results("full", rows)})
+    (copy / "data" / "meta.js").write_text(script("meta", meta(comparison, "Large", len(rows))))
+    for number, chunk in enumerate(task_chunks(comparison, {task: f"goal of {task}" for task in rows})):
         (copy / "data" / f"tasks-{number}.js").write_text(script(f"tasks-{number}", chunk))
     page.goto(url(copy, "tasks.html"))
     page.wait_for_selector("#rows tr")

@@ -25,23 +25,23 @@ def change(folder, **settings):
 
 def test_run_folders_make_one_comparison_named_by_their_conditions(played):
     (evidence,) = gather(list(played.values()))
-    assert list(evidence.comparison.conditions) == list(played)
-    assert evidence.comparison.ablation is not None
-    assert all(len(results) == 6 and not results.missing for results in evidence.comparison)
+    assert list(evidence.conditions) == list(played)
+    assert evidence.ablation is not None
+    assert all(len(results) == 6 and not results.missing for results in evidence)
 
 
 def test_the_numbers_are_those_of_the_runs(played):
     (evidence,) = gather(list(played.values()))
     for name, folder in played.items():
         summary = RunFolder(folder).summary()
-        results = evidence.comparison[name]
+        results = evidence[name]
         assert (results.won, len(results.played)) == (summary.won, summary.done)
         assert sum(row.infeasible for row in results) == summary.infeasible
 
 
 def test_one_run_alone_is_a_comparison_too(played):
     (evidence,) = gather([played["full"]])
-    assert list(evidence.comparison.conditions) == ["full"]
+    assert list(evidence.conditions) == ["full"]
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_one_run_alone_is_a_comparison_too(played):
 def test_names_say_what_is_enforced_and_notes_what_was_replaced(tmp_path, enforcement, label):
     folders = play_conditions(tmp_path, conditions={"x": replace(FULL, enforcement=enforcement)}, budget=8)
     (evidence,) = gather(list(folders.values()))
-    table = make_table("actions", evidence.comparison)
+    table = make_table("actions", evidence)
     assert label in table.lines[0].cells[0].text
     replaced = sum(row.replaced for row in RunFolder(folders["x"]).summary().rows)
     assert bool(replaced) == enforcement.replace == ("Replaced" in table.columns)
-    told = [note for note in omissions(evidence.comparison) if "not the model's own" in note]
+    told = [note for note in omissions(evidence) if "not the model's own" in note]
     assert bool(told) == bool(replaced)
     assert all(f"{replaced} of " in note for note in told)
 
@@ -83,7 +83,7 @@ def test_a_damaged_file_is_named_and_counted_as_lost(copied):
     file = next((copied["full"] / "episodes").glob("*.json.gz"))
     file.write_bytes(file.read_bytes()[:-100])
     (evidence,) = gather(list(copied.values()))
-    results = evidence.comparison["full"]
+    results = evidence["full"]
     assert list(results.damaged) == [file.name]
     assert (len(results), len(results.played)) == (6, 5)
     assert not results.going
@@ -93,30 +93,30 @@ def test_a_file_under_a_wrong_name_is_damaged(copied):
     one, two, *_ = sorted((copied["full"] / "episodes").glob("*.json.gz"))
     two.write_bytes(one.read_bytes())
     (evidence,) = gather([copied["full"]])
-    assert "under the name of" in evidence.comparison["full"].damaged[two.name]
+    assert "under the name of" in evidence["full"].damaged[two.name]
 
 
 def test_files_of_other_tasks_count_for_nothing(copied):
     file = next((copied["full"] / "episodes").glob("*.json.gz"))
     (copied["full"] / "episodes" / "other-000000000000.json.gz").write_bytes(file.read_bytes())
     (evidence,) = gather([copied["full"]])
-    assert evidence.comparison["full"].stray == ("other-000000000000.json.gz",)
-    assert len(evidence.comparison["full"]) == 6
+    assert evidence["full"].stray == ("other-000000000000.json.gz",)
+    assert len(evidence["full"]) == 6
 
 
 def test_a_broken_file_of_no_task_is_damaged(copied):
     (copied["full"] / "episodes" / "zzz.json.gz").write_text("junk")
     (evidence,) = gather([copied["full"]])
-    results = evidence.comparison["full"]
+    results = evidence["full"]
     assert (list(results.damaged), results.stray) == (["zzz.json.gz"], ())
-    assert omissions(evidence.comparison) == ("full: 1 damaged file skipped: zzz.json.gz",)
+    assert omissions(evidence) == ("full: 1 damaged file skipped: zzz.json.gz",)
 
 
 def test_a_run_is_named_by_its_folder_where_its_label_is_another(copied, tmp_path):
     moved = copied["full"].rename(tmp_path / "tuesday")
     next((moved / "episodes").glob("*.json.gz")).unlink()
     (evidence,) = gather([moved])
-    (note,) = omissions(evidence.comparison)
+    (note,) = omissions(evidence)
     assert note.startswith(f"full ({moved}): 1 of 6 episodes missing")
 
 
@@ -124,12 +124,12 @@ def test_a_run_tells_its_seconds_and_what_it_cost(copied):
     (copied["full"] / "price.json").write_text('{"prompt": 2.0, "completion": 10, "cached": null}')
     (copied["baseline"] / "price.json").write_text("junk")
     (evidence,) = gather([copied["full"], copied["baseline"]])
-    results = evidence.comparison["full"]
+    results = evidence["full"]
     used = [sum(getattr(row.usage, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
     assert results.cost == pytest.approx((2 * used[0] + 10 * used[1]) / 1e6)
-    assert evidence.comparison["baseline"].cost is None
+    assert evidence["baseline"].cost is None
     assert results.seconds_a_step > 0
-    table = make_table("actions", evidence.comparison)
+    table = make_table("actions", evidence)
     assert table.columns[-3:] == ("Seconds", "Cost ($)", "$ a solved task")
 
 
@@ -137,8 +137,8 @@ def test_a_missing_task_takes_its_type_from_another_condition(copied):
     file = next((copied["full"] / "episodes").glob("*.json.gz"))
     file.unlink()
     (evidence,) = gather(list(copied.values()))
-    (missing,) = evidence.comparison["full"].missing
-    assert evidence.comparison["full"].rows[missing].type == evidence.comparison["baseline"].rows[missing].type
+    (missing,) = evidence["full"].missing
+    assert evidence["full"].rows[missing].type == evidence["baseline"].rows[missing].type
 
 
 def test_a_run_whose_process_lives_is_going(copied):
@@ -148,7 +148,7 @@ def test_a_run_whose_process_lives_is_going(copied):
     (folder / "lock").write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
     assert is_going(folder)
     (evidence,) = gather([folder])
-    assert evidence.comparison["full"].going
+    assert evidence["full"].going
 
 
 def test_a_run_whose_process_is_gone_is_not_going(copied):
@@ -162,14 +162,14 @@ def test_a_study_names_its_runs(copied, tmp_path):
     runs = {name: f"runs/{folder.name}" for name, folder in copied.items()}
     (tmp_path / "study.json").write_text(json.dumps({"title": "Mine", "runs": runs}))
     (evidence,) = gather([tmp_path])
-    assert evidence.comparison.title == "Mine"
-    assert list(evidence.comparison.conditions) == list(copied)
+    assert evidence.title == "Mine"
+    assert list(evidence.conditions) == list(copied)
 
 
 def test_a_study_may_have_several_groups(copied, tmp_path):
     groups = [{"title": name, "runs": {name: str(folder)}} for name, folder in copied.items()]
     (tmp_path / "study.json").write_text(json.dumps({"groups": groups}))
-    assert [evidence.comparison.title for evidence in gather([tmp_path])] == list(copied)
+    assert [evidence.title for evidence in gather([tmp_path])] == list(copied)
 
 
 def test_what_is_no_run_is_said_in_one_line(tmp_path):

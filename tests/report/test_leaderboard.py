@@ -59,7 +59,7 @@ def test_other_tasks_are_another_ranking(runs, tmp_path):
 
 def test_models_stand_side_by_side_in_one_report(runs, tmp_path):
     evidence = gather(runs)
-    assert [each.comparison.model for each in evidence] == ["acme/low", "acme/high", "acme/mid"]
+    assert [each.model for each in evidence] == ["acme/low", "acme/high", "acme/mid"]
     written = write_report(runs, tmp_path / "report")
     page = written.page.read_text("utf-8")
     assert all(name in page for name in ("acme/low", "acme/high", "acme/mid"))

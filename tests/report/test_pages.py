@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,19 @@ def value_of(file: Path):
     found = re.fullmatch(r'RPMS\.take\(("(?:[^"\\]|\\.)*"),("(?:[^"\\]|\\.)*")\);\n', file.read_text("ascii"))
     assert found is not None
     return json.loads(json.loads(found[2]))
+
+
+def episode_of(file: Path):
+    """The episode that a data file hands to the page, as the page puts it together."""
+    data = value_of(file)
+
+    def whole(value):
+        if isinstance(value, list):
+            return [whole(each) for each in value]
+        part = data["parts"][value["at"]] if isinstance(value, dict) else value
+        return {name: whole(each) for name, each in part.items()} if isinstance(part, dict) else part
+
+    return whole(data["episode"])
 
 
 def test_a_report_is_pages_tables_figures_and_one_file_an_episode(report):
@@ -55,12 +69,13 @@ def test_the_overview_shows_conditions_tables_and_protocol(report):
 
 
 def test_an_episode_file_tells_the_whole_story(report):
-    data = value_of(report.folder / "data/3/0/0.js")
+    data = episode_of(report.folder / "data/3/0/0.js")
     step = data["steps"][0]
-    assert "Your task is to" in data["texts"][step["observation"]]
-    assert {part for part, _, _ in step["prompt"]} >= {"instruction", "rules.universal", "belief", "observation"}
+    assert "Your task is to" in step["observation"]
+    parts = {block["part"] for block in step["prompt"]}
+    assert parts >= {"instruction", "rules.universal", "belief", "observation"}
     assert data["rules"]["environment"]
-    fates = {candidate[5] for each in data["steps"] for candidate in each["candidates"]}
+    fates = {candidate["fate"] for each in data["steps"] for candidate in each["candidates"]}
     assert fates
 
 
@@ -69,21 +84,22 @@ def test_the_prompt_on_the_page_is_the_prompt_to_the_letter(report, played):
 
     run = RunFolder(played["full"])
     record = run.episode(run.protocol.tasks[0])
-    data = value_of(report.folder / "data/3/0/0.js")
+    data = episode_of(report.folder / "data/3/0/0.js")
     for step in data["steps"]:
-        prompt = record.prompt(step["n"])
-        shown = ["\n".join(data["texts"][item] for item in items) for _, _, items in step["prompt"]]
+        prompt = record.prompt(step["number"])
+        shown = ["\n".join(filter(None, [block["heading"], *block["items"]])) for block in step["prompt"]]
         assert shown == [block.text for block in prompt.blocks]
+    assert data == json.loads(json.dumps(asdict(record)))
 
 
 def test_what_a_prompt_leaves_out_is_in_the_data_of_its_step(compact, report, tmp_path):
     folder = write_report([compact], tmp_path / "report").folder
-    data = value_of(folder / "data/0/0/0.js")
+    data = episode_of(folder / "data/0/0/0.js")
     active = {name for names in data["rules"].values() for name in names}
-    told = [data["texts"][step["left_out"]].split("\n") for step in data["steps"] if "left_out" in step]
+    told = [step["left_out"] for step in data["steps"] if step["left_out"]]
     assert told
     assert all(set(names) < active for names in told)
-    assert all("left_out" not in step for step in value_of(report.folder / "data/3/0/0.js")["steps"])
+    assert not any(step["left_out"] for step in episode_of(report.folder / "data/3/0/0.js")["steps"])
 
 
 @pytest.mark.parametrize("text", [ATTACK, "</script>", "\u2028\u2029", "\x00\ud800", '"\\', "<!--<script>"])

@@ -27,21 +27,21 @@ def candidates(folder):
 
 def test_every_candidate_of_every_step_is_counted_by_kind_and_verdict(played):
     (evidence,) = gather([played["full"]])
-    table = make_table("verdicts", evidence.comparison)
+    table = make_table("verdicts", evidence)
     counted = Counter()
     for row in table.lines:
         kind, fate, _, count = (cell.text for cell in row.cells)
         counted[kind.replace(" ", "_"), fate] += int(count.split()[0])
     assert counted == Counter((each.kind, each.fate) for _, each in candidates(played["full"]))
     assert not any(re.search(r"\b[a-z]+ \d+\b", row.cells[2].text) for row in table.lines)
-    assert "verdicts" not in {each.name for each in all_tables(evidence.comparison)}
+    assert "verdicts" not in {each.name for each in all_tables(evidence)}
     assert "Why" in render(table, "csv")
 
 
 def test_without_memory_there_are_no_verdicts(played):
     (evidence,) = gather([played["rules-only"]])
     with pytest.raises(InputError, match="a condition with memory"):
-        make_table("verdicts", evidence.comparison)
+        make_table("verdicts", evidence)
 
 
 def test_an_entry_s_page_lists_every_step_that_showed_it_and_what_followed(report, played):

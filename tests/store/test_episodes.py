@@ -28,6 +28,7 @@ from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.store.episodes import content_text, episode_text, file_name, packed, read_episode, read_row, row_of
 from rpms.store.files import write_whole
 from rpms.worlds.base import Setting
@@ -71,7 +72,7 @@ def an_episode(
         return Answer(text, Usage(100 + len(text), 50, 10, 1, dice.random(), 3))
 
     game = WORLD.open(task, Setting())
-    return play(Play(WORLD, game, task, mind, FunctionModel(planner), Decoding(), most_steps))
+    return play(Play(Player(WORLD, mind, FunctionModel(planner), Decoding()), game, task, most_steps))
 
 
 def stored(folder: Path, episode: Episode):

@@ -107,7 +107,7 @@ def test_what_is_kept_beside_an_episode_is_there_before_it(tmp_path):
     assert RunFolder(tmp_path).beside("a", "harvest") == "entries"
     for damage in ("", "entries", (tmp_path / "harvest" / file_name("a")).read_text().replace("entries", "entrees")):
         (tmp_path / "harvest" / file_name("a")).write_text(damage)
-        assert not RunFolder(tmp_path).has_beside("a", ["harvest"])
+        assert list(RunFolder(tmp_path).faults_beside("a", ["harvest"]))
 
 
 def test_timings_survive_a_line_that_was_cut_off(tmp_path):

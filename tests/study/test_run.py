@@ -14,17 +14,19 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from rpms.cli.app import app
+from rpms.cli.study import results_table
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
 from rpms.play.plan import lend, plan_run
+from rpms.play.run import Listener
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import estimate_study, results_table
+from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
 from rpms.study.run import Means, Result, StudyLayout, run_study
 from rpms.study.values import Study
@@ -114,11 +116,11 @@ def done(tmp_path_factory):
 
 
 def test_each_run_keeps_its_price(done):
-    assert {RunFolder(result.cell.folder).price() for result in done.results} == {PRICE}
+    assert {RunFolder(result.folder).price() for result in done.results} == {PRICE}
 
 
 def test_conditions_that_are_the_same_share_a_run(done):
-    folders = {result.cell.case.name: result.cell.folder for result in done.results}
+    folders = {result.case.name: result.folder for result in done.results}
     assert folders["full"] == folders["full again"]
     assert folders["rules-only"] == folders["rules with a mode"]
     # in its second round the planner goes straight to what it remembers, so that the snapshots are two memories
@@ -146,9 +148,9 @@ def test_studies_that_share_a_pool_share_runs(done, tmp_path):
 
 
 def test_what_is_tested_was_not_learned_from(done):
-    full = next(result for result in done.results if result.cell.case.name == "full")
-    tested = {task.id for task in full.cell.plan.tasks}
-    learned = {origin.episode for entry in full.cell.plan.memory.entries for origin in entry.origins}
+    full = next(result for result in done.results if result.case.name == "full")
+    tested = {task.id for task in full.plan.tasks}
+    learned = {origin.episode for entry in full.plan.memory.entries for origin in entry.origins}
     assert learned
     assert not any(episode.partition("/")[2] in tested for episode in learned)
 
@@ -182,13 +184,14 @@ def test_running_again_keeps_what_the_index_names(study, tmp_path):
 
     run_study(two, ["planner"], Bench().means, layout)
 
-    def stop(cell, again):
-        if cell.case.name == "rules-only":
+    def stop(what):
+        if what.endswith("rules-only"):
             raise KeyboardInterrupt
+        return Listener()
 
     for model in ("other", "planner"):
         with pytest.raises(KeyboardInterrupt):
-            run_study(two, [model], Bench().means, layout, stop)
+            run_study(two, [model], replace(Bench().means, listener=stop), layout)
     assert runs() == {"planner": ["baseline", "rules-only"], "other": ["baseline"]}
     run_study(replace(study, cases=two.cases[1:]), ["other"], Bench().means, layout)
     assert runs()["other"] == ["rules-only", "baseline"]
@@ -230,7 +233,7 @@ def test_a_changed_manual_learns_anew_beside_what_was_learned(study, tmp_path, m
     bench = Bench()
     (after,) = run_study(full, ["planner"], bench.means, layout)
     assert bench.asked
-    assert after.cell.folder != before.cell.folder
+    assert after.folder != before.folder
     assert len(list((tmp_path / "out" / "learned").iterdir())) == 2
 
 
@@ -238,12 +241,13 @@ def test_a_stopped_study_goes_on_where_it_was(study, tmp_path):
     layout = StudyLayout(tmp_path / "out", tmp_path / "out")
     bench = Bench()
 
-    def stop(cell, again):
-        if cell.case.name == "soft":
+    def stop(what):
+        if what.endswith("soft"):
             raise KeyboardInterrupt
+        return Listener()
 
     with pytest.raises(KeyboardInterrupt):
-        run_study(study, ["planner"], bench.means, layout, stop)
+        run_study(study, ["planner"], replace(bench.means, listener=stop), layout)
     assert list(json.loads((tmp_path / "out" / "study.json").read_text())["groups"][0]["runs"]) == [
         *("baseline", "full", "full again", "first round")
     ]
@@ -295,7 +299,7 @@ def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
     short = replace(study, cases=(study.cases[1], study.cases[5])).under(Settings(steps=3))
     results = run_study(short, ["planner"], Weak().means, layout)
     assert all(result.summary.done == result.summary.total for result in results)
-    assert not len(results[0].cell.plan.memory)
+    assert not len(results[0].plan.memory)
     console = Console(width=200, file=StringIO())
     console.print(results_table(results))
     assert "nothing was learned: full played with an empty memory" in console.file.getvalue()

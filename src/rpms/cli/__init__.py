@@ -67,7 +67,7 @@ def _run(screen: Any, command: Callable[[], object]) -> None:
             with answering_at_once():
                 code = command()
         finally:
-            screen.flush((sys.stdout,))
+            screen.flush()
     except BrokenPipeError:
         screen.silence_stdout()
         sys.exit(0)

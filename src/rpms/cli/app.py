@@ -24,7 +24,7 @@ _PLAY, _LOOK, _KNOW, _MORE = "Play and learn", "Look at results", "Rules, memory
 
 
 class Known(NamedTuple):
-    """A command of this package: its panel in `rpms --help`, its module, and the function or group that it is there."""
+    """A command of this package: its panel in `rpms --help`, and its function, group or options in its module."""
 
     panel: str
     module: str
@@ -34,7 +34,7 @@ class Known(NamedTuple):
     def summary(self) -> str:
         """First line of its help, read from the source: to import them all takes seconds."""
         source = Path(rpms.__file__).parent.joinpath(*self.module.split(".")).with_suffix(".py").read_text("utf-8")
-        told = rf'^(?:def {self.name}\(.*?"""|{self.name} = typer\.Typer\(.*?help=")(.*?)("|$)'
+        told = rf'^(?:(?:def|class) {self.name}\b.*?"""|{self.name} = typer\.Typer\(.*?help=")(.*?)("|$)'
         if (found := re.search(told, source, re.MULTILINE | re.DOTALL)) is None:
             raise LookupError(self)
         return found[1]
@@ -42,9 +42,9 @@ class Known(NamedTuple):
 
 _WORLD = "worlds.alfworld.cli"
 COMMANDS = {
-    "play": Known(_PLAY, "cli.playing", "play_one"),
-    "run": Known(_PLAY, "cli.playing", "run_split"),
-    "learn": Known(_PLAY, "cli.playing", "learn_split"),
+    "play": Known(_PLAY, "cli.playing", "PlayOptions"),
+    "run": Known(_PLAY, "cli.playing", "RunOptions"),
+    "learn": Known(_PLAY, "cli.playing", "LearnOptions"),
     "study": Known(_PLAY, "cli.study"),
     "insights": Known(_PLAY, "cli.learn", "gather_insights"),
     "report": Known(_LOOK, "cli.report", "report"),
@@ -103,7 +103,8 @@ def make_app(word: str | None = None) -> typer.Typer:
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name, rich_help_panel=known.panel)
         else:
-            app.command(name, rich_help_panel=known.panel)(found)
+            declared = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
+            app.command(name, rich_help_panel=known.panel)(declared)
     if of_world or word not in COMMANDS:
         problems += add_others(app, () if of_world else (_OWN_WORLD,))
     join_lines(app)
@@ -173,6 +174,16 @@ class _Commands(TyperGroup):
 
 class _Explained(TyperCommand):
     """A command whose options' help may name what only the settings know: `{conditions}`."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it; one that is interrupted and says how to go on is heard."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            if str(stop):
+                complain(f"rpms: {stop}")
+                raise typer.Exit(130) from None
+            raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _load_help()

@@ -11,7 +11,7 @@ import typer
 from rpms.cli.screen import complain, say
 from rpms.core.errors import InputError
 from rpms.foreign.files import is_there
-from rpms.foreign.json_text import whole_number
+from rpms.play.tasks import place_of
 from rpms.report.export import FORMS, TABLES, export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.old_episodes import convert_run
@@ -66,13 +66,10 @@ def _of_run(folder: Path, wanted: str | None) -> Path:
     tasks = run.protocol.tasks
     if wanted is None:
         chosen = next((task for task in tasks if is_there(run.file(task))), tasks[0])
-    elif number := whole_number(wanted, len(tasks)):
-        chosen = tasks[number - 1]
+    elif (place := place_of(tasks, wanted)) is not None:
+        chosen = tasks[place]
     else:
-        found = [task for task in tasks if wanted and task.startswith(wanted)]
-        if not found:
-            raise InputError(f"{folder} has no task {wanted!r}: give a number from 1 to {len(tasks)}, or an id")
-        chosen = next((task for task in found if task == wanted), found[0])
+        raise InputError(f"{folder} has no task {wanted!r}: give a number from 1 to {len(tasks)}, or an id")
     if not is_there(run.file(chosen)):
         raise InputError(f"{folder}: {chosen} was not played yet")
     return run.file(chosen)

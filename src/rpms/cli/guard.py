@@ -59,27 +59,21 @@ def check(
 
 def _judge_again(guard: Guard, log: Path) -> None:
     """Show the ruling on every call of a log, by rule, and what drafts would decide; exit code 1 if any has changed."""
-    from rich.markup import escape  # noqa: PLC0415  what `mcp` has no time for
-    from rich.table import Table  # noqa: PLC0415
+    from rpms.guard.drafting import decided_by_drafts  # noqa: PLC0415  what `mcp` has no time for
+    from rpms.report.table import grid  # noqa: PLC0415
 
-    from rpms.guard.drafting import decided_by_drafts  # noqa: PLC0415
-
-    table = Table("")
-    for title in ("call", "ruling", "rule", "fact", "what to do"):
-        table.add_column(title, overflow="fold")
-    counts: Counter[str] = Counter()
-    by_rule: Counter[str] = Counter()
-    gaps: Counter[str] = Counter()
+    rows: list[list[str]] = []
+    counts, by_rule, gaps = Counter[str](), Counter[str](), Counter[str]()
     changed = 0
     for number, step in enumerate(replay(guard, log, gaps), start=1):
         counts[step.now.word] += 1
         changed += step.changed
         by_rule.update([f"{step.now.word} by {step.now.rule}"] if step.now.rule else [])
-        if number <= _MOST_ROWS or (step.changed and table.row_count < 2 * _MOST_ROWS):
+        if number <= _MOST_ROWS or (step.changed and len(rows) < 2 * _MOST_ROWS):
             row = (step.call.text, f"{step.now.word}{' (was ' + step.then + ')' if step.changed else ''}")
             words = (*row, step.now.rule, step.now.fact, step.now.remedy)
-            table.add_row(str(number), *(escape(excerpt(word, 200)) for word in words))
-    make_console().print(table)
+            rows.append([str(number), *(excerpt(word, 200) for word in words)])
+    make_console().print(grid(("", "call", "ruling", "rule", "fact", "what to do"), rows, words=6))
     for line, count in by_rule.most_common():
         say(f"{count} {line}")
     drafts = replace(guard.manual, policies=guard.manual.drafts)

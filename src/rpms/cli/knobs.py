@@ -1,13 +1,11 @@
-"""The knobs of `rpms.play.settings` as options of commands: each is defined there, and only there.
-
-The help of a command shows its options in groups, and which group an option belongs to is said here.
-"""
+"""The knobs of `rpms.play.settings` and the options of `options.toml` as options of commands, in groups of the help."""
 
 from __future__ import annotations
 
 import copy
 import functools
 import inspect
+import tomllib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -23,29 +21,11 @@ if TYPE_CHECKING:
 
 _SEVERAL = ("enforce", "task")
 """Knobs that may be given again and again."""
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Which tasks": (
-        *("split", "task", "variation", "limit", "per_task", "sample", "part", "steps"),
-        *("world", "parts", "data", "engine", "simplifications", "option", "goal"),
-    ),
-    "Which model": (
-        *("model", "reader", "base_url", "context", "max_tokens", "temperature", "seed", "calls", "parameter"),
-        *("timeout", "record", "price"),
-    ),
-    "Rules, memory and method": (
-        *("condition", "preset", "memory", "overlap", "manual", "tiers", "arbitration", "state_filter"),
-        *("theta", "k", "schemas", "memory_tokens", "warnings", "examined", "weights", "mask"),
-        *("agent", "trials", "insights", "retriever", "consistency", "prompt"),
-    ),
-    "The prompt, and what is done about actions": ("prompts", "layout", "form", "belief", "enforce", "repair"),
-    "Learning": ("rounds", "later", "go_on", "audit", "harvest", "lessons"),
-    "Running, and when to stop": (
-        *("out", "pool", "workers", "processes", "ray", "epochs", "max_cost", "max_requests", "max_time"),
-        *("only", "stuck_after", "retry_errors", "dry_run", "report"),
-    ),
-    "What is shown": ("show_prompts", "rules", "verbose"),
-}
+_TOLD = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
+GROUPS: Mapping[str, tuple[str, ...]] = {group: tuple(told.pop("order")) for group, told in _TOLD.items()}
 """Options by their names in Python, in the order of the help; what is in none stands under `Options`."""
+_OPTIONS: Mapping[str, Any] = {name: each for told in _TOLD.values() for name, each in told.items()}
+"""By name; where commands differ, by command and name."""
 _PLACES = {name: place for place, name in enumerate(name for names in GROUPS.values() for name in names)}
 _METAVARS: Mapping[Any, str] = {
     Path: "PATH",
@@ -56,8 +36,15 @@ _METAVARS: Mapping[Any, str] = {
     bool: "",  # a flag has no value
 }
 """Names of values where an option gives none: simpler than the names of types."""
-_LATER = {"Settings": Any, "Resources": Any}
+LATER = {"Settings": Any, "Resources": Any}
 """Types of what a command gets once its options are read: nothing has to load them before."""
+
+
+def option(name: str, command: str = "", *, flag: bool = False) -> Any:
+    """An option of `options.toml`, as it is for a command where commands differ. A flag has no opposite."""
+    told = dict(_OPTIONS.get(f"{command}.{name}") or _OPTIONS[name])
+    usual = (f"--{name.replace('_', '-')}",) if flag else ()
+    return typer.Option(*told.pop("flags", usual), **told)
 
 
 def with_settings(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -82,7 +69,7 @@ def with_options(
     command: Callable[..., None], name: str, added: Mapping[str, tuple[Any, Any]], make: Callable[[dict[str, Any]], Any]
 ) -> Callable[..., None]:
     """Give a command further options, by annotation and default, in place of the argument that is made of them."""
-    signature = inspect.signature(command, eval_str=True, locals=_LATER)
+    signature = inspect.signature(command, eval_str=True, locals=LATER)
     own = [each for each in signature.parameters.values() if each.name != name]
     more = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 import typer
 
 from rpms.cli import options, playing
-from rpms.cli.options import Resources
+from rpms.cli.playing import LearnOptions
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
@@ -22,9 +23,9 @@ from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.epochs import trial_folder
-from rpms.play.plan import NamedModel, plan_run
+from rpms.play.plan import NamedModel, OpenModel
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, Listener
+from rpms.play.run import How, Listener
 from rpms.play.settings import Settings
 from rpms.store.experience import write_experience
 from rpms.store.runs import PROTOCOL, RunFolder
@@ -34,13 +35,16 @@ USUAL_MASK = 0.2
 """Share of memories that an audit hides by default: small, so that a round still plays as usual."""
 
 
-def _words_lessons(lessons: str, model: str) -> bool:
-    """True if the model words lessons; one that reads no text is refused."""
+def _wording(lessons: str, model: NamedModel, how: How) -> OpenModel | None:
+    """The model, if it is to word lessons; one that reads no text is refused."""
     if lessons not in ("seen", "model"):
         raise InputError(f"--lessons {lessons!r}: choose seen or model")
-    if lessons == "model" and parse_model_name(model).provider.backend in (Backend.PLANNER, *FROM_MENU):
-        raise InputError(f"--lessons model: {model} writes no text; name an LLM with --model")
-    return lessons == "model"
+    if lessons == "seen":
+        return None
+    if parse_model_name(model.name).provider.backend in (Backend.PLANNER, *FROM_MENU):
+        raise InputError(f"--lessons model: {model.name} writes no text; name an LLM with --model")
+    meter = how["meter"]
+    return model if meter is None else meter.watching(model, how["price"])
 
 
 def _first_condition(settings: Settings) -> str:
@@ -51,76 +55,52 @@ def _first_condition(settings: Settings) -> str:
     return name
 
 
-def learn_split(
-    *,
-    world: str,
-    out: Path,
-    rounds: int,
-    engine: str,
-    model: str,
-    later: str,
-    option: list[str] | None,
-    go_on: bool,
-    audit: bool,
-    lessons: str,
-    resources: Resources,
-    settings: Settings,
-) -> None:
+def main(given: LearnOptions) -> None:
     """`rpms learn`, once its options are read."""
+    world, out, model, resources, settings = given.world, given.out, given.model, given.resources, given.settings
     found = find_world(world)
-    if later not in LATER:
-        raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
-    if go_on and settings.memory:
+    if given.later not in LATER:
+        raise InputError(f"--later {given.later!r}: choose {' or '.join(LATER)}")
+    if given.go_on and settings.memory:
         raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
-    if audit and settings.mask is None:
+    if given.audit and settings.mask is None:
         settings = replace(settings, mask=USUAL_MASK)
-    names = (_first_condition(settings), later)
+    names = (_first_condition(settings), given.later)
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
-    enforcement = first.enforcement
-    options.refuse_choosing_without_menu(enforcement, model)
-    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
+    options.refuse_choosing_without_menu(first.enforcement, model)
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, given.engine, given.option))
     named, player = resources.model(model, world, settings), resources.player()
     known = resources.price_of(model)
-    meter = resources.meter({model: known})
-    terms = options.terms_of(settings, found, model, resources.base_url)
-    terms["open_reader"] = resources.reader(world, settings)
-    terms["condition"] = first
+    how = How(engine=player, price=known, meter=resources.meter({model: known}))
+    window = resources.window(model, settings).tokens
     plan = LearningPlan(
-        plan_run(found, model, named, split=settings.split, tasks=tasks, setting=setting, **terms),
-        rounds,
+        settings.plan(found, model, named, window, tasks=tasks, setting=setting, condition=first),
+        given.rounds,
         first=first,
         later=after_it,
         start=options.memory_of(settings, found, model) if settings.memory else None,
-        audit=audit,
+        audit=given.audit,
         harvest=settings.harvesting,
-        words=(named if meter is None else meter.watching(named, known)) if _words_lessons(lessons, model) else None,
+        words=_wording(given.lessons, named, how),
     )
-    if go_on:
+    if given.go_on:
         plan = continued(plan, out)
-    if audit and not (after_it.memory and plan.before + rounds > 1):
+    if given.audit and not (after_it.memory and plan.before + given.rounds > 1):
         raise InputError("--audit needs a round that plays with a memory: --rounds 2 or more, with --later full")
     resources.check(named, begun=RunFolder(round_folder(out, plan.before + 1)).begun)
-    options.note_idle_parts(found, enforcement)
-    options.note_free_actions(enforcement, model)
+    options.note_idle_parts(found, [first.enforcement], model)
     console = make_console()
 
     def listen(number: int) -> Listener:
-        console.print(f"round {number} of {plan.before + rounds}", markup=False)
+        say(f"round {number} of {plan.before + given.rounds}")
         return progress(console, known)
 
     def tell(result: Round) -> None:
-        for line in learned([result]):
-            console.print(line, markup=False, soft_wrap=True)
+        say("\n".join(learned([result])))
 
-    try:
-        results = learn(
-            plan, out, resources.workers, listen, engine=player, after=tell, empty=False, price=known, meter=meter
-        )
-    except Interrupted as stop:
-        complain(f"rpms: {stop}")
-        raise typer.Exit(130) from None
+    results = learn(plan, out, resources.workers, listen, after=tell, empty=False, **how)
     last = results[-1]
-    console.print(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…", markup=False, soft_wrap=True)
+    say(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…")
 
 
 def gather_insights(
@@ -146,13 +126,11 @@ def gather_insights(
     folders = [RunFolder(each) for folder in runs for each in _trials(folder)]
     name = str(folders[0].protocol.settings.get("world", ""))
     world = world_named(name, folders[0].folder)
-    answering = NamedModel(model, name, ModelOptions(base_url=base_url), record.absolute() if record else None)()
-    try:
+    opens = NamedModel(model, name, ModelOptions(base_url=base_url), record.absolute() if record else None)
+    with closing(opens()) as answering:
         decoding = Decoding(max_tokens=max_tokens or world.max_tokens)
         window = context_window(model, context, base_url).tokens
         found = gather_experience(folders, name, answering, decoding, window, lambda line: complain(f"note: {line}"))
-    finally:
-        answering.close()
     if not found.trajectories:
         raise InputError("no episode of these runs was won, so there is nothing to learn from")
     write_experience(out, found)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -27,7 +26,7 @@ from rpms.learn.effects import ALPHA, LEAST
 from rpms.learn.inventory import COLUMNS, Junk, difference, find_junk, full_text, pruned, row, said, stats, where_from
 from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
-from rpms.report.table import comma_separated, line, markdown
+from rpms.report.table import TableCell, comma_separated, grid, line, markdown
 from rpms.store.files import write_whole
 from rpms.store.memories import check_frozen, freeze, memory_hash, read_frozen, read_memory, write_memory
 from rpms.store.quarantine import find_entry, quarantine_file, read_quarantine, restore, set_aside, write_without
@@ -56,10 +55,6 @@ def _warn_if_changed(file: Path) -> None:
         complain(f"rpms: {file}: {_CHANGED}")
 
 
-def _console() -> Console:
-    return make_console(soft_wrap=True)
-
-
 @app.command("show")
 def show(
     file: options.MemoryFile,
@@ -71,9 +66,9 @@ def show(
     """Print a memory, one line per entry; or one entry with all its fields and origins."""
     memory = read_memory(file)
     _warn_if_changed(file)
-    console = _console()
+    console = make_console(soft_wrap=True)
     if entry is not None:
-        console.print(full_text(find_entry(memory, entry)), markup=False)
+        say(full_text(find_entry(memory, entry)))
         return
     for each in memory.entries:
         console.print(_line(each))
@@ -93,7 +88,7 @@ def show_stats(
     """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes it comes from."""
     memory = read_memory(file)
     counted = stats(memory)
-    console = _console()
+    console = make_console(soft_wrap=True)
     world = memory.world or "an unnamed world"
     seen = f"{counted.observations} observations in {counted.episodes} episodes"
     say(f"{file}: {counted.entries} entries of {world}, {seen}")
@@ -136,7 +131,7 @@ def merge_files(
     write_memory(out, merged, worlds[0])
     digest = freeze(out)
     total = sum(map(len, memories))
-    _console().print(f"{len(merged)} entries out of {total} in {out}, frozen: sha256 {digest[:16]}…", markup=False)
+    say(f"{len(merged)} entries out of {total} in {out}, frozen: sha256 {digest[:16]}…")
 
 
 @app.command("diff")
@@ -144,7 +139,7 @@ def diff(before: options.MemoryFile, after: options.MemoryFile) -> None:
     """List what differs between two memories. The exit code is 0 if they are equal, 1 if they differ."""
     for file in (before, after):
         _warn_if_changed(file)
-    console = _console()
+    console = make_console(soft_wrap=True)
     found = difference(read_memory(before), read_memory(after))
     for entry in found.removed:
         console.print(Text.assemble(("- ", "red"), _line(entry)))
@@ -153,7 +148,7 @@ def diff(before: options.MemoryFile, after: options.MemoryFile) -> None:
     for old, new in found.changed:
         evidence = f" evidence {len(old.origins)} → {len(new.origins)}"
         console.print(Text.assemble(("~ ", "yellow"), _line(new), (evidence, "dim")))
-    console.print(f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed", markup=False)
+    say(f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed")
     if found:
         raise typer.Exit(1)
 
@@ -171,7 +166,7 @@ def export(
     caption = f"Episodic memory of {memory.world or 'an unnamed world'}, {len(memory)} entries"
     told = TextTable("memory", caption, COLUMNS, tuple(tuple(each) for each in groups if each), words=len(COLUMNS))
     write_whole(out, form(told))
-    _console().print(f"{len(memory)} entries in {out}", markup=False)
+    say(f"{len(memory)} entries in {out}")
 
 
 Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)]
@@ -246,7 +241,7 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
     for table in (_table("kind", found.kinds), _table("entry", shown)):
         console.print(table)
     if len(unknown) > most:
-        console.print(f"and {len(unknown) - most} more with not enough evidence; --rows lists them", markup=False)
+        say(f"and {len(unknown) - most} more with not enough evidence; --rows lists them")
     for account in shown:
         if account.worth is not Worth.UNKNOWN:
             words = said(entries[account.name]) if account.name in entries else ""
@@ -254,27 +249,24 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
 
 
 def _table(heading: str, accounts: Sequence[Account]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column(heading)
-    for name in ("shown", "hidden", *AuditedOutcome, "won/lost with"):
-        table.add_column(str(name), justify="right")
-    table.add_column("verdict")
-    for account in accounts:
-        table.add_row(
-            Text(account.name.replace("_", " ") if heading == "kind" else account.name),
+    rows: list[tuple[str | TableCell, ...]] = [
+        (
+            account.name.replace("_", " ") if heading == "kind" else account.name,
             *map(str, (account.shown, account.hidden)),
             *(_cell(account, outcome) for outcome in AuditedOutcome),
             f"{account.won_with}/{account.lost_with}",
-            Text(str(account.worth), _STYLES[account.worth]),
+            TableCell(str(account.worth), style=_STYLES[account.worth]),
         )
-    return table
+        for account in accounts
+    ]
+    return grid((heading, "shown", "hidden", *AuditedOutcome, "won/lost with", "verdict"), rows)
 
 
-def _cell(account: Account, outcome: AuditedOutcome) -> Text:
+def _cell(account: Account, outcome: AuditedOutcome) -> TableCell:
     effect = account.findings[outcome]
     if math.isnan(effect.estimate):
-        return Text("–", "dim")
-    return Text(numbers(outcome, effect), "" if effect.sign else "dim")
+        return TableCell("–", style="dim")
+    return TableCell(numbers(outcome, effect), style="" if effect.sign else "dim")
 
 
 def _refuse_existing(out: Path | None, file: Path) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from rpms.cli.screen import make_console, say
 from rpms.core.prompt import Budget, Layout, Part, build, make_block
@@ -18,6 +17,7 @@ from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import Patience
 from rpms.models.providers import FROM_MENU, Backend, all_available, parse_model_name
+from rpms.report.table import TableCell, grid
 from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
 
 app = typer.Typer(help="List the models that can be used, or check that one answers.", invoke_without_command=True)
@@ -28,15 +28,15 @@ def list_models(context: typer.Context) -> None:
     """List the providers, and what is missing before each can be used."""
     if context.invoked_subcommand is not None:
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("--model", "ready", "because"):
-        table.add_column(heading, overflow="fold")
-    for row in all_available():
-        ready = Text("yes", style="green") if row.ready else Text("no", style="dim")
-        table.add_row(Text(row.provider.form), ready, Text(row.why))
-    make_console().print(table)
+    rows = [(row.provider.form, ready_cell(ready=row.ready), row.why) for row in all_available()]
+    make_console().print(grid(("--model", "ready", "because"), rows, words=3))
     for name, record in shipped_records().items():
         say(f"replay/{name} ships with this package: {record.line}")
+
+
+def ready_cell(*, ready: bool) -> TableCell:
+    """A cell that says if something can be used."""
+    return TableCell("yes", style="green") if ready else TableCell("no", style="dim")
 
 
 @app.command("check")
@@ -57,12 +57,8 @@ def check(
         say(f"{name}: ready, nothing to check; {provider.what}")
         return
     # someone is waiting to see whether it works: no patience with what does not
-    model = open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))
-    try:
-        for line in check_model(model, known):
-            say(line)
-    finally:
-        model.close()
+    with closing(open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))) as model:
+        say("\n".join(check_model(model, known)))
 
 
 @app.command("pack")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,19 +16,17 @@ from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
-from rpms.foreign.json_text import whole_number
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import NO_LLM, parse_model_name
-from rpms.models.windows import context_window
+from rpms.models.windows import Window, context_window
 from rpms.play.limits import Limits, Meter, parse_duration
-from rpms.play.plan import NamedModel, Terms
+from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.processes import InProcesses
-from rpms.play.reading import CONTROLS
 from rpms.play.run import MakeEngine
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.sources import can_play, idle_parts
-from rpms.play.tasks import variation_called
+from rpms.play.tasks import place_of, variation_called
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world, world_names
@@ -81,22 +79,15 @@ def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:
         )
 
 
-def note_idle_parts(world: World, *enforcements: Enforcement) -> None:
-    """Say once what of the enforcement can do nothing in a world."""
-    for words in idle_parts(world, *enforcements):
-        complain(f"note: {words}")
-
-
-def note_free_actions(enforcement: Enforcement, model: str) -> None:
-    """Say that a model's actions stay free, where they were to be held and its kind of server cannot."""
-    provider = parse_model_name(model).provider
-    if enforcement.constrained is Constrained.AUTO and provider.base_url_variable and not provider.forms:
-        complain(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free")
-
-
-def terms_of(settings: Settings, world: World, model: str, base_url: str | None) -> Terms:
-    """The terms of a run, with the room that its model has for knowledge."""
-    return settings.terms(world, context_window(model, settings.context, base_url).tokens)
+def note_idle_parts(world: World, enforcements: Sequence[Enforcement], model: str = "") -> None:
+    """Say once what of the enforcement can do nothing in a world, or at a model's kind of server."""
+    words = [*idle_parts(world, *enforcements)]
+    provider = parse_model_name(model).provider if model else None
+    if provider and provider.base_url_variable and not provider.forms:
+        free = f"{provider.name} cannot hold actions to a menu or grammar: they stay free"
+        words += [free for each in enforcements if each.constrained is Constrained.AUTO]
+    for each in words:
+        complain(f"note: {each}")
 
 
 def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
@@ -107,32 +98,23 @@ def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
     return read_frozen(file, world.name)
 
 
-def note_knowledge(settings: Settings, world: World, model: str, base_url: str | None) -> None:
-    """Say what was not given and had to be found elsewhere: a memory, a context window."""
-    if settings.condition_value().memory and settings.memory is None:
-        complain(f"note: the memory is the one embedded in {world.name}; --memory gives another")
-    if note := context_window(model, settings.context, base_url).note:
-        complain(f"note: {model}: {note}")
+def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:
+    """Say what was not given and had to be found elsewhere, and that --mask hides nothing where nothing is recalled."""
+    remembers = plan.condition.memory
+    if remembers and settings.memory is None:
+        complain(f"note: the memory is the one embedded in {plan.world.name}; --memory gives another")
+    if window.note:
+        complain(f"note: {plan.model_name}: {window.note}")
+    if settings.mask and not (remembers and plan.memory.entries):
+        why = "the memory is empty" if remembers else "memory is off in this condition"
+        complain(f"note: --mask hides nothing: {why}")
+    note_idle_parts(plan.world, [plan.condition.enforcement], plan.model_name)
 
 
-def note_idle_mask(settings: Settings, memory: EpisodicMemory) -> None:
-    """Say that --mask hides nothing where there is no memory to hide: such a run cannot be audited."""
-    if settings.mask and not settings.condition_value().memory:
-        complain("note: --mask hides nothing: memory is off in this condition")
-    elif settings.mask and not memory.entries:
-        complain("note: --mask hides nothing: the memory is empty")
-
-
-def named_task(
-    world: World,
-    tasks: Callable[[Setting], Sequence[Task]],
-    setting: Setting,
-    wanted: str | None,
-    variation: int | None,
-) -> Task:
+def named_task(world: World, split: str, setting: Setting, wanted: str | None, variation: int | None) -> Task:
     """A task by number, id or name and variation; by name also one that the split leaves out by default."""
     if variation is None:
-        given = tasks(setting)
+        given = world.tasks(split, setting)
         try:
             return choose_task(given, wanted)
         except InputError:
@@ -140,7 +122,7 @@ def named_task(
             if not name or name.isdecimal():
                 raise
             if "tasks" in world.options:
-                given = tasks(replace(setting, options={**setting.options, "tasks": name}))
+                given = world.tasks(split, replace(setting, options={**setting.options, "tasks": name}))
             other = variation_called(world, wanted or "")
             if other is not None and all(other.split != task.split for task in given):
                 ways = f"add --split {other.split}, or write --task {name} --variation {other.id.rpartition('/')[2]}"
@@ -161,16 +143,11 @@ def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
         return tasks[0]
     if not wanted.strip():
         raise InputError(f"--task {wanted!r} names no task: give a number or an id, or leave it out")
-    if number := whole_number(wanted, len(tasks)):
-        return tasks[number - 1]
-    found = (
-        [task for task in tasks if task.id == wanted]
-        or [task for task in tasks if task.id.startswith(wanted)]
-        or [task for task in tasks if task.type == wanted]
-    )
-    if not found:
-        raise InputError(f"no task {wanted!r}: give a number from 1 to {len(tasks)} or an id such as {tasks[0].id}")
-    return found[0]
+    if (place := place_of([task.id for task in tasks], wanted)) is not None:
+        return tasks[place]
+    if of_type := next((task for task in tasks if task.type == wanted), None):
+        return of_type
+    raise InputError(f"no task {wanted!r}: give a number from 1 to {len(tasks)} or an id such as {tasks[0].id}")
 
 
 @dataclass(frozen=True)
@@ -190,13 +167,12 @@ class Resources(ResourceOptions):
     def model(self, name: str, world: str, settings: Settings) -> NamedModel:
         """A model by name, as it is reached from here."""
         record = self.record.absolute() if self.record else None
-        if settings.reader and parse_model_name(name).provider.backend in NO_LLM:
-            record = None  # the reader's answers are kept
-        return NamedModel(name, world, model_options(self.base_url, settings, self.timeout), record)
+        reached = model_options(self.base_url, settings, self.timeout)
+        return NamedModel(name, world, reached, record, settings.reader or "")
 
-    def reader(self, world: str, settings: Settings) -> NamedModel | None:
-        """The model that reads goals in people's words; None for a control or the model that plays."""
-        return None if settings.reader in (None, *CONTROLS) else self.model(settings.reader, world, settings)
+    def window(self, model: str, settings: Settings) -> Window:
+        """Context window of a model."""
+        return context_window(model, settings.context, self.base_url)
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
         """Say what a model lacks before anything is written; on a cluster the nodes must have it."""

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -17,77 +15,62 @@ from rich.text import Text
 from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
 from rpms.cli.options import model_options
+from rpms.cli.playing import PlayOptions
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import GuardMode
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import InputError
-from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate
 from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.shown import one_line
-from rpms.models.catalogue import open_model
 from rpms.models.providers import Backend, parse_model_name
+from rpms.models.windows import context_window
 from rpms.play.episode import Play, play
 from rpms.play.methods import NOTHING, Earlier
-from rpms.play.plan import lend, plan_run
+from rpms.play.plan import NamedModel, lend
 from rpms.play.reading import NO_GOAL, Reads
 from rpms.play.seat import Seat
 from rpms.play.settings import Settings
-from rpms.store.answers import FolderOfAnswers
-from rpms.store.packed_answers import open_answers
 from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
 
-def play_one(
-    *,
-    world: str,
-    task: str | None,
-    variation: int | None,
-    data: Path | None,
-    engine: str,
-    model: str,
-    base_url: str | None,
-    option: list[str] | None,
-    goal: str | None,
-    show_prompts: bool,
-    rules: bool,
-    verbose: bool,
-    settings: Settings,
-) -> None:
+def main(given: PlayOptions) -> None:
     """`rpms play`, once its options are read."""
-    found = find_world(world)
-    settings, note = _with_or_without_memory(settings, found)
-    condition, method = settings.condition_value(), settings.method(found)
-    options.refuse_choosing_without_menu(condition.enforcement, model)
-    setting = settings.setting(found, options.make_setting(found, data, engine, option))
+    found, model, base_url, goal = find_world(given.world), given.model, given.base_url, given.goal
+    settings, note = _with_or_without_memory(given.settings, found)
+    options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
+    setting = settings.setting(found, options.make_setting(found, given.data, given.engine, given.option))
     split = settings.split or found.splits[0]
-    chosen = options.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
+    chosen = options.named_task(found, split, setting, given.task, given.variation)
     if goal is not None:
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    terms = options.terms_of(settings, found, model, base_url)
-    terms["memory"], terms["overlap"] = options.memory_of(settings, found, model), True
-    reached, reader = model_options(base_url, settings), settings.reader or ""
-    console = make_console()
+    named, reader = NamedModel(model, given.world, model_options(base_url, settings)), settings.reader or ""
+    console, window = make_console(), context_window(model, settings.context, base_url)
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
-    answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
-    open_reader = partial(open_model, reader, reached, open_answers=open_answers)
-    terms["open_reader"] = open_reader
-    reads = Reads.by(reader, open_reader, answering, person.ask_goal if person is not None else None)
-    plan = plan_run(found, model, lend(answering), split=split, tasks=[chosen], setting=setting, **terms)
+    answering = person or named()
+    reads = Reads.by(reader, replace(named, name=reader), answering, person.ask_goal if person is not None else None)
+    plan = settings.plan(
+        found,
+        model,
+        lend(answering),
+        window.tokens,
+        tasks=[chosen],
+        setting=setting,
+        memory=options.memory_of(settings, found, model),
+        overlap=True,
+    )
     if note:
         complain(note)
-    options.note_knowledge(settings, found, model, base_url)
-    options.note_idle_parts(found, condition.enforcement)
-    options.note_free_actions(condition.enforcement, model)
+    options.note_knowledge(settings, plan, window)
     brought = NOTHING
     result: Episode | None = None
     try:
-        for trial in range(method.trials):
+        for trial in range(plan.method.trials):
             seat = Seat(replace(plan, trial=trial), answering, reads=reads)
             if result is not None:
                 brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
@@ -95,7 +78,7 @@ def play_one(
                 episode = seat.begin(chosen, game, brought)
                 if goal is not None and result is None:
                     complain(f"note: the game decides what is won, by its own goal: {one_line(episode.games_own)}")
-                result = _attempt(console, episode, person, prompts=show_prompts, rules=rules, verbose=verbose)
+                result = _attempt(console, episode, person, given)
             _show_end(console, result)
             if result.won:
                 break
@@ -108,14 +91,16 @@ def play_one(
         raise typer.Exit(1)
 
 
-def _attempt(
-    console: Console, episode: Play, person: HumanModel | None, *, prompts: bool, rules: bool, verbose: bool
-) -> Episode:
+def _attempt(console: Console, episode: Play, person: HumanModel | None, given: PlayOptions) -> Episode:
     """Play to the end, and show every step."""
-    goal, mind = episode.goal, episode.mind
+    goal, mind = episode.goal, episode.player.mind
     task = Text.assemble(goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold")
-    console.print(Panel(task, title=Text(episode.world.name), title_align="left"))
-    _show_rules(console, mind.manual.active(goal.type, goal.object), whole=rules)
+    console.print(Panel(task, title=Text(episode.player.world.name), title_align="left"))
+    active = mind.manual.active(goal.type, goal.object)
+    counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
+    rules = [f"active rules: {counts if active.rules or active.environment else 'none'}"]
+    rules += [f"  [{rule.id}] {rule.text}" for rule in active.rules if given.rules]
+    console.print(Text("\n".join(rules), style="dim"))
     for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
     advising = mind.enforcement.guard is GuardMode.ADVISE
@@ -128,7 +113,7 @@ def _attempt(
         if person is not None:
             _show_command(console, step)
             return
-        show_step(console, step, prompts=prompts, told=advice, verbose=verbose)
+        show_step(console, step, prompts=given.show_prompts, told=advice, verbose=given.verbose)
         advice = step.advice if advising else ""
 
     return play(episode, show)
@@ -146,21 +131,11 @@ def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings,
     return settings, ""
 
 
-def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:
-    counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
-    console.print(
-        Text(f"active rules: {counts}" if active.rules or active.environment else "active rules: none", style="dim")
-    )
-    if whole:
-        for rule in active.rules:
-            console.print(Text(f"  [{rule.id}] {rule.text}", style="dim"))
-
-
 def _show_command(console: Console, step: Step) -> None:
     """Result of a person's command; the person has seen the rest."""
     if step.command and step.command != step.action:
         console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
-    if (line := infeasible_line(step)) is not None:
+    for line in infeasible_line(step):
         console.print(Text.assemble("  ", line))
 
 
@@ -197,7 +172,9 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
     """Print a step; on a terminal so that it fits, unless all is to be shown."""
     seen = f"{step.observation} ({told})" if told else step.observation
     observed = ScreenPart(list(said(seen).split("\n", allow_blank=True)), 0, 3)
-    before = [_rule(console, step.number), observed, *_known(step.decision, verbose=verbose)]
+    title = f"step {step.number} "
+    rule = Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))
+    before = [ScreenPart([Text(""), rule], 0, 2), observed, *_known(step.decision, verbose=verbose)]
     before.append(ScreenPart([Text(line, style="cyan") for line in _readings(step)]))
     after = list(_done(step))
     if prompts:
@@ -222,16 +199,10 @@ def said(observation: str) -> Text:
     return Text(observation.strip("\n").expandtabs(4))
 
 
-def infeasible_line(step: Step) -> Text | None:
+def infeasible_line(step: Step) -> list[Text]:
     """A line for an infeasible action, with the reason if the manual gives one."""
-    if not step.infeasible:
-        return None
-    return Text(f"infeasible{': ' + step.objection if step.objection else ''}", style="red")
-
-
-def _rule(console: Console, number: int) -> ScreenPart:
-    title = f"step {number} "
-    return ScreenPart([Text(""), Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))], 0, 2)
+    words = f"infeasible{': ' + step.objection if step.objection else ''}"
+    return [Text(words, style="red")] if step.infeasible else []
 
 
 def _known(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
@@ -280,8 +251,7 @@ def _done(step: Step) -> Iterator[ScreenPart]:
     yield ScreenPart([Text(f"> {step.command or '(no action)'}", style="bold cyan")], 0)
     if step.plan:
         yield ScreenPart([Text(f"plan: {' ← '.join(step.plan)}", style="dim")])
-    if (line := infeasible_line(step)) is not None:
-        yield ScreenPart([line])
+    yield ScreenPart(infeasible_line(step))
 
 
 def _print(console: Console, parts: Sequence[ScreenPart], height: int | None) -> None:
@@ -317,13 +287,9 @@ def _folded(blocks: list[list[Text]], least: Sequence[int], height: int) -> list
         if not any(spare):
             break
         keep[spare.index(max(spare))] -= 1
-    return [
-        block if kept == len(block) else [*block[: kept - 1], _more(block, len(block) - kept + 1)]
-        for block, kept in zip(blocks, keep, strict=True)
-    ]
-
-
-def _more(block: Sequence[Text], count: int) -> Text:
-    first = block[0].plain
-    indent = first[: len(first) - len(first.lstrip())]
-    return Text(f"{indent}… {count} more {'line' if count == 1 else 'lines'}; {_UNFOLD}", style="dim")
+    for block, kept in zip(blocks, keep, strict=True):
+        if (left := len(block) - kept + 1) > 1:
+            first = block[0].plain
+            indent = first[: len(first) - len(first.lstrip())]
+            block[kept - 1 :] = [Text(f"{indent}… {left} more lines; {_UNFOLD}", style="dim")]
+    return blocks

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,7 +83,7 @@ def view(
             complain(f"note: whoever reaches {host} can read this report")
         name = f"[{host}]" if ":" in host else host
         say(f"{found} is at http://{name}:{server.server_port}/ until Ctrl-C")
-        flush((sys.stdout,))
+        flush()
         server.serve_forever(poll_interval=0.1)
 
 
@@ -112,8 +111,7 @@ def table(
     """Print one of the paper's tables from runs or a study."""
     gather, table, tables = needs_extra("gather", "table", "tables")
     told: set[str] = set()
-    for evidence in gather.gather(inputs):
-        comparison = evidence.comparison
+    for comparison in gather.gather(inputs):
         made = (
             tables.all_tables(comparison, with_published=published)
             if name == "all"

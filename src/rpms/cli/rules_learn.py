@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +21,9 @@ from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.tool_rules import learn_tools
 from rpms.learn.verify import Verification, recorded, table, verify
+from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
+from rpms.report.table import grid
 from rpms.store.evidence import Label, counts_of, evidence_file
 from rpms.store.manuals import manual_text, read_manual
 from rpms.store.traces import traces_file
@@ -90,71 +92,53 @@ def learn(
             )
     except KeyboardInterrupt:
         kept = f"; {traces_file(out)} keeps what was explored, and the same command goes on from there" if tasks else ""
-        complain(f"rpms: stopped{kept}")
-        raise typer.Exit(130) from None
-    for line in _report(result, out):
-        console.print(line, markup=False, highlight=False)
+        raise Interrupted(f"stopped{kept}") from None
+    say("\n".join(_report(result, out)))
     console.print(_table(result.verification))
     if memory is not None:
         count = write_experience(memory, found, read_manual(universal_tier(), manual_text(out)), result.traces)
-        console.print(f"{count} entries in {memory}", markup=False, highlight=False)
+        say(f"{count} entries in {memory}")
 
 
-def _report(result: RulesLearned, out: Path) -> list[str]:
+def _report(result: RulesLearned, out: Path) -> Iterator[str]:
     """Lines that tell what was learned and what stays open."""
     learned, evidence = result.learned, result.evidence
     goals = len(learned.goals) + len(learned.scoring)
     found = f"{len(learned.actions)} actions, {goals} goal types, {len(learned.localities)} kinds with places"
-    lines = [f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"]
+    yield f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"
     for action in learned.actions:
         sure, unsure = (len(action.labelled(label)) for label in (Label.NECESSARY, Label.POSSIBLE))
         line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; needs: {sure} certain"
         line += f", {unsure} possible" if unsure else ""
         line += "; never refused, so what it needs is unknown" if not action.refusals else ""
-        line += f"; {action.unexplained} refusals unexplained" if action.unexplained else ""
-        lines.append(line)
-        lines += [
-            f"    {each.name}: a table of names, unknown for any other name" for each in action.tables if each.of_names
-        ]
-    lines += [
-        f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
-        for goal in learned.goals
-    ]
+        yield line + (f"; {action.unexplained} refusals unexplained" if action.unexplained else "")
+        for each in action.tables:
+            if each.of_names:
+                yield f"    {each.name}: a table of names, unknown for any other name"
+    for goal in learned.goals:
+        yield f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
     for type_ in learned.scoring:
         deeds = [each for each in learned.processes if str(each.schema.preconditions[-1]) == f"goal_type({type_})"]
         said = "; ".join(f"{each.schema.syntax[0]} ({each.support.confirmed} times)" for each in deeds)
-        lines.append(f"  goal {type_}: do what scores: {said}")
+        yield f"  goal {type_}: do what scores: {said}"
     if evidence.undetermined:
         share = 100 * evidence.undetermined / evidence.steps
-        lines.append(
-            f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) ended both ways on the same facts"
-        )
-    lines += [f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out]
-    lines += [
-        f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits
-    ]
-    lines += [
-        f"NO GOAL for {goal.type}: {' and '.join(sorted(map(str, goal.state)))} held in {len(goal.refuted)} states in "
-        f"which the game went on, such as {goal.refuted[0].episode} step {goal.refuted[0].step}"
-        for goal in learned.refuted
-    ]
-    lines += result.played
-    lines += [
-        f"kept although wrong: {each.clause} blocks `{each.command}`, which the world allowed"
-        for each in result.verification.blocked[:_MOST_SAID]
-    ]
-    lines.append(f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside for testing:")
-    return lines
+        yield f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) ended both ways on the same facts"
+    yield from (f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out)
+    yield from (f"edited: {'/'.join((*each.at, each.key))}: {each.text or 'it'} {each.note}" for each in result.edits)
+    for refuted in learned.refuted:
+        held = f"{' and '.join(sorted(map(str, refuted.state)))} held in {len(refuted.refuted)} states"
+        first = f"{refuted.refuted[0].episode} step {refuted.refuted[0].step}"
+        yield f"NO GOAL for {refuted.type}: {held} in which the game went on, such as {first}"
+    yield from result.played
+    for blocked in result.verification.blocked[:_MOST_SAID]:
+        yield f"kept although wrong: {blocked.clause} blocks `{blocked.command}`, which the world allowed"
+    yield f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside for testing:"
 
 
 def _table(found: Verification) -> Table:
     head, *rows = table(found)
-    shown = Table()
-    for place, name in enumerate(head):
-        shown.add_column(name, justify="right" if place else "left")
-    for row in rows:
-        shown.add_row(*row)
-    return shown
+    return grid(head, rows)
 
 
 def check_against(
@@ -171,16 +155,13 @@ def check_against(
     found = find_world(name) if world or text is None else world_named(name, file)
     whole = manual_of(found, choose_manual(file)) if text is not None else manual_of(found)
     result = verify(whole, found, recorded(found, runs))
-    console = make_console(soft_wrap=True)
-    console.print(f"{manual} on {result.episodes:,} episodes, {result.steps:,} steps", markup=False, highlight=False)
-    console.print(_table(result))
+    say(f"{manual} on {result.episodes:,} episodes, {result.steps:,} steps")
+    make_console(soft_wrap=True).print(_table(result))
     for blocked in result.blocked[:_MOST_SAID]:
         where = f"{blocked.witness.episode} step {blocked.witness.step}"
-        console.print(f"blocked `{blocked.command}` for {blocked.clause} ({where})", markup=False, highlight=False)
-    if result.unknown:
-        words = ", ".join(f"{word} {count}" for word, count in result.unknown.most_common(8) if count)
-        if words:
-            complain(f"note: the world accepted commands that the manual does not have: {words}")
+        say(f"blocked `{blocked.command}` for {blocked.clause} ({where})")
+    if words := ", ".join(f"{word} {count}" for word, count in result.unknown.most_common(8) if count):
+        complain(f"note: the world accepted commands that the manual does not have: {words}")
 
 
 def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path | None = None) -> None:

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from rpms.cli import options
-from rpms.cli.options import Resources
-from rpms.cli.screen import complain, make_console
+from rpms.cli.playing import RunOptions
+from rpms.cli.screen import make_console, say
 from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
-from rpms.play.epochs import Trials, agreement, play_controls, run_epochs, run_trials
+from rpms.play.epochs import Agreement, Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.limits import Spending, spending
-from rpms.play.plan import RunPlan, plan_run
+from rpms.play.plan import RunPlan
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, Listener
+from rpms.play.run import How, Listener
 from rpms.play.settings import Settings
 from rpms.play.tasks import TaskPart
+from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary, lack_of_room
 from rpms.worlds.base import games_won
@@ -37,85 +36,70 @@ from rpms.worlds.registry import find_world
 _ERRORS_SHOWN = 3
 
 
-def run_split(
-    *,
-    world: str,
-    out: Path | None,
-    engine: str,
-    model: str,
-    parameter: list[str] | None,
-    epochs: int,
-    stuck_after: int,
-    retry_errors: bool,
-    option: list[str] | None,
-    part: str,
-    resources: Resources,
-    settings: Settings,
-) -> None:
+def main(given: RunOptions) -> None:
     """`rpms run`, once its options are read."""
+    world, model, resources, settings = given.world, given.model, given.resources, given.settings
     found = find_world(world)
-    condition = settings.condition_value()
-    options.refuse_choosing_without_menu(condition.enforcement, model)
+    options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
     player = resources.player()
     try:
-        dealt = TaskPart.read(part)
+        dealt = TaskPart.read(given.part)
     except ValueError as error:
         raise InputError(f"--part {error}") from None
-    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option), dealt.of_list)
-    terms = options.terms_of(settings, found, model, resources.base_url)
-    terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
-    terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
-    terms["open_reader"] = resources.reader(world, settings)
-    opened = resources.model(model, world, settings)
-    plan = plan_run(found, model, opened, split=settings.split, tasks=tasks, setting=setting, **terms)
+    base = options.make_setting(found, resources.data, given.engine, given.option)
+    tasks, setting = settings.tasks(found, base, dealt.of_list)
+    opened, window = resources.model(model, world, settings), resources.window(model, settings)
+    plan = settings.plan(
+        found,
+        model,
+        opened,
+        window.tokens,
+        tasks=tasks,
+        setting=setting,
+        memory=options.memory_of(settings, found, model),
+        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, given.parameter or ()))),
+        stuck_after=given.stuck_after,
+    )
     split = settings.split or found.splits[0]
-    out = out or default_folder(world, split if dealt.of == 1 else f"{split}-{part}", model, settings)
+    out = given.out or default_folder(world, split if dealt.of == 1 else f"{split}-{given.part}", model, settings)
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
-    meter = resources.meter({model: known})
+    how = How(retry_errors=given.retry_errors, engine=player, price=known, meter=resources.meter({model: known}))
     resources.check(opened, begun=RunFolder(out).begun)
-    options.note_knowledge(settings, found, model, resources.base_url)
-    options.note_idle_mask(settings, plan.memory)
-    options.note_idle_parts(found, condition.enforcement)
-    options.note_free_actions(condition.enforcement, model)
+    options.note_knowledge(settings, plan, window)
     console = make_console()
 
     def listen(trial: int) -> Listener:
         if trial:
-            console.print(f"trial {trial}, of the tasks not won so far")
+            say(f"trial {trial}, of the tasks not won so far")
         return progress(console, known)
 
     def run_one(plan: RunPlan, folder: Path) -> Trials:
-        if epochs > 1:
-            console.print(f"epoch {plan.epoch} of {epochs}", markup=False)
-        trials = run_trials(
-            plan, folder, resources.workers, listen, retry_errors=retry_errors, engine=player, price=known, meter=meter
-        )
+        if given.epochs > 1:
+            say(f"epoch {plan.epoch} of {given.epochs}")
+        trials = run_trials(plan, folder, resources.workers, listen, **how)
         print_summary(console, trials.summaries[0], spending(RunFolder(folder)))
         for line in trial_lines(trials) if plan.method.question else ():
-            console.print(line, markup=False, soft_wrap=True)
+            say(line)
         return trials
 
-    try:
-        summaries = [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]
-        controls = play_controls(plan, out, resources.workers, player)
-    except Interrupted as stop:
-        complain(f"rpms: {stop}")
-        raise typer.Exit(130) from None
-    if agreed := agreement([{row.task: row.won for row in summary.rows} for summary in summaries]):
-        console.print(agreed.text(), markup=False, soft_wrap=True)
-    _caveats(console, plan, controls)
-    console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
+    summaries = [trials.summaries[0] for trials in run_epochs(plan, out, given.epochs, run_one)]
+    controls = play_controls(plan, out, resources.workers, player)
+    agreed = agreement([{row.task: row.won for row in summary.rows} for summary in summaries])
+    for line in _remarks(plan, controls, agreed):
+        say(line)
+    say(f"episodes are in {out}")
     if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
         raise typer.Exit(1)
 
 
-def _caveats(console: Console, plan: RunPlan, controls: Mapping[str, RunSummary]) -> None:
-    """Say what others win from the same menus, and that tasks were among those learned from."""
+def _remarks(plan: RunPlan, controls: Mapping[str, RunSummary], agreed: Agreement | None) -> Iterator[str]:
+    """Agreement of epochs, wins of others from the same menus, and tasks that the memory was learned from."""
+    if agreed is not None:
+        yield agreed.text()
     for name, each in controls.items():
-        console.print(f"from such menus {name} won {each.won} of {each.total}", markup=False)
+        yield f"from such menus {name} won {each.won} of {each.total}"
     if plan.overlap:
-        shared = f"{len(plan.overlap)} of {len(plan.tasks)} tasks"
-        console.print(f"WARNING: the memory was learned from {shared} that were played", markup=False, soft_wrap=True)
+        yield f"WARNING: the memory was learned from {len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
 
 
 def trial_lines(trials: Trials) -> list[str]:
@@ -162,26 +146,15 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     by_type: dict[str, list[EpisodeRow]] = defaultdict(list)
     for row in summary.rows:
         by_type[row.type].append(row)
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("type", no_wrap=True, overflow="ellipsis")
-    for heading in ("won", "success", "score", "steps", "infeas."):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for name in sorted(by_type):
-        table.add_row(Text(name), *_cells(by_type[name]))
+    rows: list[Sequence[str | TableCell]] = [(name, *_cells(by_type[name])) for name in sorted(by_type)]
     if len(by_type) != 1:
-        table.add_row("all", *_cells(list(summary.rows)), style="bold")
-    console.print(table)
+        rows.append([TableCell(text, strong=True) for text in ("all", *_cells(summary.rows))])
+    console.print(grid(("type", "won", "success", "score", "steps", "infeas."), rows))
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
-    lines = (
-        *by_game(summary),
-        *infeasible(summary),
-        *interventions(summary),
-        *(f"WARNING: {words}" for words in lack_of_room(summary.rows)),
-        *spending_lines(spent),
-    )
-    for line in lines:
+    warnings = (f"WARNING: {words}" for words in lack_of_room(summary.rows))
+    for line in (*_counts(summary), *warnings, *spending_lines(spent)):
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for error in errors[:_ERRORS_SHOWN]:
@@ -190,26 +163,18 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
         console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
 
 
-def by_game(summary: RunSummary) -> list[str]:
-    """Games won in all their sentences and in some, where each sentence is a task; nothing where none is."""
-    found = games_won((row.task, row.won) for row in summary.rows)
-    return [f"games: {found[0]} of {found[2]} won in every sentence, {found[1]} in at least one"] if found else []
-
-
-def infeasible(summary: RunSummary) -> list[str]:
-    """Count of refused actions, and of those the manual could have foretold; empty for none."""
-    count, foreseeable = summary.infeasible, sum(row.foreseeable for row in summary.rows)
-    return [f"infeasible: {count:,} of {summary.steps:,} actions, {foreseeable:,} of them foreseeable"] if count else []
-
-
-def interventions(summary: RunSummary) -> list[str]:
-    """Count of re-asks by the guard, and of actions that were not the model's own."""
-    lines = []
-    if reasks := sum(row.reasks for row in summary.rows):
-        lines.append(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
-    if replaced := sum(row.replaced for row in summary.rows):
-        lines.append(f"replaced: {replaced:,} of {summary.steps:,} actions were not the model's own")
-    return lines
+def _counts(summary: RunSummary) -> Iterator[str]:
+    """Games won in all their sentences, refused actions, re-asks and replaced actions, as far as there are any."""
+    if found := games_won((row.task, row.won) for row in summary.rows):
+        yield f"games: {found[0]} of {found[2]} won in every sentence, {found[1]} in at least one"
+    steps, names = summary.steps, ("infeasible", "foreseeable", "reasks", "replaced")
+    refused, foreseeable, reasks, replaced = (sum(getattr(row, name) for row in summary.rows) for name in names)
+    if refused:
+        yield f"infeasible: {refused:,} of {steps:,} actions, {foreseeable:,} of them foreseeable"
+    if reasks:
+        yield f"re-asks: {reasks:,} ({reasks / max(1, steps):.2f} a step)"
+    if replaced:
+        yield f"replaced: {replaced:,} of {steps:,} actions were not the model's own"
 
 
 def spending_lines(spent: Spending) -> list[str]:
@@ -225,7 +190,7 @@ def spending_lines(spent: Spending) -> list[str]:
     return lines
 
 
-def _cells(rows: list[EpisodeRow]) -> list[str]:
+def _cells(rows: Sequence[EpisodeRow]) -> list[str]:
     count, steps = len(rows), sum(row.steps for row in rows)
     won = sum(row.won for row in rows)
     return [

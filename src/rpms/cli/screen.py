@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -100,11 +100,10 @@ def _is_open(number: int) -> bool:
     return True
 
 
-def flush(streams: Iterable[Any]) -> None:
+def flush() -> None:
     """Write what is still to be written; OSError where it cannot be."""
-    for stream in streams:
-        if stream is not None and not stream.closed:
-            stream.flush()
+    if sys.stdout is not None and not sys.stdout.closed:
+        sys.stdout.flush()
 
 
 def silence_stdout() -> None:

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from rpms.cli import options, playing
-from rpms.cli.knobs import with_settings
+from rpms.cli.knobs import option
 from rpms.cli.options import Resources
-from rpms.cli.playing import with_resources
+from rpms.cli.playing import StudyOptions
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
+from rpms.core.proportion import wilson
 from rpms.core.usage import Price
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.epochs import CONTROLS, FOLDER
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, Listener
-from rpms.play.settings import Settings
+from rpms.play.run import How, Listener
+from rpms.report.table import TableCell, grid
 from rpms.store.experience import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study, estimates_table, results_table
+from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, Estimate, estimate_study
 from rpms.study.read import find_study, read_study, shipped_studies
-from rpms.study.run import Cell, Means, StudyLayout, plan_round, run_study
+from rpms.study.run import Means, Result, StudyLayout, plan_round, run_study
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world, world_named
 
@@ -43,16 +46,7 @@ _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 _WIDTH = 120
 """Least width of tables off a terminal: as `rpms table` prints them, no number cut off."""
 
-WorldFolder = Annotated[
-    str | None, typer.Option(help="The study's world by its folder, where it is not installed; its code runs.")
-]
-PartModules = Annotated[
-    list[str] | None,
-    typer.Option(help="A module whose parts the study names; its code runs.", metavar="MODULE", show_default=False),
-]
-StudyArgument = Annotated[
-    Path, typer.Argument(help="A study's file, or a name that `rpms study list` prints.", show_default=False)
-]
+app.command("run")(playing.command_of("study", playing.StudyOptions))
 
 
 @app.command("list")
@@ -65,57 +59,33 @@ def list_studies() -> None:
 
 
 @app.command("show")
-def show_study(file: StudyArgument) -> None:
+def show_study(file: playing.StudyFile) -> None:
     """Print a study's file: its tasks, conditions and tables, to read or to save and change."""
     say(read_text(find_study(file)).rstrip("\n"))
 
 
-@app.command("run")
-@with_settings(without=("condition", "arbitration", "state_filter"))
-@with_resources
-def run_file(
-    file: StudyArgument,
-    out: Annotated[Path | None, typer.Option(help="The study's folder; by default results/NAME.")] = None,
-    model: Annotated[
-        list[str] | None, typer.Option(help="One or more models, instead of the study's own.", show_default=False)
-    ] = None,
-    pool: Annotated[
-        Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
-    ] = None,
-    world: WorldFolder = None,
-    parts: PartModules = None,
-    only: Annotated[
-        str,
-        typer.Option(help="Only conditions of these names; * stands for any text, several with ;", metavar="NAME;…"),
-    ] = "",
-    epochs: playing.Epochs = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
-    report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
-    *,
-    resources: Resources,
-    settings: Settings,
-) -> None:
-    """Run what is missing of a study and print its results; the same command continues where it stopped.
-
-    A setting given here overrides the file's, in every condition and in learning.
-    """
-    file = find_study(file)
-    if world is not None:
-        find_world(world)
-    study = read_study(file, parts or ()).under(settings).only(only)
+def main(given: StudyOptions) -> None:
+    """`rpms study run`, once its options are read."""
+    resources, settings, epochs = given.resources, given.settings, given.epochs
+    file = find_study(given.file)
+    if given.world is not None:
+        find_world(given.world)
+    study = read_study(file, given.parts or ()).under(settings).only(given.only)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
-    models = study.models_to_run(model or ())
-    folder = out or Path("results", file.stem)
-    layout = StudyLayout(folder, pool or folder)
+    models = study.models_to_run(given.model or ())
+    folder = given.out or Path("results", file.stem)
+    layout = StudyLayout(folder, given.pool or folder)
     console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
     asked = dict.fromkeys((*models, *filter(None, (study.learner(name) for name in models))))
     prices = {name: resources.price_of(name) for name in asked}
-    _note_idle_parts(study)
-    means = replace(_means(study, console, resources, prices), epochs=epochs)
-    if dry_run:
+    conditions = [case.condition for case in study.cases]
+    conditions += [study.learning.condition(1)] if study.learning is not None else []
+    options.note_idle_parts(world_named(study.world, study.file), [each.enforcement for each in conditions])
+    means = _means(study, console, resources, prices, epochs)
+    if given.dry_run:
         estimates = estimate_study(study, models, means, layout)
         console.print(estimates_table(estimates, prices))
         answers = sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
@@ -133,25 +103,23 @@ def run_file(
         return
     for name in asked:
         resources.check(_named(study, resources, name), begun=layout.begun(name))
-    try:
-        results = run_study(study, models, means, layout, lambda cell, again: _tell(console, cell, again=again))
-    except Interrupted as stop:
-        complain(f"rpms: {stop}")
-        raise typer.Exit(130) from None
+    results = run_study(study, models, means, layout, say)
     console.print()
     console.print(results_table(results))
-    if report:
+    if given.report:
         _report(console, folder, study, models)
     console.print()
-    _announce(console, study, models)
-    console.print(f"runs and index: {folder}", markup=False, soft_wrap=True)
+    console.print(Text(study.title, style="bold"))
+    if about := study.about_of(*models):
+        console.print(Text(about))
+    say(f"runs and index: {folder}")
 
 
 @app.command("check")
 def check(
     files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
-    world: WorldFolder = None,
-    parts: PartModules = None,
+    world: Annotated[str | None, option("world", "study")] = None,
+    parts: Annotated[list[str] | None, option("parts")] = None,
 ) -> None:
     """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
     if world is not None:
@@ -160,13 +128,6 @@ def check(
         study = read_study(file, parts or ())
         world_named(study.world, study.file)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
-
-
-def _note_idle_parts(study: Study) -> None:
-    enforcements = [case.condition.enforcement for case in study.cases]
-    if study.learning is not None:
-        enforcements.append(study.learning.condition(1).enforcement)
-    options.note_idle_parts(world_named(study.world, study.file), *enforcements)
 
 
 def _rehearsed(study: Study, data: Path | None) -> Study:
@@ -186,66 +147,43 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
     return study
 
 
-def _announce(console: Console, study: Study, models: Sequence[str]) -> None:
-    console.print(Text(study.title, style="bold"))
-    if about := study.about_of(*models):
-        console.print(Text(about))
-
-
-def _tell(console: Console, cell: Cell, *, again: bool) -> None:
-    if again:
-        console.print(f"{cell.model}, {cell.case.name}: the same run as before", markup=False)
-
-
 def _named(study: Study, resources: Resources, model: str) -> NamedModel:
     named = resources.model(model, study.world, study.cases[0].settings)
     learns = study.learning is not None and model == study.learning.model
     return replace(named, record=None) if learns and parse_model_name(model).provider.backend in NO_LLM else named
 
 
-def _means(study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None]) -> Means:
+def _means(
+    study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None], epochs: int
+) -> Means:
     world = world_named(study.world, study.file)
     setting = options.make_setting(world, resources.data, study.engine, None)
     engine, meter = resources.player(), resources.meter(prices)
-    windows: dict[tuple[str, int | None], int] = {}
 
-    def window(model: str, settings: Settings) -> int:
+    @cache
+    def window(model: str, given: int | None) -> int:
         """Asked, and assumed where it must be, once a model."""
-        key = (model, settings.context)
-        if key not in windows:
-            found = context_window(model, settings.context, resources.base_url)
-            windows[key] = found.tokens
-            if found.note:
-                complain(f"note: {model}: {found.note}")
-        return windows[key]
+        found = context_window(model, given, resources.base_url)
+        if found.note:
+            complain(f"note: {model}: {found.note}")
+        return found.tokens
 
     def listen(what: str) -> Listener:
-        console.print(what, markup=False)
+        say(what)
         return progress(console, prices.get(what.rpartition(", ")[0]))
 
     def gather(folders: Sequence[Path], played: RunPlan) -> Experience:
-        answering = played.open_model()
-        try:
+        with closing(played.open_model()) as answering:
             runs = [RunFolder(folder) for folder in folders]
             return gather_experience(runs, world.name, answering, played.decoding, played.sources.context)
-        finally:
-            answering.close()
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
         play = plan_round(study, learning, 1, model, means)
         first, later = learning.condition(1), learning.condition(2)
         plan = LearningPlan(play, learning.rounds, first, later, harvest=learning.settings.harvesting)
-        rounds = learn(
-            plan,
-            out,
-            resources.workers,
-            lambda number: listen(f"{model}, learning round {number}"),
-            engine=engine,
-            price=prices.get(model),
-            meter=meter,
-        )
-        for line in learned(rounds):
-            console.print(line, markup=False, soft_wrap=True)
+        how = How(engine=engine, price=prices.get(model), meter=meter)
+        rounds = learn(plan, out, resources.workers, lambda number: listen(f"{model}, learning round {number}"), **how)
+        say("\n".join(learned(rounds)))
         return {result.number: result.file for result in rounds}
 
     means = Means(
@@ -253,13 +191,14 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
         setting,
         partial(_named, study, resources),
         learn_first,
-        window,
+        lambda model, settings: window(model, settings.context),
         workers=resources.workers,
         engine=engine,
         listener=listen,
         prices=prices,
         gather=gather,
         meter=meter,
+        epochs=epochs,
     )
     return means
 
@@ -273,11 +212,11 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
         from rpms.report.table import terminal, without_notes  # noqa: PLC0415
         from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:
-        console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
+        say(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'")
         return
     try:
-        every = [evidence.comparison for evidence in gather([folder])]
-        comparisons = [each for each in every if not each.model or each.model in models]  # others were printed before
+        # those of other models were printed before
+        comparisons = [each for each in gather([folder]) if not each.model or each.model in models]
         wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
@@ -289,10 +228,85 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
                     console.print(Text(shown), soft_wrap=name not in _SHOWN_ALREADY)
         notes = [note for comparison in comparisons for note in omissions(comparison) if note not in told]
         for line in dict.fromkeys((*notes, *(line for comparison in comparisons for line in left_out(comparison)))):
-            console.print()
-            console.print(line, markup=False, soft_wrap=True)
+            say(f"\n{line}")
         written = write_report([folder], folder / "report", title=study.title)
     except InputError as error:
-        console.print(f"no page: {error}", markup=False, soft_wrap=True)
+        say(f"no page: {error}")
         return
-    console.print(f"tables, figures and every episode: {written.page}", markup=False, soft_wrap=True)
+    say(f"tables, figures and every episode: {written.page}")
+
+
+def _mean(numbers: Sequence[int]) -> str:
+    return f"{sum(numbers) / len(numbers):.1f}" if numbers else "-"
+
+
+def _won_from_menus(control: str, result: Result) -> str:
+    folder = RunFolder(result.folder / FOLDER / control)
+    return f"{(found := folder.summary()).won}/{found.total}" if folder.begun else "-"
+
+
+Columns = Mapping[str, Callable[[Result], str]]
+_WON: Columns = {
+    "rules": lambda result: "ON" if result.case.condition.rules else "OFF",
+    "mem.": lambda result: "ON" if result.case.condition.memory else "OFF",
+    "entries": lambda result: str(len(result.plan.memory)) if result.case.condition.memory else "-",
+    "won": lambda result: f"{result.summary.won}/{result.summary.total}",
+    "success": lambda result: f"{result.summary.won / result.summary.total:.1%}",
+    "95% interval": lambda result: "–".join(
+        f"{100 * end:.1f}" for end in wilson(result.summary.won, result.summary.total)
+    ),
+}
+"""A task that was not played counts as not won."""
+_WAY: Columns = {
+    "steps": lambda result: _mean([row.steps for row in result.summary.rows]),
+    "if won": lambda result: _mean([row.steps for row in result.summary.rows if row.won]),
+    "infeas.": lambda result: f"{result.summary.infeasible / steps:.1%}" if (steps := result.summary.steps) else "-",
+}
+_SCORES: Columns = {
+    "score ≥ 0": lambda result: f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}",
+    "raw score": lambda result: f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}",
+}
+_MENUS: Columns = {name.removeprefix("menu-"): partial(_won_from_menus, name) for name in CONTROLS}
+"""Wins from the same menus, at random and by their best entry."""
+
+
+def results_table(results: Sequence[Result]) -> RenderableType:
+    """The conditions of each model: switches, success, steps, infeasible actions; scores in a table below."""
+    shown: list[RenderableType] = []
+    for model in dict.fromkeys(result.model for result in results):
+        of_model = [result for result in results if result.model == model]
+        scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
+        menus = _MENUS if any("-" not in cell(result) for result in of_model for cell in _MENUS.values()) else {}
+        parts = (_WON, {**_WAY, **_SCORES, **menus}) if scored else ({**_WON, **_WAY, **menus},)
+        for number, columns in enumerate(parts):
+            rows = [(result.case.name, *(cell(result) for cell in columns.values())) for result in of_model]
+            table = grid(("condition", *columns), rows, "" if number else model)
+            shown += [Text(), table] if number else [table]
+        unlearned = [each.case.name for each in of_model if each.case.condition.memory and not len(each.plan.memory)]
+        if unlearned:
+            shown.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
+    return Group(*shown)
+
+
+def estimates_table(estimates: Sequence[Estimate], prices: Mapping[str, Price | None]) -> RenderableType:
+    """Table of the episodes, tokens and US dollars still to come, with a sum."""
+    one = len({each.model for each in estimates}) == 1
+    rows: list[Sequence[str | TableCell]] = []
+    for each in estimates:
+        usage, by = each.usage, "another run" if each.shared else "episodes" if each.measured else "guess"
+        what = each.what if one else f"{each.model}, {each.what}"
+        tokens = (usage.prompt_tokens, usage.completion_tokens) if each.left else (0, 0)
+        rows.append(
+            (what, f"{each.left} of {each.episodes}", *_amounts(*tokens, each.cost(prices.get(each.model))), by)
+        )
+    left = [each for each in estimates if each.left]
+    costs = [each.cost(prices.get(each.model)) for each in left]
+    read, written = (sum(getattr(each.usage, f"{kind}_tokens") for each in left) for kind in ("prompt", "completion"))
+    paid = None if None in costs else sum(filter(None, costs))
+    whole = ("all", str(sum(each.left for each in left)), *_amounts(read, written, paid), "")
+    rows.append([TableCell(text, strong=True) for text in whole])
+    return grid(("run", "to play", "tokens read", "written", "US$", "by"), rows)
+
+
+def _amounts(read: int, written: int, cost: float | None) -> tuple[str, ...]:
+    return f"{read:,}", f"{written:,}", "unknown" if cost is None else f"{cost:.2f}"

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from rpms.cli import options, playing
+from rpms.cli.models import ready_cell
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.names import nearest
 from rpms.play.sources import manual_of
+from rpms.report.table import TableCell, grid
 from rpms.store.files import write_folder
 from rpms.store.prompts import prompts_text
 from rpms.worlds.base import World
@@ -33,10 +34,7 @@ def list_worlds(context: typer.Context) -> None:
     """List the worlds, and what has to be installed before one can be played."""
     if context.invoked_subcommand is not None:
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("world", "ready", "splits", "engines", "steps"):
-        table.add_column(heading, overflow="fold")
-    problems = []
+    rows, problems = list[tuple[str | TableCell, ...]](), list[str]()
     for name in world_names():
         try:
             world = _finished(name)
@@ -45,11 +43,10 @@ def list_worlds(context: typer.Context) -> None:
             continue
         if missing := world.not_installed():
             problems.append(f"{name}: {missing}")
-        ready = Text("no", style="dim") if missing else Text("yes", style="green")
         cells = (", ".join(world.splits), ", ".join(world.engines), str(world.step_budget))
-        table.add_row(Text(name), ready, *map(Text, cells))
+        rows.append((name, ready_cell(ready=not missing), *cells))
     console = make_console()
-    console.print(table)
+    console.print(grid(("world", "ready", "splits", "engines", "steps"), rows, words=5))
     for problem in problems:
         console.print(Text(problem, style="red"), soft_wrap=True)
 

@@ -20,6 +20,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.episode import Play
+from rpms.play.step import Player
 from rpms.worlds.base import World, lacking
 
 
@@ -361,7 +362,7 @@ def planner(subject: Subject) -> str:
 
     for task in (walk.task for walk in subject.walks):
         with subject.opened(task) as game:
-            play = Play(world, game, task, mind, FunctionModel(answer), Decoding(), world.step_budget)
+            play = Play(Player(world, mind, FunctionModel(answer), Decoding()), game, task, world.step_budget)
             while play.ending is None:
                 play.step()
         require(play.ending is not Ending.WORLD_ERROR, f"{task.id}: {play.error}")

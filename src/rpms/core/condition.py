@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
@@ -19,6 +20,7 @@ from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual, Tier
 from rpms.core.seams import Seams, judged_by
+from rpms.core.verdict import Candidate
 from rpms.core.wording import PromptStyle, Wording
 
 
@@ -100,10 +102,10 @@ class Knowledge:
     """The manual to plan with, if it says more than `manual`; never shown in a prompt."""
 
 
-_JUDGEMENTS = {
-    JudgedBy.ENTRY: partial(arbitrate),
+_JUDGEMENTS: Mapping[JudgedBy, Callable[..., Iterator[Candidate]]] = {
+    JudgedBy.ENTRY: arbitrate,
     JudgedBy.HERE: partial(arbitrate, by=judge_here),
-    JudgedBy.ACTION: partial(arbitrate_by_action),
+    JudgedBy.ACTION: arbitrate_by_action,
 }
 
 

@@ -25,6 +25,7 @@ from rpms.models.base import Answer, Decoding, Request, ShorteningModel
 from rpms.play.episode import Play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.store.memories import read_memory
 
 try:
@@ -122,11 +123,8 @@ def player(
             model = ShorteningModel(_Asked(get_model()))
             play = await to_thread.run_sync(
                 lambda: Play(
-                    *(found, game, chosen, mind, model, decoding, episodes.max_steps),
-                    episode_id=chosen.id,
-                    method=method,
-                    repair=condition.repair,
-                    calls=condition.calls,
+                    Player(found, mind, model, decoding, method, condition.repair, condition.calls),
+                    *(game, chosen, episodes.max_steps),
                 )
             )
             while play.ending is None:

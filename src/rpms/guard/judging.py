@@ -230,7 +230,7 @@ def judge(
         if found is None or found.rule in mended:
             break
         mended[found.rule] = found
-        changed = changed.about(replace(changed.call, arguments={**changed.call.arguments, **found.sets}))
+        changed = replace(changed, call=replace(changed.call, arguments={**changed.call.arguments, **found.sets}))
     ruling = _judge(changed, rules, approved=approved)
     if not mended or not ruling.goes_on:
         return changed, ruling

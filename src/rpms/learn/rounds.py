@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count, takewhile
 from pathlib import Path
+from typing import Unpack
 
 from rpms.core.condition import FULL, RULES_ONLY, Condition
 from rpms.core.episode import Episode
@@ -26,7 +27,6 @@ from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, Origin, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
-from rpms.core.usage import Price
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
@@ -34,10 +34,8 @@ from rpms.learn.corrections import worded_by
 from rpms.learn.harvest import harvest_by
 from rpms.models.base import Model
 from rpms.play.knob_values import Part, name_of
-from rpms.play.limits import Meter
 from rpms.play.plan import OpenModel, RunPlan
-from rpms.play.run import Listener, MakeEngine, check_workers, run
-from rpms.play.seat import Threads
+from rpms.play.run import How, Listener, check_workers, run
 from rpms.play.settings import AS_PAPER
 from rpms.play.sources import ManualChoice, manual_of
 from rpms.store.files import read_text, remove_leftovers, write_whole
@@ -113,7 +111,7 @@ class LearningPlan:
             play.remembering(memory),
             condition=self.later if after else self.first,
             decoding=decoding,
-            seed=play.seed + (after if play.sources.recalling.mask else 0),
+            seed=play.seed + (after if play.sources.retrieval(play.world).mask else 0),
             keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words, self.harvest)},
             harvest=name_of(self.harvest),
             method=play.method.once("learning plays each task once a round"),
@@ -154,11 +152,9 @@ def learn(
     workers: int | None = None,
     listener: Callable[[int], Listener] | None = None,
     *,
-    engine: MakeEngine = Threads,
     after: Callable[[Round], None] | None = None,
     empty: bool = True,
-    price: Price | None = None,
-    meter: Meter | None = None,
+    **how: Unpack[How],
 ) -> tuple[Round, ...]:
     """Learn into a frozen memory, with snapshots beside it; the same call continues. `empty`: it may learn nothing."""
     if plan.rounds < 1:
@@ -176,7 +172,7 @@ def learn(
         folder = round_folder(out, number)
         round_plan = plan.run_plan(number, memory)
         listening = listener(number) if listener is not None else None
-        summary = run(round_plan, folder, workers, listening, engine=engine, price=price, meter=meter)
+        summary = run(round_plan, folder, workers, listening, **how)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
         entries, aside = set_aside(merge(memory.entries, *fresh), audited.harmful if audited else {}, aside)
@@ -200,7 +196,7 @@ def learn(
 
 def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit | None:
     """Audit of the rounds so far that hid some of their memory; nothing after a round that hid none."""
-    if not (played.condition.memory and played.memory.entries and played.sources.recalling.mask):
+    if not (played.condition.memory and played.memory.entries and played.sources.retrieval(plan.world).mask):
         return None
     folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
     with_memory = [each for each in folders if RunFolder(each).protocol.settings.get("retrieval")]

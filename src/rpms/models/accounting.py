@@ -42,9 +42,7 @@ def parse_price(text: str) -> Price:
 
 def cost(usage: Usage, price: Price | None) -> float | None:
     """US dollars paid for one answer: 0 where no provider was asked, None where the price is not known."""
-    if usage.requests == 0:
-        return 0.0
-    return list_cost(usage, price)
+    return list_cost(usage, price) if usage.requests else 0.0
 
 
 def list_cost(usage: Usage, price: Price | None) -> float | None:
@@ -52,12 +50,6 @@ def list_cost(usage: Usage, price: Price | None) -> float | None:
     if price is None:
         return None
     fresh = max(usage.prompt_tokens - usage.cached_tokens - usage.written_tokens, 0)
-    cached = price.prompt if price.cached is None else price.cached
-    written = price.prompt if price.written is None else price.written
-    total = (
-        fresh * price.prompt
-        + usage.cached_tokens * cached
-        + usage.written_tokens * written
-        + usage.completion_tokens * price.completion
-    )
-    return total / _MILLION
+    cached, written = (price.prompt if each is None else each for each in (price.cached, price.written))
+    prompt = fresh * price.prompt + usage.cached_tokens * cached + usage.written_tokens * written
+    return (prompt + usage.completion_tokens * price.completion) / _MILLION

@@ -105,21 +105,15 @@ def persevere(
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     """Seconds named by a Retry-After header, a number or an HTTP date; None where it is neither or means nothing."""
-    if not value:
-        return None
-    text = value.strip()
+    text = (value or "nan").strip()
     try:
         seconds = float(text)
     except ValueError:
         try:
             moment = parsedate_to_datetime(text)
-        except (TypeError, ValueError, OverflowError):
-            return None
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        try:
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-        except OverflowError:  # a time zone that leads out of the calendar
+        except (TypeError, ValueError, OverflowError):  # no date, or a time zone that leads out of the calendar
             return None
     return max(seconds, 0.0) if seconds <= LONGEST_RETRY else None  # not a number is no smaller than anything
 
@@ -264,11 +258,6 @@ def _parameter(error: Exception, text: str, parameters: Sequence[str]) -> str:
     named = getattr(error, "param", None)
     if isinstance(named, str) and named in parameters:
         return named
-    mentioned = [name for name in parameters if _place(name, text) >= 0]
-    return min(mentioned, key=lambda name: _place(name, text)) if mentioned else ""
-
-
-def _place(parameter: str, text: str) -> int:
-    """Position at which a text names a parameter, with blanks for its underscores or not; below 0 for none."""
-    found = re.search(rf"(?<![\w]){re.escape(parameter).replace('_', '[_ ]')}(?![\w])", text)
-    return found.start() if found else -1
+    # by its name in the text, with blanks for its underscores or not
+    names = {name: re.search(rf"(?<!\w){name.replace('_', '[_ ]')}(?!\w)", text) for name in parameters}
+    return min((found.start(), name) for name, found in names.items() if found)[1] if any(names.values()) else ""

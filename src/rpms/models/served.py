@@ -108,7 +108,7 @@ class ServedModel:
             failure: Exception
             for _ in range(len(self.adaptable) + 1):
                 requests += 1
-                reply = self._try(self._adapt(arguments, here))
+                reply = self._try(self._adapt(arguments, here)[0])
                 if isinstance(reply, Reply):
                     with self._lock:
                         self._answers += 1
@@ -133,7 +133,7 @@ class ServedModel:
         removed = () if (cleaned, ending) == (shortened, reply.finish) else ("a key was removed from the answer",)
         ending = "stop" if shortened != reply.text else one_line(ending, LONGEST_WORD)
         spent = replace(reply.usage, requests=requests, seconds=time.monotonic() - started)
-        return Answer(cleaned, spent, ending, (*self._notes(arguments, here), *reply.notes, *notes, *removed))
+        return Answer(cleaned, spent, ending, (*self._adapt(arguments, here)[1], *reply.notes, *notes, *removed))
 
     def _try(self, arguments: dict[str, Any]) -> Reply | Exception:
         """Send once. A failure is returned, so that no SDK exception, which may hold a key, is chained."""
@@ -158,19 +158,16 @@ class ServedModel:
             told = (self._endpoint, what, max(wait, 1.0), max(left, 1.0))
             _LOG.warning("%s: %s, trying again in %.0f s, giving up in %.0f s", *told)
 
-    def _adapt(self, arguments: Mapping[str, Any], here: Mapping[str, str | None]) -> dict[str, Any]:
-        with self._lock:
-            adapted = {**self._adapted, **here}
-        renamed = ((adapted.get(name, name), value) for name, value in arguments.items())
-        return {name: value for name, value in renamed if name is not None}
-
-    def _notes(self, arguments: Mapping[str, Any], here: Mapping[str, str | None]) -> tuple[str, ...]:
+    def _adapt(
+        self, arguments: Mapping[str, Any], here: Mapping[str, str | None]
+    ) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Arguments as this model takes them, and notes on what was left out or renamed."""
         with self._lock:
             adapted = {name: new for name, new in {**self._adapted, **here}.items() if name in arguments}
-        return tuple(
-            f"{name} sent as {new}" if new else f"{name} not sent: refused by this model"
-            for name, new in sorted(adapted.items())
-        )
+        renamed = ((adapted.get(name, name), value) for name, value in arguments.items())
+        told = {name: f"sent as {new}" if new else "not sent: refused by this model" for name, new in adapted.items()}
+        notes = tuple(f"{name} {what}" for name, what in sorted(told.items()))
+        return {name: value for name, value in renamed if name is not None}, notes
 
 
 def body_of(raw: Any) -> dict[str, Any]:

@@ -60,15 +60,12 @@ class _Stream:
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._inner.write(buffer, timeout=self._seconds(timeout))
 
-    def close(self) -> None:
-        self._inner.close()
-
     def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
         inner = self._inner.start_tls(ssl_context, server_hostname, self._seconds(timeout))
         return _Stream(inner, self._allowance)
 
-    def get_extra_info(self, info: str) -> Any:
-        return self._inner.get_extra_info(info)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
     def _seconds(self, timeout: float | None) -> float:
         left = self._allowance.deadline - time.monotonic()
@@ -90,11 +87,8 @@ class _Network:
             raise NotAllowed(f"the address is on another machine, and {FORBID_VARIABLE} forbids requests to those")
         return _Stream(stream, self._allowance)
 
-    def connect_unix_socket(self, *arguments: Any, **options: Any) -> _Stream:
-        return _Stream(self._inner.connect_unix_socket(*arguments, **options), self._allowance)
-
-    def sleep(self, seconds: float) -> None:
-        self._inner.sleep(seconds)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
 
 
 def _is_local(stream: Any) -> bool:
@@ -209,11 +203,9 @@ def _checked(status: int, body: bytes) -> bytes:
     try:
         loads(body)
     except NotJson as error:
-        if body.lstrip()[:1] in {b"{", b"["}:  # it would be JSON
-            if status in _OK:
-                raise BadResponse(f"the response cannot be read: {error}") from None
-            return b""
+        broken = body.lstrip()[:1] in {b"{", b"["}  # it would be JSON
         if status not in _OK:
-            return body.decode("utf-8", "replace").encode()
-        return body  # not JSON: the caller reports it
-    return body
+            return b"" if broken else body.decode("utf-8", "replace").encode()
+        if broken:
+            raise BadResponse(f"the response cannot be read: {error}") from None
+    return body  # what is not JSON, the caller reports

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
-from rpms.core.acting.enforcement import Calls, Repair
-from rpms.core.decide import Mind
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError
 from rpms.core.verdict import Mask
-from rpms.models.base import Decoding, Model
-from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
-from rpms.play.reading import Reads
+from rpms.play.methods import NOTHING, Reflection
 from rpms.play.step import Player
-from rpms.worlds.base import REQUEST, Game, Outcome, Task, World, act, start
+from rpms.worlds.base import REQUEST, Game, Outcome, Task, act, start
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
 """Observation for a model whose answer names no action."""
@@ -24,31 +21,24 @@ NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action
 class Play:
     """An episode in the making. `step` until `ending` is set; a caller with its own loop may stop at any time."""
 
-    world: World
+    player: Player
     game: Game
     task: Task
-    mind: Mind
-    model: Model
-    decoding: Decoding
     budget: int
     stuck_after: int = 0
     """End after so many failures of the same command in a row; 0 for never, which is the paper's protocol."""
     episode_id: str = ""
     seed: int = 0
     """Seed that draws hidden memories, together with the task."""
-    method: Method = METHODS[REACT]
-    reads: Reads | None = None
-    """Reader of goals in a person's words; by default the model that plays."""
     brought: Reflection = NOTHING
     """Texts carried from earlier attempts; the cost of asking for them is counted with the first step."""
-    repair: Repair = Repair.FORM
-    calls: Calls = Calls.TEXT
     ending: Ending | None = None
     error: str = ""
 
     def __post_init__(self) -> None:
-        if share := self.mind.experience.retrieval.mask:
-            self.mind = replace(self.mind, mask=Mask(share, self.seed, self.task.id))
+        player, mind = self.player, self.player.mind
+        if share := mind.experience.retrieval.mask:
+            mind = replace(mind, mask=Mask(share, self.seed, self.task.id))
         self._outcome = Outcome("")
         try:
             self._outcome = start(self.game)
@@ -57,19 +47,15 @@ class Play:
         self.games_own = ""
         """The goal that the game states and decides by, where somebody asked for something in other words."""
         if request := self.task.source.get(REQUEST, ""):
-            self.games_own = self.world.goal(self._outcome.observation).text
-            stated = self.world.stating(self._outcome.observation, request)
+            self.games_own = player.world.goal(self._outcome.observation).text
+            stated = player.world.stating(self._outcome.observation, request)
             self._outcome = replace(self._outcome, observation=stated)
-        player = Player(
-            self.world, self.mind, self.model, self.decoding, self.method, self.repair, self.calls, self.reads
-        )
-        read = player.understand(self._outcome.observation, self.episode_id or self.task.id, request)
+        name = self.episode_id or self.task.id
+        read = replace(player, mind=mind).understand(self._outcome.observation, name, request)
         self.goal = read.goal
-        carried = (*self.brought.carried, *self.method.opening(self.goal, self.task.id))
-        if carried:
-            self.mind = replace(self.mind, carried=carried)
-        self._player = replace(player, mind=self.mind)
-        self._course = self._player.begin(read)
+        carried = (*self.brought.carried, *player.method.opening(self.goal, self.task.id))
+        self.player = replace(player, mind=replace(mind, carried=carried))
+        self._course = player.begin(read)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error
@@ -86,25 +72,21 @@ class Play:
     def step(self) -> None:
         """Decide, ask, act. ModelUnavailable passes through: the run is to stop, this episode to be done again."""
         try:
-            move = self._player.choose(self._course, self._outcome.observation, self.episode_id or self.task.id)
+            move = self.player.choose(self._course, self._outcome.observation, self.episode_id or self.task.id)
         except ModelUnavailable:
             raise
         except ModelError as error:
             self._stop(Ending.MODEL_ERROR, str(error))
             return
         try:
-            drift = self.world.contradictions(move.decision.belief, self.game)
-            self._outcome = self._act(move.command)
+            drift = self.player.world.contradictions(move.decision.belief, self.game)
+            unsaid = Outcome(NO_ACTION, self._outcome.score)
+            self._outcome = act(self.game, move.command) if move.command else unsaid
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
             return
-        self._course = self._player.after(self._course, move, self._outcome, drift, self.brought)
+        self._course = self.player.after(self._course, move, self._outcome, drift, self.brought)
         self._judge_end(self._outcome)
-
-    def _act(self, command: str) -> Outcome:
-        if command:
-            return act(self.game, command)
-        return Outcome(NO_ACTION, self._outcome.score)
 
     def _judge_end(self, outcome: Outcome) -> None:
         if outcome.won:
@@ -117,13 +99,8 @@ class Play:
             self._stop(Ending.STUCK)
 
     def _failing_in_a_row(self) -> int:
-        last = self.steps[-1]
-        count = 0
-        for step in reversed(self.steps):
-            if not step.infeasible or step.command != last.command:
-                break
-            count += 1
-        return count
+        last = self.steps[-1].command
+        return len(list(takewhile(lambda step: step.infeasible and step.command == last, reversed(self.steps))))
 
     def episode(self) -> Episode:
         """The episode so far."""

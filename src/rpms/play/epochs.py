@@ -14,17 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 from rpms.core.errors import InputError
-from rpms.core.usage import Price, Usage
+from rpms.core.usage import Usage
 from rpms.foreign.files import is_there, read_bytes
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.models.providers import NO_LLM, Backend, backend_of
-from rpms.play.limits import Meter
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, read_carried
 from rpms.play.plan import NamedModel, RunPlan
-from rpms.play.run import Listener, MakeEngine, run
+from rpms.play.run import How, Listener, MakeEngine, run
 from rpms.play.seat import Threads
 from rpms.store.episodes import EpisodeRow
 from rpms.store.protocol import Protocol
@@ -185,11 +184,7 @@ def run_trials(
     out: Path,
     workers: int | None = None,
     listener: Callable[[int], Listener] | None = None,
-    *,
-    retry_errors: bool = False,
-    engine: MakeEngine = Threads,
-    price: Price | None = None,
-    meter: Meter | None = None,
+    **how: Unpack[How],
 ) -> Trials:
     """Play what is missing of all trials of a plan's method: one, for most. Raises and continues as `run` does."""
     folders: list[Path] = []
@@ -203,9 +198,7 @@ def run_trials(
         folder = trial_folder(out, number)
         listening = listener(number) if listener is not None else None
         _refuse_stale(folder, trial)
-        summaries.append(
-            run(trial, folder, workers, listening, retry_errors=retry_errors, engine=engine, price=price, meter=meter)
-        )
+        summaries.append(run(trial, folder, workers, listening, **how))
         folders.append(folder)
     if not plan.method.question:
         return Trials(tuple(folders), tuple(summaries), out, summaries[0])

@@ -84,7 +84,7 @@ class SettingError(InputError):
     """A knob that is not known, or a value it cannot have."""
 
     def __init__(self, name: str, problem: str, inner: str = "") -> None:
-        """`inner`: which entry of it, where it has several."""
+        """`inner`: which entry of it, where it has several. A reader of values knows no name, which is added."""
         self.name, self.problem, self.inner = name, problem, inner
         super().__init__(f"{name}: {problem}")
 
@@ -92,14 +92,6 @@ class SettingError(InputError):
 def knob(read: Read) -> Any:
     """A field of `Settings`; `rpms.play.knobs` says what it is for."""
     return field(default=None, metadata={"read": read})
-
-
-class EntryError(ValueError):
-    """A value that is wrong in one of its entries."""
-
-    def __init__(self, inner: str, problem: str) -> None:
-        self.inner = inner
-        super().__init__(problem)
 
 
 def one_of(values: Iterable[Enum | str]) -> Read:
@@ -171,7 +163,8 @@ def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = Fal
         for name, item in given.items():
             key = str(name).strip()
             if key not in known:
-                raise EntryError(key, f"{key!r} is no name here; {nearest(key, known)}; write it like {example}")
+                problem = f"{key!r} is no name here; {nearest(key, known)}; write it like {example}"
+                raise SettingError("", problem, key)
             found[key] = each(item.strip() if isinstance(item, str) else item)
         return found
 
@@ -208,7 +201,7 @@ def parts(value: Any) -> dict[str, Any]:
         try:
             with_part(PAPER, name, item)
         except InputError as error:
-            raise EntryError(name, str(error)) from None
+            raise SettingError("", str(error), name) from None
     return given
 
 

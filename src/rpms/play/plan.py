@@ -10,7 +10,7 @@ from enum import Enum, StrEnum
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 from rpms.core.condition import FULL, Condition, Knowledge
 from rpms.core.episode import Episode
@@ -21,11 +21,11 @@ from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Decoding, Model, WrappedModel
 from rpms.models.catalogue import ModelOptions, check_openable, open_model
-from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.models.providers import NO_LLM, Backend, backend_of, parse_model_name
 from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.reading import CONTROLS, Reads
-from rpms.play.sources import Sources, knowledge_of, retrieval_settings
+from rpms.play.sources import Sources, knowledge_of
 from rpms.play.tasks import limited
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import memory_hash
@@ -44,6 +44,8 @@ class NamedModel:
     options: ModelOptions = field(default_factory=ModelOptions)
     record: Path | None = None
     """A folder that keeps every answer, and gives back what it holds."""
+    reader: str = ""
+    """Reader of goals beside it: of a model that is no LLM, nothing is kept then, and of the reader all."""
 
     def __call__(self) -> Model:
         return open_model(self.name, self.options, open_answers=open_answers, record=self._kept)
@@ -54,7 +56,8 @@ class NamedModel:
 
     @property
     def _kept(self) -> FolderOfAnswers | None:
-        return FolderOfAnswers(self.record) if self.record is not None else None
+        silent = self.reader and backend_of(self.name) in NO_LLM
+        return FolderOfAnswers(self.record) if self.record is not None and not silent else None
 
 
 OpenModel = Callable[[], Model]
@@ -139,7 +142,7 @@ class RunPlan:
             },
             "manual": {"name": self.sources.manual.name, "hash": self.sources.manual.hash(self.world)},
             "prompts": prompts_hash(self.sources.prompts.over(self.world.wording)),
-            "retrieval": (retrieval_settings(self.sources.recalling, self.world.retrieval) if remembering else {}),
+            "retrieval": self.sources.retrieval_settings(self.world) if remembering else {},
             "context": self.sources.context,
             "step_budget": self.step_budget,
             "stuck_after": self.stuck_after,
@@ -164,23 +167,6 @@ class RunPlan:
         return knowledge_of(self.world, self.sources, self.decoding.max_tokens, self.method)
 
 
-class Terms(TypedDict, total=False):
-    """On what terms tasks are played. What is left out, or None, is the world's own default."""
-
-    condition: Condition
-    memory: EpisodicMemory | None
-    decoding: Decoding | None
-    step_budget: int | None
-    sources: Sources | None
-    stuck_after: int
-    seed: int
-    method: Method
-    reader: str
-    open_reader: OpenModel | None
-    overlap: bool
-    """Play tasks that the memory was learned from, which results then say; otherwise that is an InputError."""
-
-
 def plan_run(
     world: World,
     model_name: str,
@@ -190,10 +176,15 @@ def plan_run(
     tasks: Sequence[Task] | None = None,
     limit: int | None = None,
     setting: Setting | None = None,
-    keep: Mapping[str, Keep] | None = None,
-    **terms: Unpack[Terms],
+    memory: EpisodicMemory | None = None,
+    reader: str = "",
+    overlap: bool = False,
+    **others: Any,
 ) -> RunPlan:
-    """Make a plan of tasks, player and terms, the paper's by default. What cannot be run is an InputError here."""
+    """Make a plan, by default the paper's and the world's. What cannot be run is an InputError here.
+
+    `overlap`: play tasks that the memory was learned from, which results then say. `others`: fields of a `RunPlan`.
+    """
     setting = setting or Setting()
     split = split or world.splits[0]
     chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
@@ -205,22 +196,26 @@ def plan_run(
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
-    memory, allowed = terms.get("memory"), terms.get("overlap")
+    named = open_model if isinstance(open_model, NamedModel) else NamedModel(model_name, world.name)
+    silent = named is not open_model and reader and reader not in CONTROLS
+    if silent and parse_model_name(reader).provider.backend in NO_LLM - {Backend.REPLAY}:
+        raise InputError(f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}")
     given: dict[str, Any] = {
         "condition": FULL,
+        "memory": EpisodicMemory(world=world.name),
         "decoding": Decoding(max_tokens=world.max_tokens),
         "step_budget": world.step_budget,
-        **{name: value for name, value in terms.items() if value is not None and name not in ("memory", "overlap")},
+        "reader": reader,
+        "open_reader": replace(named, name=reader) if reader else None,  # reached as the model that plays is
+        **{name: value for name, value in others.items() if value is not None},
     }
-    given["open_reader"] = terms.get("open_reader") or _opening(terms.get("reader", ""), world)
-    none = EpisodicMemory(world=world.name)
-    plan = RunPlan(world, split, chosen, model_name, open_model, memory=none, setting=setting, keep=keep or {}, **given)
+    plan = RunPlan(world, split, chosen, model_name, open_model, setting=setting, **given)
     _check_ranges(plan)
     if memory is not None:
         plan = plan.remembering(memory)
     elif plan.condition.memory:
         raise InputError("the condition uses memory, and none was given: read one, or give EpisodicMemory() for none")
-    if plan.overlap and not allowed:
+    if plan.overlap and not overlap:
         raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
     return plan
 
@@ -231,15 +226,6 @@ def overlapping(shared: int, total: int, example: str) -> str:
         f"the memory is learned from {shared} of these {total} tasks, such as {example}: play others, or learn from "
         "others (a split called train); `overlap: allow` (--overlap allow) plays them, and every table says so"
     )
-
-
-def _opening(reader: str, world: World) -> OpenModel | None:
-    """Opens a reader by name; None for a control, and where the model that plays is to read."""
-    if not reader or reader in CONTROLS:
-        return None
-    if parse_model_name(reader).provider.backend in NO_LLM:
-        raise InputError(f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}")
-    return NamedModel(reader, world.name)
 
 
 def _check_ranges(plan: RunPlan) -> None:

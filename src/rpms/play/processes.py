@@ -21,7 +21,7 @@ import traceback
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
@@ -29,7 +29,7 @@ from typing import Any
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.providers import IN_PROCESS, Backend, backend_of
 from rpms.play.plan import RunPlan
-from rpms.play.seat import GRACE, LOSSES, Finished, Seat, Threads, lost_episode
+from rpms.play.seat import GRACE, LOSSES, Finished, Players, Threads, lost_episode
 from rpms.worlds.base import Task
 
 AVAILABLE = sys.platform == "linux"
@@ -69,37 +69,16 @@ class _Refused(Exception):
     """Something that was raised in another process, with the traceback of where it happened."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Ask:
-    """A question of a player, for the model of the parent."""
-
-    number: int
-    request: Request
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """Result of a question: an answer, or the model's exception."""
-
-    number: int
-    answer: Answer | None
-    error: BaseException | None
-
-
 @dataclass
 class _Child:
     process: Any
     pipe: Connection
     tasks: dict[str, Task] = field(default_factory=dict)
     """Handed out and not finished."""
-    sending: threading.Lock = field(default_factory=threading.Lock)
 
     def send(self, message: object) -> None:
-        with self.sending:
-            try:
-                self.pipe.send(message)
-            except OSError:
-                return  # it has died, which is noticed where its messages are taken
+        with suppress(OSError):  # it has died, which is noticed where its messages are taken
+            self.pipe.send(message)
 
 
 class Processes:
@@ -114,19 +93,23 @@ class Processes:
         """Players in each process."""
         self._knowledge = plan.knowledge()
         self._model: Model | None = plan.open_model() if shared else None
-        self._askers = ThreadPoolExecutor(most * self._threads, "asker") if shared else None
         self._lost: Counter[str] = Counter()
         self._children = [self._start() for _ in range(most)]
 
     def _start(self) -> _Child:
         here, there = multiprocessing.Pipe()
+        asking = [multiprocessing.Pipe() for _ in range(self._threads)] if self._model is not None else []
+        model = None if self._model is None else _AskedOverPipes(self._model, [far for _, far in asking])
         context = multiprocessing.get_context("fork")
         process = context.Process(
-            target=_live, args=(there, self._plan, self._knowledge, self._model, self._threads), daemon=True
+            target=_live, args=(there, self._plan, self._knowledge, model, self._threads), daemon=True
         )
         with _FORKING, warnings.catch_warnings():  # the fork touches no lock that a thread of this process may hold
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
+        for near, far in asking:
+            far.close()
+            threading.Thread(target=_answer, args=(near, self._model), name="asker", daemon=True).start()
         there.close()
         return _Child(process, here)
 
@@ -151,27 +134,14 @@ class Processes:
                     child.send(task)
 
     def _messages(self, timeout: float | None) -> Iterator[tuple[_Child, Any]]:
-        """Messages of processes: finished episodes and exceptions; questions are passed on to the model."""
+        """Messages of processes: finished episodes and exceptions."""
         by_pipe = {child.pipe: child for child in self._children}
         for pipe in wait(list(by_pipe), timeout):
             child = by_pipe[pipe]  # type: ignore[index]
             try:
-                message = child.pipe.recv()
+                yield child, child.pipe.recv()
             except (EOFError, OSError):
                 yield from self._replace(child)
-                continue
-            if isinstance(message, _Ask):
-                assert self._askers is not None
-                self._askers.submit(self._answer, child, message)
-            else:
-                yield child, message
-
-    def _answer(self, child: _Child, asked: _Ask) -> None:
-        assert self._model is not None
-        try:
-            child.send(_Said(asked.number, self._model.answer(asked.request), None))
-        except BaseException as error:  # noqa: BLE001  raised again where it was asked
-            child.send(_Said(asked.number, None, _portable(error)))
 
     def _replace(self, dead: _Child) -> Iterator[tuple[_Child, Any]]:
         """Start another process in place of one that died; its tasks are played again, each a few times at most."""
@@ -207,8 +177,7 @@ class Processes:
             child.process.join(0.0 if child in busy else GRACE)
             child.process.kill()
             child.pipe.close()
-        if self._askers is not None and self._model is not None:
-            self._askers.shutdown(wait=False, cancel_futures=True)
+        if self._model is not None:
             self._model.close()
         return late
 
@@ -218,19 +187,21 @@ def _live(pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides what it means
     atexit._clear()  # noqa: SLF001  what the parent is to clean up is not ours
     gc.freeze()  # plan, memory and manual stay to the end: nobody need look for garbage in them
-    home = _Home(pipe)
-    asked = None if model is None else _AskedOverPipe(model, home)
+    sending = threading.Lock()
+
+    def tell(message: Finished | BaseException) -> None:
+        portable = _portable(message) if isinstance(message, BaseException) else message
+        with sending:
+            pipe.send(portable)
+
     try:
-        players = _Players(plan, knowledge, asked or plan.open_model(), home, threads)
+        players = Players(plan, model or plan.open_model(), threads, tell, knowledge)
     except BaseException as error:  # noqa: BLE001  raised again in the parent
-        home.send(_portable(error))
+        tell(error)
         return
     try:
-        while (message := pipe.recv()) is not None:
-            if isinstance(message, _Said):
-                home.answered(message)
-            else:
-                players.todo.put(message)
+        while (task := pipe.recv()) is not None:
+            players.todo.put(task)
     except (EOFError, OSError):
         os._exit(1)  # the parent was killed
     players.stop()
@@ -238,82 +209,41 @@ def _live(pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, 
     os._exit(0)
 
 
-class _Home:
-    """The way to the parent, for several threads at once."""
+class _AskedOverPipes(WrappedModel):
+    """The parent's model: what it can do is known here, but it answers there, one question over each pipe at a time."""
 
-    def __init__(self, pipe: Connection) -> None:
-        self._pipe = pipe
-        self._sending = threading.Lock()
-        self._asked: dict[int, Future[Answer]] = {}
-        self._number = 0
-
-    def send(self, message: object) -> None:
-        with self._sending:
-            self._pipe.send(message)
-
-    def ask(self, request: Request) -> Answer:
-        future: Future[Answer] = Future()
-        with self._sending:
-            self._number += 1
-            self._asked[self._number] = future
-            self._pipe.send(_Ask(self._number, replace(request, decision=None)))
-        return future.result()
-
-    def answered(self, said: _Said) -> None:
-        future = self._asked.pop(said.number)
-        if said.answer is not None:
-            future.set_result(said.answer)
-        else:
-            future.set_exception(said.error or RuntimeError("no answer"))
-
-
-class _AskedOverPipe(WrappedModel):
-    """The parent's model: what it can do is known here, but it answers there."""
-
-    def __init__(self, model: Model, home: _Home) -> None:
+    def __init__(self, model: Model, pipes: Sequence[Connection]) -> None:
         super().__init__(model)
-        self._home = home
+        self._free: queue.SimpleQueue[Connection] = queue.SimpleQueue()
+        for pipe in pipes:
+            self._free.put(pipe)
 
     def answer(self, request: Request) -> Answer:
-        return self._home.ask(request)
+        pipe = self._free.get()
+        try:
+            pipe.send(replace(request, decision=None))
+            said = pipe.recv()
+        finally:
+            self._free.put(pipe)
+        if isinstance(said, BaseException):
+            raise said
+        assert isinstance(said, Answer)
+        return said
 
     def close(self) -> None:
         """The parent closes it."""
 
 
-class _Players:
-    """The threads of a process, each with a seat of its own."""
-
-    def __init__(self, plan: RunPlan, knowledge: Any, model: Model, home: _Home, count: int) -> None:
-        self.todo: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-        self._stopping = threading.Event()
-        self._model = model
-        self._seats = [
-            threading.Thread(target=self._play, args=(plan, knowledge, home), daemon=True) for _ in range(count)
-        ]
-        for seat in self._seats:
-            seat.start()
-
-    def _play(self, plan: RunPlan, knowledge: Any, home: _Home) -> None:
-        try:
-            seat = Seat(plan, self._model, knowledge)
-            while (task := self.todo.get()) is not None and not self._stopping.is_set():
-                done = seat.play(task, self._stopping.is_set)
-                if done is not None:
-                    home.send(done)
-        except BaseException as error:  # noqa: BLE001  raised again in the parent
-            home.send(_portable(error))
-
-    def stop(self) -> None:
-        """Let the steps under way end, as far as they do within moments."""
-        self._stopping.set()
-        for _ in self._seats:
-            self.todo.put(None)
-        deadline = time.monotonic() + GRACE
-        for seat in self._seats:
-            seat.join(max(0.0, deadline - time.monotonic()))
-        if not any(seat.is_alive() for seat in self._seats):
-            self._model.close()
+def _answer(pipe: Connection, model: Model) -> None:
+    """Answer the questions that come over a pipe, until the process at its other end is gone."""
+    with suppress(EOFError, OSError):
+        while True:
+            request = pipe.recv()
+            try:
+                said: object = model.answer(request)
+            except BaseException as error:  # noqa: BLE001  raised again where it was asked
+                said = _portable(error)
+            pipe.send(said)
 
 
 def _portable(error: BaseException) -> BaseException:

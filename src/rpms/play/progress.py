@@ -35,23 +35,15 @@ class RunTally:
     def begin(self, total: int, finished: Sequence[EpisodeRow], usages: Sequence[Usage] = ()) -> None:
         self._start = self._clock()
         self.total, self.before = total, len(finished)
-        for row in finished:
-            self._count(row)
-        self._pay(usages)
+        self.add(finished, usages)
 
-    def add(self, row: EpisodeRow, usages: Sequence[Usage]) -> None:
-        self._count(row)
-        self._pay(usages)
-
-    def _pay(self, usages: Sequence[Usage]) -> None:
+    def add(self, rows: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
+        self.done += len(rows)
+        self.won += sum(row.won for row in rows)
+        self.failed += sum(row.failed for row in rows)
+        self.usage = sum((row.usage for row in rows), self.usage)
         paid = total_cost(usages, self._price)
         self.cost = None if self.cost is None or paid is None else self.cost + paid
-
-    def _count(self, row: EpisodeRow) -> None:
-        self.done += 1
-        self.won += row.won
-        self.failed += row.failed
-        self.usage = self.usage + row.usage
 
     @property
     def elapsed(self) -> float:
@@ -117,7 +109,7 @@ class Lines(Listener):
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
         del file
-        self._tally.add(row, usages)
+        self._tally.add([row], usages)
         if self._tally.elapsed >= self._next:
             self._next = self._tally.elapsed + self._every
             self._say()
@@ -160,7 +152,7 @@ class Display(Listener):
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
         del file
-        self._tally.add(row, usages)
+        self._tally.add([row], usages)
         if self._task is not None:
             self._bar.update(self._task, completed=self._tally.done)
 

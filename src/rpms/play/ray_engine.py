@@ -6,11 +6,12 @@ texts and are written by the process that started the run. What a lost node was 
 
 from __future__ import annotations
 
+import copyreg
 import time
 import uuid
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from rpms.core.errors import InputError, ModelUnavailable
@@ -55,7 +56,8 @@ class RayEngine:
         self._lost: Counter[str] = Counter()
         self._limit = workers or 1
         self._looked = -_PATIENCE
-        self._ticket = (uuid.uuid4().hex, self._ray.put(_Parcel.of(plan)))
+        copyreg.pickle(type(plan.world), travelling)
+        self._ticket = (uuid.uuid4().hex, self._ray.put(plan))
         self._play = self._ray.remote(num_cpus=options.cpus, max_retries=0)(_play)
 
     def _connect(self, address: str | None) -> None:
@@ -132,26 +134,10 @@ def _import_ray() -> Any:
     return ray
 
 
-@dataclass(frozen=True)
-class _Parcel:
-    """A plan on its way to other machines: a world that is installed there as well goes by its name."""
-
-    plan: RunPlan
-    world: str
-
-    @classmethod
-    def of(cls, plan: RunPlan) -> _Parcel:
-        if plan.world.name not in world_names() or find_world(plan.world.name) is not plan.world:
-            return cls(plan, "")
-        by_name: World = _ByName()  # type: ignore[assignment]
-        return cls(replace(plan, world=by_name), plan.world.name)
-
-    def open(self) -> RunPlan:
-        return replace(self.plan, world=find_world(self.world)) if self.world else self.plan
-
-
-class _ByName:
-    """Stands where a world will be."""
+def travelling(world: World) -> Any:
+    """Reduce a world for other machines: one that is installed there as well goes by its name."""
+    installed = world.name in world_names() and find_world(world.name) is world
+    return (find_world, (world.name,)) if installed else world.__reduce_ex__(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +169,11 @@ def _play(ticket: tuple[str, Any], task: Task) -> Finished | _Refused:
 
 
 def _seat(ticket: tuple[str, Any]) -> Seat:
-    run, parcel = ticket
+    run, shared = ticket
     if _Open.seat is None or _Open.ticket != run:
         if _Open.model is not None:
             _Open.model.close()
-        plan = _import_ray().get(parcel).open()
+        plan = _import_ray().get(shared)
         _Open.model = plan.open_model()
         _Open.seat, _Open.ticket = Seat(plan, _Open.model), run
     return _Open.seat

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypedDict
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.core.usage import Price, Usage
+from rpms.foreign.files import is_there
 from rpms.play.limits import LimitReached, Meter, usages_of
 from rpms.play.plan import RunPlan
 from rpms.play.processes import InProcesses
@@ -51,6 +52,15 @@ class Listener:
         """The run is over, done or not."""
 
 
+class How(TypedDict, total=False):
+    """Arguments that whatever plays several runs hands on to `run`."""
+
+    retry_errors: bool
+    engine: MakeEngine
+    price: Price | None
+    meter: Meter | None
+
+
 class Interrupted(KeyboardInterrupt):
     """The user stopped a run; the text says how far it came and how to go on."""
 
@@ -82,11 +92,12 @@ def run(
         rows = {
             task: row
             for task, row in folder.finished.items()
-            if not (retry_errors and row.failed) and folder.run.has_beside(task, plan.beside)
+            if not (retry_errors and row.failed) and not any(folder.run.faults_beside(task, plan.beside))
         }
         for task in folder.finished.keys() - rows.keys():
-            for damage in folder.run.damaged_beside(task, plan.beside):
-                listener.note(f"{damage}; its episode is played again")
+            for damage in folder.run.faults_beside(task, plan.beside):
+                if is_there(Path(damage.file)):
+                    listener.note(f"{damage}; its episode is played again")
         if price is not None:
             folder.write_price(price)
         before = [rows[task.id] for task in plan.tasks if task.id in rows]

@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
 from rpms.core.condition import Knowledge, compose
@@ -19,6 +19,7 @@ from rpms.play.limits import Meter
 from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, carried_text, reflect
 from rpms.play.plan import RunPlan
 from rpms.play.reading import Reads
+from rpms.play.step import Player
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.runs import Timing
 from rpms.worlds.base import Game, Task
@@ -75,11 +76,10 @@ class Seat:
     ) -> None:
         """`knowledge`: of the world, where it was read before. `reads`: a reader that is open already."""
         self._plan = plan
-        self._model = model
         knowledge = knowledge or plan.knowledge()
-        knowledge = replace(knowledge, manual=replace(knowledge.manual))
-        self._mind = compose(plan.condition, knowledge, plan.memory)
-        self._reads = plan.reads(model) if reads is None else reads
+        mind = compose(plan.condition, replace(knowledge, manual=replace(knowledge.manual)), plan.memory)
+        own, reads = plan.condition, reads or plan.reads(model)
+        self._player = Player(plan.world, mind, model, plan.decoding, plan.method, own.repair, own.calls, reads)
 
     def play(self, task: Task, stop: Callable[[], bool] = never) -> Finished | None:
         """Play one episode; None if asked to stop. A world's error ends it; ModelUnavailable passes through."""
@@ -98,28 +98,13 @@ class Seat:
     def reflect(self, task: Task, earlier: Earlier) -> Reflection:
         """Ask the model what to carry from the last attempt at a task to the next."""
         plan = self._plan
-        return reflect(plan.method, earlier, self._model, plan.decoding, self._name(task), plan.sources.context)
+        return reflect(plan.method, earlier, self._player.model, plan.decoding, self._name(task), plan.sources.context)
 
     def begin(self, task: Task, game: Game, brought: Reflection = NOTHING) -> Play:
         """An episode in a game that is open."""
         plan = self._plan
-        return Play(
-            plan.world,
-            game,
-            task,
-            self._mind,
-            self._model,
-            plan.decoding,
-            plan.step_budget,
-            plan.stuck_after,
-            self._name(task),
-            plan.seed,
-            method=plan.method,
-            reads=self._reads,
-            brought=brought,
-            repair=plan.condition.repair,
-            calls=plan.condition.calls,
-        )
+        name = self._name(task)
+        return Play(self._player, game, task, plan.step_budget, plan.stuck_after, name, plan.seed, brought)
 
     def _episode(self, task: Task, brought: Reflection, stop: Callable[[], bool]) -> Episode | None:
         plan = self._plan
@@ -145,6 +130,57 @@ _AHEAD = 2
 """Finished episodes, for each worker, that may wait to be written."""
 
 
+class Players:
+    """Threads that play tasks, each in a seat of its own, and tell of episodes as they finish."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        model: Model,
+        count: int,
+        tell: Callable[[Finished | BaseException], object],
+        knowledge: Knowledge | None = None,
+    ) -> None:
+        """`tell` is also given what a thread raises, which ends it."""
+        self.todo: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._plan, self._model, self._tell = plan, model, tell
+        self._knowledge, self._reads = knowledge or plan.knowledge(), plan.reads(model)
+        self._stop = threading.Event()
+        # daemons: one that waits for an answer that never comes must not keep the process alive
+        self._threads = [
+            threading.Thread(target=self._work, name=f"worker {number}", daemon=True) for number in range(1, count + 1)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self) -> None:
+        try:
+            seat = Seat(self._plan, self._model, self._knowledge, self._reads)
+            while (task := self.todo.get()) is not None and not self._stop.is_set():
+                try:
+                    done = seat.play(task, self._stop.is_set)
+                except Exception as error:
+                    error.add_note(f"in the episode of {task.id!r}")
+                    raise
+                if done is not None:
+                    self._tell(done)
+        except BaseException as error:  # noqa: BLE001  raised again where the results are taken
+            self._tell(error)
+
+    def stop(self, wait: Callable[[float], object] = time.sleep) -> None:
+        """Let the steps under way end, as far as they do within moments; `wait` passes them, by seconds."""
+        self._stop.set()
+        for _ in self._threads:
+            self.todo.put(None)
+        deadline = time.monotonic() + GRACE
+        while (alive := any(thread.is_alive() for thread in self._threads)) and time.monotonic() < deadline:
+            wait(0.02)
+        if not alive:
+            self._model.close()
+            if self._reads.model not in (None, self._model):
+                self._reads.model.close()
+
+
 class Threads:
     """Plays tasks with a number of workers and gives back episodes in the order in which they finish."""
 
@@ -158,27 +194,15 @@ class Threads:
     ) -> None:
         """With a meter, LimitReached ends the results where a limit is reached, even while an answer is waited for."""
         workers = workers or 1
-        self._plan = plan
-        self._stop = threading.Event()
-        self._tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
-        for task in tasks:
-            self._tasks.put(task)
-        self._count = len(tasks)
+        self._count, self._meter = len(tasks), meter
         self._done: queue.Queue[Finished | BaseException] = queue.Queue(_AHEAD * workers)
-        self._knowledge = plan.knowledge()
-        self._meter = meter
-        self._model: Model = (plan.open_model if meter is None else meter.watching(plan.open_model, price))()
-        self._reads = plan.reads(self._model)
-        # daemons: one that waits for an answer that never comes must not keep the process alive
-        self._threads = [
-            threading.Thread(target=self._work, name=f"worker {number}", daemon=True)
-            for number in range(1, min(workers, len(tasks)) + 1)
-        ]
+        model = (plan.open_model if meter is None else meter.watching(plan.open_model, price))()
+        self._players = Players(plan, model, min(workers, len(tasks)), self._done.put)
+        for task in tasks:
+            self._players.todo.put(task)
 
     def results(self) -> Iterator[Finished]:
         """The episodes as they finish; what a worker raises is raised here."""
-        for thread in self._threads:
-            thread.start()
         for _ in range(self._count):
             done = self._next()
             if isinstance(done, BaseException):
@@ -197,44 +221,14 @@ class Threads:
 
     def stop(self) -> list[Finished]:
         """Stop within moments; the episodes that were finished but not given back yet."""
-        self._stop.set()
         late: list[Finished] = []
-        deadline = time.monotonic() + GRACE
-        while any(thread.is_alive() for thread in self._threads) and time.monotonic() < deadline:
-            self._drain(late, 0.02)
-        self._drain(late, 0.0)
-        if not any(thread.is_alive() for thread in self._threads):
-            self._model.close()
-            if self._reads.model not in (None, self._model):
-                self._reads.model.close()
+
+        def drain(patience: float) -> None:
+            with suppress(queue.Empty):
+                while True:
+                    done = self._done.get(timeout=patience) if patience else self._done.get_nowait()
+                    late.extend([done] if isinstance(done, Finished) else [])
+
+        self._players.stop(drain)
+        drain(0.0)
         return late
-
-    def _drain(self, late: list[Finished], patience: float) -> None:
-        try:
-            while True:
-                done = self._done.get(timeout=patience) if patience else self._done.get_nowait()
-                if isinstance(done, Finished):
-                    late.append(done)
-        except queue.Empty:
-            return
-
-    def _work(self) -> None:
-        try:
-            seat = Seat(self._plan, self._model, self._knowledge, self._reads)
-            while not self._stop.is_set():
-                try:
-                    task = self._tasks.get_nowait()
-                except queue.Empty:
-                    return
-                self._play(seat, task)
-        except BaseException as error:  # noqa: BLE001  raised again where the results are taken
-            self._done.put(error)
-
-    def _play(self, seat: Seat, task: Task) -> None:
-        try:
-            done = seat.play(task, self._stop.is_set)
-        except Exception as error:
-            error.add_note(f"in the episode of {task.id!r}")
-            raise
-        if done is not None:
-            self._done.put(done)

@@ -16,7 +16,8 @@ from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condit
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind, told_kinds
 from rpms.core.names import nearest
-from rpms.core.prompt import Form, Layout
+from rpms.core.prompt import Budget, Form, Layout
+from rpms.core.recall import Retrieval
 from rpms.core.rules import Tier
 from rpms.core.seams import Seams
 from rpms.models.base import Decoding
@@ -24,8 +25,8 @@ from rpms.play import knob_values as reads
 from rpms.play.knob_values import Part, SettingError, knob
 from rpms.play.knobs import KNOBS
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.plan import Terms
-from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
+from rpms.play.plan import OpenModel, RunPlan, plan_run
+from rpms.play.sources import MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual
 from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
 from rpms.store.experience import read_experience
 from rpms.store.prompts import Prompts, read_prompts
@@ -104,8 +105,10 @@ class Settings:
                 continue
             try:
                 found = read(value)
+            except SettingError as error:
+                raise SettingError(name, error.problem, error.inner) from None
             except (ValueError, TypeError, InputError) as error:
-                raise SettingError(name, str(error), getattr(error, "inner", "")) from None
+                raise SettingError(name, str(error)) from None
             values[name] = folder / found if isinstance(found, Path) else found
         return cls(**values)
 
@@ -172,26 +175,37 @@ class Settings:
             raise
         except InputError as error:
             raise SettingError("manual", str(error)) from None
+        usual, judge = world.retrieval, self.arbitration if callable(self.arbitration) else None
+        recall = self._retrieval(usual, by_goal=chosen.schemas != FOR_ANY)
+        tokens = self.memory_tokens
+        if tokens is None:  # as many more as --k asks for more
+            before, wanted = sum(usual.top.values()), sum(recall.top.values())
+            tokens = Budget().memory * max(before, wanted) // before
         sources = Sources(
             manual,
             Prompts() if self.prompts is None else read_prompts(self.prompts),
-            Recalling(
-                self.theta,
-                self.k or {},
-                self.weights or {},
-                self.mask or 0.0,
-                schemas_by_goal=chosen.schemas != FOR_ANY,
-                warnings=self.warnings,
-                examined=self.examined,
-                memory_tokens=self.memory_tokens,
-            ),
-            Seams(
-                self.retriever, self.consistency, self.arbitration if callable(self.arbitration) else None, self.prompt
-            ),
+            recall,
+            tokens,
+            Seams(self.retriever, self.consistency, judge, self.prompt),
             context,
         )
         sources.check(world)
         return sources
+
+    def _retrieval(self, usual: Retrieval, *, by_goal: bool) -> Retrieval:
+        """A world's settings of recall with these numbers in their place."""
+        k = self.k or {}
+        asked = [number for kind, number in k.items() if kind in (Kind.CRITICAL_FAILURE, Kind.FAILURE)]
+        return replace(
+            usual,
+            similarity=replace(usual.similarity, **(self.weights or {})),  # type: ignore[arg-type]  # its weights alone
+            threshold=usual.threshold if self.theta is None else self.theta,
+            top={**usual.top, **k},
+            mask=self.mask or 0.0,
+            schemas_by_goal=by_goal,
+            warnings=max([usual.warnings, *asked]) if self.warnings is None else self.warnings,
+            examined=self.examined or usual.examined,
+        )
 
     @property
     def harvesting(self) -> str | Part:
@@ -207,18 +221,20 @@ class Settings:
             seed=seed if self.temperature else None,
         )
 
-    def terms(self, world: World, context: int = 0) -> Terms:
-        """On what terms they have tasks played; a memory is the caller's to read. `context`: as in `sources`."""
-        return Terms(
-            condition=self.condition_value(),
-            decoding=self.decoding(world),
-            step_budget=self.steps,
-            sources=self.sources(world, context),
-            seed=self.seed or 0,
-            method=self.method(world),
-            reader=self.reader or "",
-            overlap=self.overlap == ALLOW,
-        )
+    def plan(self, world: World, model: str, open_model: OpenModel, context: int = 0, **given: Any) -> RunPlan:
+        """The run that they describe. `context`: the model's window; `given`: more of `plan_run`, or in their place."""
+        usual = {
+            "split": self.split,
+            "condition": self.condition_value(),
+            "decoding": self.decoding(world),
+            "step_budget": self.steps,
+            "sources": self.sources(world, context),
+            "seed": self.seed or 0,
+            "reader": self.reader or "",
+            "overlap": self.overlap == ALLOW,
+        }
+        method = given.pop("method", None) or self.method(world)
+        return plan_run(world, model, open_model, method=method, **{**usual, **given})
 
     def setting(self, world: World, base: Setting) -> Setting:
         """Setting of the games."""
@@ -274,23 +290,6 @@ NAMES: Mapping[str, Iterable[str]] = {
 }
 """Names that the texts of `rpms.play.knobs` leave open."""
 PRESETS: Mapping[str, Settings] = {
-    "paper": Settings(
-        manual=PAPER_MANUAL,
-        schemas=BY_GOAL,
-        harvest=AS_PAPER,
-        layout=Layout.PAPER,
-        form=Form.CHAT,
-        belief=BeliefShown.PAPER,
-        repair=Repair.FORM,
-    ),
-    "strict": Settings(
-        manual=COMPLETE_MANUAL,
-        schemas=FOR_ANY,
-        harvest=CLEAN,
-        layout=Layout.CACHED,
-        form=Form.SINGLE,
-        belief=BeliefShown.EXTENDED,
-        repair=Repair.BELIEF,
-    ),
+    name: Settings.read({knob: getattr(told, name) for knob, told in KNOBS.items()}) for name in ("paper", "strict")
 }
 """Settings of a preset beside the enforcement of its name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -13,7 +13,6 @@ from typing import Any
 from rpms.core.acting.enforcement import Constrained, Enforcement, GuardMode
 from rpms.core.condition import Knowledge
 from rpms.core.errors import FileError, InputError
-from rpms.core.memory import Kind
 from rpms.core.prompt import Budget, prompt_limit
 from rpms.core.recall import Retrieval
 from rpms.core.rules import RuleManual
@@ -72,49 +71,14 @@ def choose_manual(choice: str | Path, over: str = COMPLETE_MANUAL) -> ManualChoi
 
 
 @dataclass(frozen=True)
-class Recalling:
-    """θ, k, the weights and the limits, where they are not the world's, and how much of what is recalled is hidden."""
-
-    threshold: float | None = None
-    top: Mapping[Kind, int] = field(default_factory=dict)
-    weights: Mapping[str, float] = field(default_factory=dict)
-    mask: float = 0.0
-    schemas_by_goal: bool = True
-    warnings: int | None = None
-    """Critical failures and lessons together; by default as many as the higher `top` of the two, at least 3."""
-    examined: int | None = None
-    memory_tokens: int | None = None
-    """The memory block; by default 280 for ten memories, and as many more as `top` asks for more."""
-
-    def over(self, retrieval: Retrieval) -> Retrieval:
-        """A world's retrieval with these numbers."""
-        asked = [number for kind, number in self.top.items() if kind in (Kind.CRITICAL_FAILURE, Kind.FAILURE)]
-        return replace(
-            retrieval,
-            similarity=replace(retrieval.similarity, **self.weights),  # type: ignore[arg-type]  # its weights alone
-            threshold=retrieval.threshold if self.threshold is None else self.threshold,
-            top={**retrieval.top, **self.top},
-            mask=self.mask,
-            schemas_by_goal=self.schemas_by_goal,
-            warnings=max([retrieval.warnings, *asked]) if self.warnings is None else self.warnings,
-            examined=self.examined or retrieval.examined,
-        )
-
-    def tokens(self, retrieval: Retrieval) -> int:
-        """Tokens that a world's memory block may have."""
-        if self.memory_tokens is not None:
-            return self.memory_tokens
-        usual, wanted = (sum(top.values()) for top in (retrieval.top, {**retrieval.top, **self.top}))
-        return Budget().memory * max(usual, wanted) // usual
-
-
-@dataclass(frozen=True)
 class Sources:
     """The knowledge of a run. Small, and free of files: it goes to wherever episodes are played."""
 
     manual: ManualChoice = field(default_factory=ManualChoice)
     prompts: Prompts = field(default_factory=Prompts)
-    recalling: Recalling = field(default_factory=Recalling)
+    recall: Retrieval | None = None
+    """By default the world's own, with schemas by goal."""
+    memory_tokens: int = Budget().memory
     seams: Seams = field(default_factory=Seams)
     """Parts of one's own."""
     context: int = 0
@@ -126,24 +90,26 @@ class Sources:
             read_manual(*self.manual.texts(world))
         except FileError as error:
             raise FileError(error.file, error.line, f"{error.problem} (in the manual of {world.name})") from None
-        self.recalling.over(world.retrieval)
 
+    def retrieval(self, world: World) -> Retrieval:
+        """Settings of recall in a world."""
+        return self.recall or replace(world.retrieval, schemas_by_goal=True)
 
-def retrieval_settings(recalling: Recalling, usual: Retrieval) -> dict[str, Any]:
-    """Settings of recall, as a protocol records them."""
-    retrieval = recalling.over(usual)
-    similarity = retrieval.similarity
-    named = {one.name: getattr(similarity, one.name) for one in fields(similarity) if one.type == "float"}
-    return {
-        "theta": retrieval.threshold,
-        "k": {str(kind): number for kind, number in sorted(retrieval.top.items())},
-        "weights": named,
-        "schemas": "goal" if retrieval.schemas_by_goal else "any",
-        "warnings": retrieval.warnings,
-        "examined": retrieval.examined,
-        "memory_tokens": recalling.tokens(usual),
-        **({"mask": retrieval.mask} if retrieval.mask else {}),
-    }
+    def retrieval_settings(self, world: World) -> dict[str, Any]:
+        """Settings of recall, as a protocol records them."""
+        retrieval = self.retrieval(world)
+        similarity = retrieval.similarity
+        named = {one.name: getattr(similarity, one.name) for one in fields(similarity) if one.type == "float"}
+        return {
+            "theta": retrieval.threshold,
+            "k": {str(kind): number for kind, number in sorted(retrieval.top.items())},
+            "weights": named,
+            "schemas": "goal" if retrieval.schemas_by_goal else "any",
+            "warnings": retrieval.warnings,
+            "examined": retrieval.examined,
+            "memory_tokens": self.memory_tokens,
+            **({"mask": retrieval.mask} if retrieval.mask else {}),
+        }
 
 
 _COMPLETE = Sources(ManualChoice(COMPLETE_MANUAL))
@@ -164,9 +130,9 @@ def knowledge_of(
         wording=method.wording(sources.prompts.over(world.wording), world),
         manual=manual_of(world, sources.manual),
         compat=world.compat,
-        retrieval=sources.recalling.over(world.retrieval),
+        retrieval=sources.retrieval(world),
         seams=sources.seams,
-        budget=Budget(prompt=prompt_limit(sources.context, answer), memory=sources.recalling.tokens(world.retrieval)),
+        budget=Budget(prompt=prompt_limit(sources.context, answer), memory=sources.memory_tokens),
         spell=lambda command, belief: world.command(command, belief).text,
         plans=None if planned_with == told else read_manual(*planned_with),
     )

@@ -39,13 +39,11 @@ class TaskPart:
 
 def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Task]:
     """At most so many tasks of each type, in order."""
-    if number is None:
-        return tasks
     seen: Counter[str] = Counter()
     kept = []
     for task in tasks:
         seen[task.type] += 1
-        if seen[task.type] <= number:
+        if number is None or seen[task.type] <= number:
             kept.append(task)
     return kept
 
@@ -92,6 +90,15 @@ def tasks_named(
             types = ", ".join(sorted({task.type for task in every}))
             raise InputError(f"no task {name!r} in {split}: give an id, or a type out of {types}")
     return [task for task in every if any(_goes_by(task, name) for name in names)], setting
+
+
+def place_of(ids: Sequence[str], wanted: str) -> int | None:
+    """The place of a task in a list: by its number, its id, or the start of it."""
+    if number := whole_number(wanted, len(ids)):
+        return number - 1
+    if wanted in ids:
+        return ids.index(wanted)
+    return next((place for place, each in enumerate(ids) if wanted and each.startswith(wanted)), None)
 
 
 def variation_called(world: World, text: str) -> Task | None:

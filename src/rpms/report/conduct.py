@@ -1,16 +1,20 @@
-"""Tables of how episodes went: steps, endings, infeasible actions, how sure the differences are, and epochs."""
+"""Tables with a line for each condition; and how episodes went: steps, endings, infeasible actions, tests, epochs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from functools import partial
+from operator import attrgetter
+from statistics import mean
+from typing import Any, NamedTuple
 
 from rpms.core.episode import Ending
 from rpms.report.contrasts import contrasts, omissions
 from rpms.report.outcomes import Comparison, Results, condition_label
 from rpms.report.statistics import Interval, success_rate
-from rpms.report.table import DASH, Table, TableCell, groups, line
+from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.store.episodes import EpisodeRow
 
 
@@ -35,62 +39,82 @@ def range_of(interval: Interval, scale: float = 100) -> str:
     return f"[{points(interval.low, scale)}, {points(interval.high, scale)}]"
 
 
-def rate_range(won: int, total: int) -> str:
-    """The Wilson interval of a rate, in per cent."""
-    interval = success_rate(won, total)
-    return f"[{percent(interval.low)}, {percent(interval.high)}]"
-
-
-class Best:
-    """Marks the best of several values, if one is better than the rest at all."""
-
-    def __init__(self, values: Iterable[float | None], *, lowest: bool = False) -> None:
-        known = [value for value in values if value is not None]
-        self._best = (min(known) if lowest else max(known)) if len(set(known)) > 1 else None
-
-    def cell(self, value: float | None, text: str) -> TableCell:
-        return TableCell(text, strong=value is not None and value == self._best)
-
-
 class Column(NamedTuple):
-    """A column of numbers, one of each condition, whose best is marked."""
+    """A column of numbers."""
 
-    value: Callable[[Results], float | None]
+    value: Callable[[Any], float | str | TableCell | None]
     form: Callable[[float], str] = "{:.1f}".format
-    lowest: bool = False
-    """True if the lowest is the best."""
+    best: Callable[[Iterable[Any]], float] | None = None
+    """`max` or `min`, where the best of several is marked."""
 
 
-SUCCESS = Column(lambda results: results.rate, percent)
+Columns = Mapping[str, Column | Callable[[Any], str | TableCell | None]]
+"""Columns by their headings: numbers, or functions to texts; None is what is not known."""
 
 
-def cells(column: Column, rows: Iterable[Results]) -> list[TableCell]:
-    """The cells of a column; a dash for what is not known."""
-    values = [column.value(results) for results in rows]
-    best = Best(values, lowest=column.lowest)
-    return [best.cell(value, DASH if value is None else column.form(value)) for value in values]
+def method(results: Results) -> str:
+    """The condition's label."""
+    return condition_label(results.name)
+
+
+def won(results: Results) -> str:
+    """Wins of all tasks."""
+    return f"{results.won}/{len(results)}"
+
+
+def interval(results: Results) -> str:
+    """The Wilson interval of the success rate, in per cent."""
+    found = success_rate(results.won, len(results))
+    return f"[{percent(found.low)}, {percent(found.high)}]"
+
+
+SUCCESS = Column(lambda results: results.rate, percent, max)
+
+
+def lines_of(rows: Iterable[Any], columns: Columns) -> list[TableLine]:
+    """A line for each row; a dash for what is not known."""
+    rows = list(rows)
+    read = [column if isinstance(column, Column) else Column(column) for column in columns.values()]
+    return [line(*cells) for cells in zip(*(_cells(column, rows) for column in read), strict=True)]
+
+
+def _cells(column: Column, rows: list[Any]) -> list[TableCell | str]:
+    values = [column.value(row) for row in rows]
+    numbers = {value for value in values if isinstance(value, float | int)}
+    best = column.best(numbers) if column.best and len(numbers) > 1 else None
+    return [
+        TableCell(column.form(value), value == best) if isinstance(value, float | int) else value or DASH
+        for value in values
+    ]
+
+
+def where_known(rows: Iterable[Any], columns: Mapping[str, Column]) -> dict[str, Column]:
+    """The columns of which any row knows something."""
+    rows = list(rows)
+    return {name: each for name, each in columns.items() if any(each.value(row) is not None for row in rows)}
 
 
 def by_condition(
-    name: str, caption: str, comparison: Comparison, columns: Mapping[str, Column], first: str = "Condition"
+    name: str, caption: str, comparison: Comparison, columns: Columns, rows: Iterable[Any] | None = None
 ) -> Table:
-    """A table with a line for each condition."""
-    labels = [condition_label(results.name) for results in comparison]
-    measured = zip(labels, *(cells(column, comparison) for column in columns.values()), strict=True)
-    return Table(name, caption, (first, *columns), groups(line(*each) for each in measured), omissions(comparison))
+    """A table with a line for each condition, or for other rows."""
+    lines = lines_of(comparison if rows is None else rows, columns)
+    return Table(name, caption, tuple(columns), groups(lines), omissions(comparison))
 
 
 def efficiency_table(comparison: Comparison) -> Table:
     """Average steps over all and over won episodes: the paper's Table 6. Missing episodes have no steps to count."""
-    columns = {
-        "Avg. steps (all)": Column(lambda results: _mean_steps(results.played), lowest=True),
-        "Avg. steps (succ.)": Column(lambda results: _mean_steps([row for row in results if row.won]), lowest=True),
+    columns: Columns = {
+        "Condition": method,
+        "Avg. steps (all)": Column(lambda results: mean_steps(results.played), best=min),
+        "Avg. steps (succ.)": Column(lambda results: mean_steps([row for row in results if row.won]), best=min),
     }
     return by_condition("efficiency", "Average steps.", comparison, columns)
 
 
-def _mean_steps(rows: Sequence[EpisodeRow]) -> float | None:
-    return sum(row.steps for row in rows) / len(rows) if rows else None
+def mean_steps(rows: Sequence[EpisodeRow]) -> float | None:
+    """Average steps of some episodes."""
+    return mean(row.steps for row in rows) if rows else None
 
 
 _FAILURE_LABELS = {
@@ -121,41 +145,27 @@ def failure_table(comparison: Comparison) -> Table:
 
 def action_table(comparison: Comparison) -> Table:
     """Infeasible actions (P1), drift (P2) and the cost of steps: argued in the paper, not tabulated there."""
-
-    def shown(columns: Mapping[str, str]) -> dict[str, str]:
-        """Columns without those that are all zeros and may then be left out."""
-        return {
-            name: heading
-            for name, heading in columns.items()
-            if name not in _IF_ANY or any(each.total(name) for each in comparison)
-        }
-
-    rates, tokens = shown(_RATES), shown(_TOKENS)
-    timed = any(results.seconds_a_step is not None for results in comparison)
-    priced = any(results.cost is not None for results in comparison)
-    measured = []
-    for results in comparison:
-        steps = results.total("steps")
-        counts = [results.total(name) for name in tokens]
-        measured.append(
-            line(
-                condition_label(results.name),
-                str(steps),
-                *(f"{100 * results.total(name) / steps:.1f}" if steps else DASH for name in rates),
-                *(f"{count / steps:.0f}" if steps and count else DASH for count in counts),
-                *((_digits(results.seconds_a_step),) if timed else ()),
-                *((_digits(results.cost), _cost_a_win(results)) if priced else ()),
-            )
-        )
-    costs = (*(("Seconds",) if timed else ()), *(("Cost ($)", "$ a solved task") if priced else ()))
-    return Table(
-        "actions",
-        f"Infeasible actions, state drift (each per 100 steps) and tokens{' and seconds' if timed else ''} a step"
-        f"{'; cost in US dollars' if priced else ''}.",
-        ("Condition", "Steps", *rates.values(), *tokens.values(), *costs),
-        groups(measured),
-        (*((_SECONDS,) if timed else ()), *omissions(comparison)),
+    shown = {
+        heading: Column(partial(a_step, name), "{:.1f}".format if name in _RATES else "{:.0f}".format)
+        for name, heading in {**_RATES, **_TOKENS}.items()
+        if name not in _IF_ANY or any(each.total(name) for each in comparison)
+    }
+    seconds = where_known(comparison, {"Seconds": Column(lambda results: results.seconds_a_step, _digits)})
+    costs = where_known(comparison, {"Cost ($)": Column(lambda results: results.cost, _digits)})
+    if costs:
+        costs["$ a solved task"] = Column(_cost_a_win, _digits)
+    caption = (
+        f"Infeasible actions, state drift (each per 100 steps) and tokens{' and seconds' if seconds else ''} a step"
     )
+    columns: Columns = {
+        "Condition": method,
+        "Steps": lambda each: str(each.total("steps")),
+        **shown,
+        **seconds,
+        **costs,
+    }
+    table = by_condition("actions", f"{caption}{'; cost in US dollars' if costs else ''}.", comparison, columns)
+    return replace(table, notes=(_SECONDS, *table.notes)) if seconds else table
 
 
 _RATES = {
@@ -172,48 +182,42 @@ _IF_ANY = ("reasks", "replaced", "surprises", "cached_tokens")
 _SECONDS = "Seconds are those of the clock: episodes played at once wait for each other, and other machines differ."
 
 
-def _digits(value: float | None) -> str:
+def a_step(name: str, results: Results) -> float | None:
+    """A number of all rows per 100 steps; of tokens per step, where any were counted."""
+    total, steps = results.total(name), results.total("steps")
+    return (100 if name in _RATES else 1) * total / steps if steps and (total or name in _RATES) else None
+
+
+def _digits(value: float) -> str:
     """Three digits, of small numbers as well."""
-    if value is None:
-        return DASH
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _cost_a_win(results: Results) -> str:
-    return _digits(results.cost / results.won if results.cost is not None and results.won else None)
+def _cost_a_win(results: Results) -> float | None:
+    return results.cost / results.won if results.cost is not None and results.won else None
 
 
 def significance_table(comparison: Comparison) -> Table:
     """Every pair of conditions, tested: exact McNemar, Holm's correction, and the paper's χ² beside them."""
-    found = contrasts(comparison)
-    scored = comparison.scored
-    measured = []
-    for contrast in found:
-        gain = contrast.score if scored else contrast.success
-        scale = 1 if scored else 100
-        measured.append(
-            line(
-                f"{condition_label(contrast.second)} vs. {condition_label(contrast.first)}",
-                str(contrast.pairs),
-                f"{contrast.test.gained}/{contrast.test.lost}",
-                points(gain.estimate, scale) if contrast.pairs else DASH,
-                range_of(gain, scale) if contrast.pairs else DASH,
-                p_value(contrast.test.exact),
-                TableCell(p_value(contrast.adjusted), strong=contrast.significant),
-                p_value(contrast.test.corrected),
-            )
-        )
+    found, scored = contrasts(comparison), comparison.scored
+    gain, scale = attrgetter("score" if scored else "success"), 1 if scored else 100
+    columns: Columns = {
+        "Comparison": lambda each: f"{condition_label(each.second)} vs. {condition_label(each.first)}",
+        "Pairs": lambda each: str(each.pairs),
+        "n01/n10": lambda each: f"{each.test.gained}/{each.test.lost}",
+        "Δ": lambda each: points(gain(each).estimate, scale) if each.pairs else None,
+        "95% interval": lambda each: range_of(gain(each), scale) if each.pairs else None,
+        "p exact": lambda each: p_value(each.test.exact),
+        "p Holm": lambda each: TableCell(p_value(each.adjusted), strong=each.significant),
+        "p χ² corr.": lambda each: p_value(each.test.corrected),
+    }
     notes = [f"{contrast.name}: {contrast.warning}." for contrast in found if contrast.warning]
     if any(contrast.provisional for contrast in found):
         notes.append("Provisional: a run is still going, and only tasks that both conditions have played are paired.")
-    return Table(
-        "significance",
-        f"Paired by task. Δ in {'points of score, negatives as 0,' if scored else 'percentage points'} with its "
-        "bootstrap interval.",
-        ("Comparison", "Pairs", "n01/n10", "Δ", "95% interval", "p exact", "p Holm", "p χ² corr."),
-        groups(measured),
-        (*notes, *omissions(comparison)),
-    )
+    unit = "points of score, negatives as 0," if scored else "percentage points"
+    caption = f"Paired by task. Δ in {unit} with its bootstrap interval."
+    table = by_condition("significance", caption, comparison, columns, found)
+    return replace(table, notes=(*notes, *table.notes))
 
 
 def epochs_table(comparison: Comparison) -> Table:

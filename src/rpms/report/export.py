@@ -15,8 +15,8 @@ from rpms.core.usage import Price
 from rpms.foreign.files import is_there
 from rpms.foreign.shown import whole_letters
 from rpms.models.accounting import cost
-from rpms.report.gather import NamedRun, is_going, runs_in
-from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
+from rpms.report.gather import is_going, runs_in
+from rpms.store.episodes import EpisodeRecord, StepRecord
 from rpms.store.files import replaced_folder
 from rpms.store.runs import RunFolder, Timing
 
@@ -90,28 +90,27 @@ def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = t
     with replaced_folder(out, MARK, "an export") as beside:
         with ExitStack() as stack:
             write = {name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name])) for name in tables}
-            for run in runs:
-                for table, line in _lines(run, notes, tables):
+            for condition, run in runs:
+                for table, line in _lines(condition, run, notes, tables):
                     write[table]({name: _clean(line.get(name)) for name in TABLES[table]})
                     counts[f"{table}.{to}"] += 1
-        told = {"export": _VERSION, "files": counts, "runs": [str(run.folder.folder) for run in runs]}
+        told = {"export": _VERSION, "files": counts, "runs": [str(run.folder) for _, run in runs]}
         (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
     return Exported(out, counts, tuple(notes))
 
 
-def _lines(run: NamedRun, notes: list[str], tables: Sequence[str]) -> Iterator[tuple[str, Line]]:
-    folder = run.folder
-    settings, timings, price = folder.protocol.settings, folder.timings(), folder.price()
+def _lines(condition: str, run: RunFolder, notes: list[str], tables: Sequence[str]) -> Iterator[tuple[str, Line]]:
+    settings, timings, price = run.protocol.settings, run.timings(), run.price()
     numbers = {"seed": settings.get("seed"), "epoch": settings.get("epoch", 1)}
-    keys: Line = {"run": str(folder.folder), "condition": run.name}
+    keys: Line = {"run": str(run.folder), "condition": condition}
     keys |= {name: value if isinstance(value, int) else None for name, value in numbers.items()}
     keys |= {name: str(settings.get(name, "")) for name in ("model", "world", "split")}
     damaged, done = [], 0
-    for task in folder.protocol.tasks:
-        if not is_there(folder.file(task)):
+    for task in run.protocol.tasks:
+        if not is_there(run.file(task)):
             continue
         try:
-            record = _of_task(folder, task)
+            record = run.episode(task)
         except FileError as error:
             damaged.append(str(error))
             continue
@@ -120,17 +119,10 @@ def _lines(run: NamedRun, notes: list[str], tables: Sequence[str]) -> Iterator[t
             if table in tables:
                 yield table, {**keys, "task": task, **line}
     notes.extend(damaged)
-    total = len(folder.protocol.tasks)
+    total = len(run.protocol.tasks)
     if done + len(damaged) < total:
-        why = "is being played" if is_going(folder.folder) else "is not finished"
-        notes.append(f"{folder.folder} {why}: {done} of {total} episodes are there and exported")
-
-
-def _of_task(folder: RunFolder, task: str) -> EpisodeRecord:
-    record = read_episode(folder.file(task))
-    if record.task != task:
-        raise FileError(folder.file(task), None, "is an episode of another task")
-    return record
+        why = "is being played" if is_going(run.folder) else "is not finished"
+        notes.append(f"{run.folder} {why}: {done} of {total} episodes are there and exported")
 
 
 def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | None) -> Iterator[tuple[str, Line]]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rpms.core.acting.enforcement import PAPER, STRICT
-from rpms.core.condition import ABLATION, CONDITIONS
+from rpms.core.condition import ABLATION
 from rpms.core.errors import FileError, InputError
-from rpms.core.usage import Price
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.play.epochs import CONTROLS, FOLDER, Agreement, agreement, epoch_folders, won_by_task
-from rpms.report.outcomes import ENFORCED, Comparison, Results, called
+from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
 from rpms.store.files import LOCK, is_held
 from rpms.store.protocol import INDEX, read_study_index
@@ -27,18 +27,7 @@ UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
 
 
-@dataclass(frozen=True)
-class Gathered:
-    """A comparison, and the run folders it was read from."""
-
-    comparison: Comparison
-    runs: Mapping[str, RunFolder]
-    """By condition."""
-    study: str = ""
-    """The title of the study that it is a part of."""
-
-
-def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Gathered, ...]:
+def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comparison, ...]:
     """Read runs and studies: run folders make one comparison for each model, each study those it names.
 
     A study is a folder with `study.json`: `{"title": …, "about": …, "tables": […], "varies": […], "groups": [{"title":
@@ -46,7 +35,7 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Gath
     say their own `about` and `tables`. Folders are relative to it. Mixed protocols are refused.
     """
     folders: list[Path] = []
-    found: list[Gathered] = []
+    found: list[Comparison] = []
     for path in inputs:
         if _is_study(path):
             found.extend(_study(path / INDEX, varies))
@@ -66,37 +55,22 @@ _OF_A_MODEL = ("model", "context", "decoding")
 """Fields that may differ from model to model in one report."""
 
 
-def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Gathered]:
+def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Comparison]:
     """A comparison of run folders for each model; those of several models must be alike in all else."""
     models: dict[str, list[RunFolder]] = {}
     for run in runs:
         model = "" if "model" in varies else str(run.protocol.settings.get("model", ""))
         models.setdefault(model, []).append(run)
-    if len(models) > 1:
-        _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])
     several = len(models) > 1
-    return [
-        compare(
-            dict(zip(_names(of_it), of_it, strict=True)),
-            model if several else "",
-            varies=varies,
-            model=model if several else "",
-        )
-        for model, of_it in models.items()
-    ]
+    if several:
+        _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])
+    named = {model if several else "": dict(zip(_names(of_it), of_it, strict=True)) for model, of_it in models.items()}
+    return [compare(of_it, varies, title=model, model=model) for model, of_it in named.items()]
 
 
-@dataclass(frozen=True, slots=True)
-class NamedRun:
-    """A run, and what to call its condition."""
-
-    name: str
-    folder: RunFolder
-
-
-def runs_in(inputs: Sequence[Path]) -> tuple[NamedRun, ...]:
-    """Every run of run folders and studies, each once, whatever their protocols: nothing is compared here."""
-    found: dict[Path, NamedRun] = {}
+def runs_in(inputs: Sequence[Path]) -> tuple[tuple[str, RunFolder], ...]:
+    """Every run of run folders and studies, each once, with a name for its condition, whatever their protocols."""
+    found: dict[Path, tuple[str, RunFolder]] = {}
     for path in inputs:
         named = [("", path)]
         if _is_study(path):
@@ -105,24 +79,16 @@ def runs_in(inputs: Sequence[Path]) -> tuple[NamedRun, ...]:
         for name, where in named:
             called_so = name or _condition_name(RunFolder(where)) or where.resolve().name
             for epoch in epoch_folders(where):
-                found.setdefault(epoch.resolve(), NamedRun(called_so, RunFolder(epoch)))
+                found.setdefault(epoch.resolve(), (called_so, RunFolder(epoch)))
     return tuple(found.values())
 
 
-def compare(
-    runs: Mapping[str, RunFolder],
-    title: str = "",
-    varies: Sequence[str] = VARIES,
-    about: str = "",
-    tables: Sequence[str] = (),
-    model: str = "",
-) -> Gathered:
-    """Read runs as the conditions of one comparison, in the order given."""
+def compare(runs: Mapping[str, RunFolder], varies: Sequence[str] = VARIES, **told: Any) -> Comparison:
+    """Read runs as the conditions of one comparison, in the order given; `told`: what else is said of it."""
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}
     types = {row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE}
-    conditions = {name: _typed(each, types) for name, each in results.items()}
-    return Gathered(Comparison(conditions, title, about, tuple(tables), model), runs)
+    return Comparison({name: _typed(each, types) for name, each in results.items()}, **told)
 
 
 def read_results(name: str, run: RunFolder) -> Results:
@@ -130,27 +96,20 @@ def read_results(name: str, run: RunFolder) -> Results:
     settings: Mapping[str, Any] = run.protocol.settings
     rows: dict[str, EpisodeRow] = {}
     damaged: dict[str, str] = {}
-    known = set()
     for task in run.protocol.tasks:
-        file = run.file(task)
-        known.add(file.name)
         rows[task] = MissingRow(task, UNKNOWN_TYPE)
-        if not is_there(file):
-            continue
         try:
-            row = read_row(file)
+            rows[task] = run.row(task) or rows[task]
         except FileError as error:
-            damaged[file.name] = error.problem
-            continue
-        if row.task == task:
-            rows[task] = row
-        else:
-            damaged[file.name] = f"is an episode of {excerpt(row.task)!r} under the name of {excerpt(task)!r}"
-    stray = _stray(run, known)
-    strangers = {name: _problem(run.folder / EPISODES / name) for name in stray}
+            damaged[run.file(task).name] = error.problem
+    strangers = {name: _problem(run.folder / EPISODES / name) for name in _stray(run)}
     going = len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(run.folder)
     damaged.update({name: problem for name, problem in strangers.items() if problem})
-    condition = settings.get("condition")
+    condition, memory = settings.get("condition"), settings.get("memory")
+    controls = {name: RunFolder(run.folder / FOLDER / name) for name in CONTROLS}
+    price = None
+    with suppress(FileError):  # a price that cannot be read is not known
+        price = run.price()
     return Results(
         name,
         rows,
@@ -159,20 +118,14 @@ def read_results(name: str, run: RunFolder) -> Results:
         stray=tuple(name for name, problem in strangers.items() if not problem),
         going=going,
         switches=condition if isinstance(condition, Mapping) else {},
-        memory_entries=_entries(settings.get("memory")),
+        memory_entries=memory.get("entries") if isinstance(memory, Mapping) else None,
         model=str(settings.get("model", "")),
         seconds={task: timing.seconds for task, timing in run.timings().items() if isinstance(timing.seconds, float)},
-        price=_price(run),
+        price=price,
         folder=str(run.folder),
-        controls={name: read_results(name, each) for name, each in _controls(run)},
+        controls={name: read_results(name, each) for name, each in controls.items() if each.begun},
         agreement=_agreement(run.folder, rows),
     )
-
-
-def _controls(run: RunFolder) -> list[tuple[str, RunFolder]]:
-    """The runs that were played beside one to compare its menus by."""
-    folders = [(name, RunFolder(run.folder / FOLDER / name)) for name in CONTROLS]
-    return [(name, each) for name, each in folders if is_there(each.folder / PROTOCOL)]
 
 
 def _agreement(folder: Path, rows: Mapping[str, EpisodeRow]) -> Agreement | None:
@@ -180,26 +133,14 @@ def _agreement(folder: Path, rows: Mapping[str, EpisodeRow]) -> Agreement | None
     return agreement([first, *(won_by_task(RunFolder(later)) for later in epoch_folders(folder)[1:])])
 
 
-def _price(run: RunFolder) -> Price | None:
-    """Price of a run's tokens; None if that is not known, or its file cannot be read."""
-    try:
-        return run.price()
-    except FileError:
-        return None
-
-
-def _entries(memory: object) -> int | None:
-    entries = memory.get("entries") if isinstance(memory, Mapping) else None
-    return entries if isinstance(entries, int) else None
-
-
-def _stray(run: RunFolder, known: set[str]) -> tuple[str, ...]:
-    folder = run.folder / EPISODES
+def _stray(run: RunFolder) -> list[str]:
+    """Episode files of no task of the protocol."""
+    folder, known = run.folder / EPISODES, {run.file(task).name for task in run.protocol.tasks}
     try:
         names = [file.name for file in folder.iterdir() if file.name.endswith(".json.gz")] if is_there(folder) else []
     except OSError as error:
         raise unreadable(folder, error) from None
-    return tuple(sorted(name for name in names if name not in known and not name.startswith(".")))
+    return sorted(name for name in names if name not in known and not name.startswith("."))
 
 
 def _problem(file: Path) -> str:
@@ -244,16 +185,15 @@ def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:
             )
 
 
-def _study(file: Path, varies: Sequence[str]) -> list[Gathered]:
+def _study(file: Path, varies: Sequence[str]) -> list[Comparison]:
     study = read_study_index(file)
-    allowed = [*varies, *study.varies]
     found = []
     for group in study.comparisons:
         runs = {name: RunFolder(file.parent / where) for name, where in group.runs.items()}
         if runs:
-            model = group.model if len(study.comparisons) > 1 else ""
-            evidence = compare(runs, group.title, allowed, group.about, group.tables, model)
-            found.append(replace(evidence, study=study.title))
+            told = group.model_dump(include={"title", "about", "tables"})
+            told["model"] = group.model if len(study.comparisons) > 1 else ""
+            found.append(compare(runs, [*varies, *study.varies], **told, study=study.title))
     if not found:
         raise FileError(file, None, "is not the index of a study: it names no runs")
     return found
@@ -286,13 +226,8 @@ def _switched_name(run: RunFolder) -> str:
     switches = run.protocol.settings.get("condition")
     if not isinstance(switches, Mapping):
         return str(switches or "")
-    for name in ABLATION.values():
-        condition = CONDITIONS[name]
-        if all(switches.get(field) == getattr(condition, field) for field in ("rules", "memory")):
-            odd = condition.memory and not switches.get("state_filter", True)
-            odd = odd or (condition.rules and condition.memory and switches.get("arbitration") != condition.arbitration)
-            return "" if odd else name + _enforced(switches.get("enforcement"))
-    return ""
+    name = next((name for name in ABLATION.values() if is_cell(switches, name)), "")
+    return name and name + _enforced(switches.get("enforcement"))
 
 
 def _enforced(switches: object) -> str:

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from rpms.foreign.shown import excerpt
 from rpms.play.methods import REACT
 from rpms.report import pages
-from rpms.report.conduct import SUCCESS, cells, p_value, percent, rate_range
+from rpms.report.conduct import (
+    SUCCESS,
+    Column,
+    Columns,
+    a_step,
+    interval,
+    lines_of,
+    mean_steps,
+    method,
+    p_value,
+    percent,
+    where_known,
+)
 from rpms.report.contrasts import omissions
 from rpms.report.gather import read_results, runs_in
-from rpms.report.outcomes import Comparison, Results, condition_label
+from rpms.report.outcomes import Comparison, Results
 from rpms.report.statistics import holm, mcnemar_of
-from rpms.report.table import DASH, Table, TableCell, groups, line
+from rpms.report.table import Table, groups
 
 _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
 """Fields that runs of one ranking share. Model, agent, condition, memory and decoding are ranked."""
@@ -23,11 +36,11 @@ _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "task
 def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
     """A ranking for each set of tasks, the one with the most runs first. Of several epochs the first counts."""
     boards: dict[str, dict[str, Results]] = {}
-    for run in runs_in(inputs):
-        if run.folder.protocol.settings.get("epoch", 1) == 1:
-            results = read_results(run.name, run.folder)
+    for name, run in runs_in(inputs):
+        if run.protocol.settings.get("epoch", 1) == 1:
+            results = read_results(name, run)
             terms = json.dumps([results.protocol.get(name) for name in _TERMS], sort_keys=True, default=str)
-            boards.setdefault(terms, {})[str(run.folder.folder)] = results
+            boards.setdefault(terms, {})[str(run.folder)] = results
     ordered = sorted(boards.values(), key=len, reverse=True)
     return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
 
@@ -40,51 +53,38 @@ def write_leaderboard(inputs: Sequence[Path], out: Path) -> pages.Report:
 def _board(found: Mapping[str, Results], number: int) -> Table:
     ranked = sorted(found.values(), key=lambda results: (-results.rate, -results.score, results.model, results.name))
     first, *others = ranked
-    tests = {
-        str(place): mcnemar_of([row.won for row in first], [other.rows[task].won for task in first.rows]).exact
-        for place, other in enumerate(others, start=1)
+    wins = [row.won for row in first]
+    tests = {other.folder: mcnemar_of(wins, [other.rows[task].won for task in first.rows]).exact for other in others}
+    p_values = holm(tests)
+    comparison, terms = Comparison(found), first.protocol
+    at_times = {
+        "Score": Column(lambda results: results.floored if comparison.scored else None),
+        "Steps": Column(lambda results: mean_steps(results.played)),
+        "Infeasible (%)": Column(partial(a_step, "infeasible")),
+        "Cost ($)": Column(lambda results: results.cost, "{:.2f}".format),
+        "Flip rate (%)": Column(lambda results: results.agreement and results.agreement.flip_rate, percent),
     }
-    p_values = [DASH, *map(p_value, holm(tests).values())]
-    measured: dict[str, Sequence[str | TableCell]] = {
-        "Succ. (%)": cells(SUCCESS, ranked),
-        "95% interval": [rate_range(results.won, len(results)) for results in ranked],
-        **_where_known(ranked),
-        "p": p_values,
+    columns: Columns = {
+        "Model": lambda results: results.model,
+        "Agent": _agent,
+        "Condition": method,
+        "Rank": lambda results: str(1 + sum(other.rate > results.rate for other in ranked)),
+        "Succ. (%)": SUCCESS,
+        "95% interval": interval,
+        **where_known(ranked, at_times),
+        "p": lambda results: p_value(p_values[results.folder]) if results is not first else None,
     }
-    lines = [
-        line(
-            results.model or DASH,
-            excerpt(agent.get("name", "")) if isinstance(agent := results.protocol.get("agent"), Mapping) else REACT,
-            condition_label(results.name),
-            str(1 + sum(other.rate > results.rate for other in ranked)),
-            *(values[place] for values in measured.values()),
-        )
-        for place, results in enumerate(ranked)
-    ]
-    terms = first.protocol
     return Table(
         "leaderboard" if number == 1 else f"leaderboard-{number}",
         f"{terms.get('world', '')} {terms.get('split', '')}, {len(first)} tasks, at most {terms.get('step_budget')} "
         "steps. p: exact McNemar test against the first, paired by task, Holm-corrected.",
-        ("Model", "Agent", "Condition", "Rank", *measured),
-        groups(lines),
-        omissions(Comparison(found)),
+        tuple(columns),
+        groups(lines_of(ranked, columns)),
+        omissions(comparison),
         words=3,
     )
 
 
-def _where_known(ranked: Sequence[Results]) -> dict[str, list[str]]:
-    """Columns of what not every world, model or run has; one that nobody has is left out."""
-    scored = Comparison({str(place): results for place, results in enumerate(ranked)}).scored
-    found = {
-        "Score": [f"{results.floored:.1f}" if scored else DASH for results in ranked],
-        "Steps": [f"{each.total('steps') / len(each.played):.1f}" if each.played else DASH for each in ranked],
-        "Infeasible (%)": [
-            percent(each.total("infeasible") / taken) if (taken := each.total("steps")) else DASH for each in ranked
-        ],
-        "Cost ($)": [DASH if results.cost is None else f"{results.cost:.2f}" for results in ranked],
-        "Flip rate (%)": [
-            DASH if results.agreement is None else percent(results.agreement.flip_rate) for results in ranked
-        ],
-    }
-    return {name: values for name, values in found.items() if any(value != DASH for value in values)}
+def _agent(results: Results) -> str:
+    agent = results.protocol.get("agent")
+    return excerpt(agent.get("name", "")) if isinstance(agent, Mapping) else REACT

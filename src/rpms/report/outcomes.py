@@ -18,6 +18,7 @@ from rpms.core.usage import Price, Usage
 from rpms.models.accounting import list_cost
 from rpms.play.epochs import Agreement
 from rpms.store.episodes import EpisodeRow
+from rpms.store.runs import RunFolder
 
 TYPE_LABELS: Mapping[str, str] = {
     "look_at_obj_in_light": "Look",
@@ -149,6 +150,11 @@ class Results:
         return found if isinstance(found, int) else 0
 
     @property
+    def run(self) -> RunFolder:
+        """The folder it was read from."""
+        return RunFolder(Path(self.folder))
+
+    @property
     def label(self) -> str:
         """Its name as messages have it."""
         return called(self.name, self.folder)
@@ -175,6 +181,8 @@ class Comparison:
     """The tables that the study is about: a report shows them first."""
     model: str = ""
     """The model, where the study has several: its tables name it."""
+    study: str = ""
+    """The title of the study that it is a part of."""
 
     def __iter__(self) -> Iterator[Results]:
         return iter(self.conditions.values())
@@ -286,15 +294,16 @@ def _memory(results: Results) -> object:
 
 def _is_cell(results: Results, name: str) -> bool:
     """True for one of the four cells: by its switches if they are known, else by its name."""
+    return is_cell(results.switches, name) if results.switches else results.name == name
+
+
+def is_cell(switches: Mapping[str, Any], name: str) -> bool:
+    """True for switches of one of the four cells: what has no meaning in it is not looked at."""
     cell = CONDITIONS[name]
-    switches = results.switches
-    if not switches:
-        return results.name == name
     same = switches.get("rules") == cell.rules and switches.get("memory") == cell.memory
-    plain = not cell.memory or (
-        switches.get("state_filter", True) and (not cell.rules or switches.get("arbitration") == cell.arbitration)
-    )
-    return same and plain
+    filtered = not cell.memory or switches.get("state_filter", True)
+    arbitrated = not (cell.memory and cell.rules) or switches.get("arbitration") == cell.arbitration
+    return bool(same and filtered and arbitrated)
 
 
 def paired(first: Results, second: Results) -> Sequence[tuple[EpisodeRow, EpisodeRow]]:

@@ -6,19 +6,17 @@ Each is one call with one ASCII string without `<`, so that no foreign text can 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from operator import attrgetter
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
-from rpms.core.episode import Happening
-from rpms.core.prompt import SHARED, Block, Part
+from rpms.core.prompt import SHARED, Block
 from rpms.report.outcomes import Comparison, condition_label, type_label
 from rpms.report.verdicts import ENTRIES_IN_A_FILE
-from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow, StepRecord
+from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow
 
-_LONG = frozenset({"observation", "answer", "thought", "result"})
-"""The fields of a step that are long, and so stand once a page."""
+_SHORT = 12
+"""Characters of a text that stands where it is, as often as it is said."""
 CHUNK = 1_000
 """Tasks in one file of the index."""
 BUCKET = 500
@@ -36,47 +34,39 @@ def episode_path(condition: int, task: int) -> str:
     return f"data/{condition}/{task // BUCKET}/{task}.js"
 
 
-@dataclass(frozen=True)
-class TaskIndex:
-    """The task list as the pages see it."""
+def meta(comparison: Comparison, title: str, shown: int) -> dict[str, Any]:
+    """Script that every page loads first."""
+    return {
+        "title": title,
+        "tasks": len(comparison.tasks),
+        "shown": shown,
+        "chunk": CHUNK,
+        "bucket": BUCKET,
+        "entries": ENTRIES_IN_A_FILE,
+        "scored": comparison.scored,
+        "types": {kind: type_label(kind) for kind in comparison.types},
+        "shared": sorted(SHARED),
+        "conditions": [
+            {
+                "name": results.name,
+                "label": condition_label(results.name),
+                "partial": bool(results.missing),
+                "memory": bool(results.switches.get("memory", True)),
+                "entries": results.memory_entries,
+            }
+            for results in comparison
+        ],
+    }
 
-    comparison: Comparison
-    goals: Mapping[str, str]
-    """Of the tasks that somebody has played."""
 
-    def meta(self, title: str, shown: int) -> dict[str, Any]:
-        """Script that every page loads first."""
-        comparison = self.comparison
-        return {
-            "title": title,
-            "tasks": len(comparison.tasks),
-            "shown": shown,
-            "chunk": CHUNK,
-            "bucket": BUCKET,
-            "entries": ENTRIES_IN_A_FILE,
-            "scored": comparison.scored,
-            "types": {kind: type_label(kind) for kind in comparison.types},
-            "shared": sorted(SHARED),
-            "conditions": [
-                {
-                    "name": results.name,
-                    "label": condition_label(results.name),
-                    "partial": bool(results.missing),
-                    "memory": bool(results.switches.get("memory", True)),
-                    "entries": results.memory_entries,
-                }
-                for results in comparison
-            ],
-        }
-
-    def chunks(self) -> Iterator[list[list[Any]]]:
-        """Tasks by the thousand: id, type, goal, and an outcome for each condition."""
-        tasks = list(self.comparison.tasks.items())
-        for start in range(0, len(tasks), CHUNK):
-            yield [
-                [task, kind, self.goals.get(task, ""), *(_outcome(each.rows.get(task)) for each in self.comparison)]
-                for task, kind in tasks[start : start + CHUNK]
-            ]
+def task_chunks(comparison: Comparison, goals: Mapping[str, str]) -> Iterator[list[list[Any]]]:
+    """Tasks by the thousand: id, type, goal where somebody has played it, and an outcome for each condition."""
+    tasks = list(comparison.tasks.items())
+    for start in range(0, len(tasks), CHUNK):
+        yield [
+            [task, kind, goals.get(task, ""), *(_outcome(each.rows.get(task)) for each in comparison)]
+            for task, kind in tasks[start : start + CHUNK]
+        ]
 
 
 def _outcome(row: EpisodeRow | None) -> list[Any] | None:
@@ -86,82 +76,28 @@ def _outcome(row: EpisodeRow | None) -> list[Any] | None:
     return [row.ending, int(row.won), row.score, row.steps, row.infeasible]
 
 
-class _Texts:
-    """Texts, each kept once."""
-
-    def __init__(self) -> None:
-        self.rows: list[str] = []
-        self._places: dict[str, int] = {}
-
-    def place(self, text: str) -> int:
-        place = self._places.get(text)
-        if place is None:
-            place = self._places[text] = len(self.rows)
-            self.rows.append(text)
-        return place
-
-
 def episode_data(record: EpisodeRecord) -> dict[str, Any]:
-    """An episode as its page needs it: texts once, by index."""
-    texts = _Texts()
-    row = record.row
-    return {
-        "task": row.task,
-        "type": row.type,
-        "goal": record.goal,
-        "signature": record.goal_signature,
-        "ending": str(row.ending),
-        "won": row.won,
-        "score": row.score,
-        "error": row.error,
-        "counts": [row.infeasible, row.foreseeable, row.repeated_failures, row.contradictions, row.surprises],
-        "tokens": [row.usage.prompt_tokens, row.usage.cached_tokens, row.usage.completion_tokens],
-        "rules": {tier: list(ids) for tier, ids in record.rules.items()},
-        "steps": [_step(record, step, texts) for step in record.steps],
-        "texts": texts.rows,
-    }
+    """An episode as it is recorded: numbers of parts, as `{"at": 3}`, stand for all its objects and long texts."""
+    parts: list[Any] = []
+    return {"episode": _placed(record, parts, {}), "parts": parts}
 
 
-def _step(record: EpisodeRecord, step: StepRecord, texts: _Texts) -> dict[str, Any]:
-    belief, place = step.belief, texts.place
-    prompt = record.prompt(step.number)
-    return {
-        "n": step.number,
-        "observation": place(step.observation),
-        "belief": [place(text) for text in belief.lines],
-        "location": belief.location,
-        "holding": list(belief.holding),
-        "containers": dict(belief.containers),
-        "seen": dict(belief.last_seen),
-        "state": belief.signature,
-        "progress": [step.progress.text, step.progress.done, step.progress.total],
-        "candidates": _candidates(step.candidates, texts),
-        "unlisted": step.unlisted,
-        "prompt": [[str(block.part), block.tokens, [place(text) for text in _texts(block)]] for block in prompt.blocks],
-        "cut": [[str(part), place(item)] for part, item in prompt.cut],
-        **{name: place(value) if name in _LONG else value for name, value in _done(step)},
-        "tokens": [step.usage.prompt_tokens, step.usage.cached_tokens, step.usage.completion_tokens],
-        "extras": dict(step.extras),
-        **({"left_out": place("\n".join(step.left_out))} if step.left_out else {}),
-    }
-
-
-def _texts(block: Block) -> Sequence[str]:
-    """A block as texts; the turns of a history one by one, since the next step's history repeats them."""
-    return block.items if block.part is Part.HISTORY and not block.heading else (block.text,)
-
-
-def _done(step: StepRecord) -> Iterator[tuple[str, Any]]:
-    """The model's answer and its result, by the step's names for them."""
-    for each in fields(Happening):
-        if each.name not in ("number", "observation", "usage"):
-            value = getattr(step, each.name)
-            yield each.name, [asdict(one) for one in value] if each.name == "surprises" else value
-
-
-def _candidates(candidates: Sequence[CandidateRecord], texts: _Texts) -> list[list[Any]]:
-    verdict = attrgetter("fate", "reason", "rule", "fact")
-    return [
-        [each.entry, each.kind, texts.place(each.wording), round(each.score, 3), round(each.rank, 3), *verdict(each)]
-        for each in candidates
-    ]
+def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> Any:
+    """A value with numbers of parts. Equal texts, blocks and candidates, which steps repeat, are one part."""
+    if isinstance(value, list | tuple):
+        return [_placed(each, parts, known) for each in value]
+    repeated = isinstance(value, str | Block | CandidateRecord)
+    if repeated and value in known:
+        return known[value]
+    part = value
+    if is_dataclass(value):
+        part = {each.name: _placed(getattr(value, each.name), parts, known) for each in fields(value)}
+    elif isinstance(value, dict):
+        part = {name: _placed(each, parts, known) for name, each in value.items()}
+    elif not isinstance(value, str) or len(value) <= _SHORT:
+        return value
+    place = {"at": len(parts)}
+    parts.append(part)
+    if repeated:
+        known[value] = place
+    return place

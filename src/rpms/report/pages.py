@@ -7,8 +7,10 @@ import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +20,15 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
-from rpms.report.gather import VARIES, Gathered, gather
+from rpms.report.gather import VARIES, gather
 from rpms.report.outcomes import Comparison, condition_label
-from rpms.report.page_data import TaskIndex, episode_data, episode_path, script
+from rpms.report.page_data import episode_data, episode_path, meta, script, task_chunks
 from rpms.report.statistics import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import add_published, all_tables, left_out, main_table, methods_table
 from rpms.report.verdicts import EntryBook
-from rpms.store.episodes import read_episode
 from rpms.store.files import replaced_folder
+from rpms.store.protocol import flat
 
 _VERSION = version("rpms")
 MARK = "report.json"
@@ -64,16 +66,15 @@ def write_report(
 
     Tables count every episode; the first tasks have pages of their own, for `pages` episodes in all.
     """
-    evidence = gather(inputs, varies)
-    if not evidence:
+    found = gather(inputs, varies)
+    if not found:
         raise InputError("nothing to report on; name a run folder or a study")
     with _replacing(out) as beside:
-        if len(evidence) == 1:
-            name = title or evidence[0].comparison.title
-            count = _Writer(beside, evidence[0], name, with_published, pages).write()
+        if len(found) == 1:
+            count = _Writer(beside, found[0], title or found[0].title, with_published, pages).write()
         else:
-            count = _write_groups(beside, evidence, title, with_published, pages)
-    notes = [(*omissions(each.comparison), *unshown(each.comparison, pages)) for each in evidence]
+            count = _write_groups(beside, found, title, with_published, pages)
+    notes = [(*omissions(each), *unshown(each, pages)) for each in found]
     return Report(out, count, tuple(note for each in notes for note in each))
 
 
@@ -81,8 +82,7 @@ def write_single(out: Path, template: str, values: Mapping[str, Any], episodes: 
     """Write a report of one page into a folder, which is new or holds an older report."""
     with _replacing(out) as folder:
         _copy_static(folder)
-        text = _environment().get_template(template).render(root="", home="", version=_VERSION, **values)
-        _write(folder / "index.html", text)
+        _render(folder / "index.html", template, **values)
     return Report(out, episodes, ())
 
 
@@ -108,47 +108,43 @@ def _write(file: Path, text: str) -> None:
     file.write_bytes(text.encode("utf-8", "replace"))
 
 
+@cache
 def _environment() -> Environment:
-    return Environment(
+    made = Environment(
         loader=PackageLoader("rpms.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals.update(root="", home="", version=_VERSION, label=condition_label, success_rate=success_rate)
+    return made
 
 
-def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_published: bool, pages: int) -> int:
+def _render(page: Path, template: str, **values: Any) -> None:
+    _write(page, _environment().get_template(template).render(**values))
+
+
+def _write_groups(folder: Path, comparisons: Sequence[Comparison], title: str, with_published: bool, pages: int) -> int:
     """Several comparisons: a page that leads to each, with what they have in common."""
     count = 0
     links = []
-    abouts = {each.comparison.about for each in evidence}
-    for number, each in enumerate(evidence, start=1):
-        name = each.comparison.title or f"Comparison {number}"
+    abouts = {each.about for each in comparisons}
+    for number, each in enumerate(comparisons, start=1):
+        name = each.title or f"Comparison {number}"
         (folder / str(number)).mkdir()
         count += _Writer(folder / str(number), each, name, with_published, pages, "../index.html").write()
-        own = each.comparison.about if len(abouts) > 1 else ""
-        links.append({"title": name, "href": f"{number}/index.html", "about": own, "cards": _cards(each.comparison)})
-    comparisons = [each.comparison for each in evidence]
+        own = each.about if len(abouts) > 1 else ""
+        links.append({"title": name, "href": f"{number}/index.html", "about": own, "comparison": each})
     main = main_table(comparisons)
     tables = [add_published(main, comparisons) if with_published else main]
     panels = [comparison for comparison in comparisons if comparison.ablation is not None]
     pictures = [ablation_figure(panels)] if len(panels) > 1 else []
     _copy_static(folder)
     _write_extras(folder, tables, pictures)
-    page = _environment().get_template("groups.html")
-    _write(
-        folder / "index.html",
-        page.render(
-            title=title or evidence[0].study or "Comparisons",
-            about=abouts.pop() if len(abouts) == 1 else "",
-            root="",
-            groups=links,
-            tables=tables,
-            pictures=pictures,
-            version=_VERSION,
-        ),
-    )
+    about = abouts.pop() if len(abouts) == 1 else ""
+    shown = {"groups": links, "tables": tables, "pictures": pictures, "about": about}
+    _render(folder / "index.html", "groups.html", title=title or comparisons[0].study or "Comparisons", **shown)
     return count
 
 
@@ -171,61 +167,56 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
         (folder / "figures" / f"{picture.name}.png").write_bytes(picture.png)
 
 
+@dataclass(frozen=True)
 class _Writer:
     """Writes the pages of one comparison."""
 
-    def __init__(
-        self, folder: Path, evidence: Gathered, title: str, with_published: bool, pages: int, home: str = ""
-    ) -> None:
-        self._folder = folder
-        self._evidence = evidence
-        self._comparison = evidence.comparison
-        self._title = title or _title_of(evidence.comparison)
-        self._with_published = with_published
-        self._home, self._pages = home, pages
-        self._shown = shown_tasks(evidence.comparison, pages)
+    folder: Path
+    comparison: Comparison
+    title: str
+    with_published: bool
+    pages: int
+    home: str = ""
 
     def write(self) -> int:
+        comparison, shown = self.comparison, shown_tasks(self.comparison, self.pages)
+        title = self.title or _title_of(comparison)
         book = EntryBook()
-        goals, unreadable, count = self._episodes(book)
-        _write(self._folder / "data" / "memory.js", script("memory", book.overview()))
-        for number, rows in enumerate(book.chunks()):
-            _write(self._folder / "data" / f"entries-{number}.js", script(f"entries-{number}", rows))
-        index = TaskIndex(self._comparison, goals)
-        _write(self._folder / "data" / "meta.js", script("meta", index.meta(self._title, self._shown)))
-        for number, chunk in enumerate(index.chunks()):
-            _write(self._folder / "data" / f"tasks-{number}.js", script(f"tasks-{number}", chunk))
-        tables = list(all_tables(self._comparison, with_published=self._with_published))
-        if self._with_published:
-            tables.append(methods_table(str(_shared(self._comparison).get("world", ""))))
-        pictures = all_figures(self._comparison)
-        _copy_static(self._folder)
-        _write_extras(self._folder, tables, pictures)
-        self._render("index.html", **self._overview(tables, pictures, unreadable))
-        self._render("tasks.html")
-        self._render("episode.html")
-        self._render("memory.html")
+        goals, unreadable, count = self._episodes(book, shown)
+        data = {"memory": book.overview(), "meta": meta(comparison, title, shown)}
+        data |= {f"entries-{number}": rows for number, rows in enumerate(book.chunks())}
+        data |= {f"tasks-{number}": rows for number, rows in enumerate(task_chunks(comparison, goals))}
+        for name, value in data.items():
+            _write(self.folder / "data" / f"{name}.js", script(name, value))
+        tables = list(all_tables(comparison, with_published=self.with_published))
+        if self.with_published:
+            tables.append(methods_table(str(_shared(comparison).get("world", ""))))
+        pictures = all_figures(comparison)
+        _copy_static(self.folder)
+        _write_extras(self.folder, tables, pictures)
+        for name in ("index.html", "tasks.html", "episode.html", "memory.html"):
+            values = self._overview(tables, pictures, unreadable) if name == "index.html" else {}
+            _render(self.folder / name, name, title=title, home=self.home, **values)
         return count
 
-    def _episodes(self, book: EntryBook) -> tuple[dict[str, str], list[str], int]:
+    def _episodes(self, book: EntryBook, shown: int) -> tuple[dict[str, str], list[str], int]:
         """Write every episode's file, one at a time; the goals, what could not be read, and how many were written."""
         goals: dict[str, str] = {}
         unreadable: list[str] = []
         count = 0
-        tasks = {task: number for number, task in enumerate(self._comparison.tasks)}
-        (self._folder / "data").mkdir()
-        for place, results in enumerate(self._comparison):
-            run = self._evidence.runs[results.name]
+        tasks = {task: number for number, task in enumerate(self.comparison.tasks)}
+        (self.folder / "data").mkdir()
+        for place, results in enumerate(self.comparison):
             for row in results.played:
-                if tasks[row.task] >= self._shown:
+                if tasks[row.task] >= shown:
                     continue
                 try:
-                    record = read_episode(run.file(row.task))
+                    record = results.run.episode(row.task)
                 except FileError as error:  # its numbers were sound; only the rest of the file is not
                     unreadable.append(f"{results.label}: {error.file}: {error.problem}")
                     continue
                 goals.setdefault(row.task, record.goal)
-                file = self._folder / episode_path(place, tasks[row.task])
+                file = self.folder / episode_path(place, tasks[row.task])
                 file.parent.mkdir(parents=True, exist_ok=True)
                 book.add(place, tasks[row.task], record)
                 _write(file, script(f"{place}/{tasks[row.task]}", episode_data(record)))
@@ -233,29 +224,21 @@ class _Writer:
         return goals, unreadable, count
 
     def _overview(self, tables: Sequence[Table], pictures: Sequence[Picture], unreadable: list[str]) -> dict[str, Any]:
-        comparison, settings = self._comparison, _settings(self._comparison)
+        comparison, settings = self.comparison, _settings(self.comparison)
         damaged = [f"{r.label}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
         return {
-            "notes": (*omissions(comparison), *left_out(comparison), *unshown(comparison, self._pages)),
-            "about": comparison.about,
-            "cards": _cards(comparison),
+            "notes": (*omissions(comparison), *left_out(comparison), *unshown(comparison, self.pages)),
+            "comparison": comparison,
             "tables": tables,
             "pictures": pictures,
-            "shared": [(name, _cut(values)[0]) for name, values in settings.items() if len(set(values)) == 1],
-            "own": [(name, _cut(values)) for name, values in settings.items() if len(set(values)) > 1],
-            "labels": [condition_label(results.name) for results in comparison],
+            "shared": [(name, values[0]) for name, values in settings.items() if len(set(values)) == 1],
+            "own": [(name, values) for name, values in settings.items() if len(set(values)) > 1],
+            "longest": _PROTOCOL_LONGEST,
             "crashed": [f"{r.label}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
             "missing": [f"{r.label}: {task}" for r in comparison for task in r.missing],
             "damaged": [*damaged, *unreadable],
             "stray": [f"{r.label}: {name}" for r in comparison for name in r.stray],
-            "total": len(comparison.tasks),
-            "once": comparison.once,
         }
-
-    def _render(self, name: str, **values: Any) -> None:
-        page = _environment().get_template(name)
-        text = page.render(title=self._title, root="", home=self._home, version=_VERSION, **values)
-        _write(self._folder / name, text)
 
 
 def shown_tasks(comparison: Comparison, pages: int) -> int:
@@ -279,32 +262,6 @@ def _title_of(comparison: Comparison) -> str:
     return " · ".join(parts) or "RPMS report"
 
 
-def _cards(comparison: Comparison) -> list[dict[str, Any]]:
-    """Each condition at a glance."""
-    cards = []
-    for place, results in enumerate(comparison):
-        interval = success_rate(results.won, len(results))
-        steps = sum(row.steps for row in results.played)
-        cards.append(
-            {
-                "place": place,
-                "label": condition_label(results.name),
-                "rate": f"{100 * results.rate:.1f}",
-                "won": results.won,
-                "total": len(results),
-                "played": len(results.played),
-                "partial": bool(results.missing),
-                "going": results.going,
-                "low": round(100 * interval.low, 1),
-                "high": round(100 * interval.high, 1),
-                "score": f"{results.floored:.1f} (raw {results.score:.1f})" if comparison.scored else "",
-                "steps": f"{steps / len(results.played):.1f}" if results.played else "—",
-                "infeasible": f"{100 * sum(row.infeasible for row in results) / steps:.1f}" if steps else "—",
-            }
-        )
-    return cards
-
-
 def _shared(comparison: Comparison) -> dict[str, Any]:
     """Settings that the protocols of all conditions share."""
     first, *others = [results.protocol for results in comparison]
@@ -315,21 +272,9 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
 
 def _settings(comparison: Comparison) -> dict[str, list[str]]:
     """Every line of the protocols, by name, with what each condition says."""
-    each = [dict(_protocol_rows(results.protocol)) for results in comparison]
-    names = dict.fromkeys(name for rows in each for name in rows)
-    return {name: [rows.get(name, "—") for rows in each] for name in names}
+    each = [flat(results.protocol) for results in comparison]
+    return {name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))}
 
 
-def _cut(values: Sequence[str]) -> list[str]:
-    return [value[:_PROTOCOL_LONGEST] for value in values]
-
-
-def _protocol_rows(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    rows: list[tuple[str, str]] = []
-    for name, value in settings.items():
-        if isinstance(value, Mapping) and value:
-            rows.extend(_protocol_rows(value, f"{prefix}{name}."))
-        else:
-            text = value if isinstance(value, str) else json.dumps(value)
-            rows.append((f"{prefix}{name}", text or "—"))
-    return rows
+def _said(value: object) -> str:
+    return (value if isinstance(value, str) else json.dumps(value)) or "—"

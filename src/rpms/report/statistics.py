@@ -73,10 +73,7 @@ def mcnemar(gained: int, lost: int) -> McNemar:
     pairs = gained + lost
     if not pairs:
         return McNemar(0, 0, 1.0, 1.0, 0.0)
-    ways = at_most = 1  # of 2 ** pairs, to get at most as many of one side as the rarer one has
-    for number in range(1, min(gained, lost) + 1):
-        ways = ways * (pairs - number + 1) // number
-        at_most += ways
+    at_most = sum(math.comb(pairs, rarer) for rarer in range(min(gained, lost) + 1))  # of 2 ** pairs ways
     chi2 = max(0, abs(gained - lost) - 1) ** 2 / pairs
     return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)), chi2)
 

@@ -24,6 +24,8 @@ class TableCell:
 
     text: str
     strong: bool = False
+    style: str = ""
+    """Colour on a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def without_notes(table: Table, told: set[str]) -> Table:
 def _marked(entry: TableLine) -> tuple[TableCell, ...]:
     """The cells of a line, the first one marked where the line is published."""
     first, *rest = entry.cells
-    return (TableCell(f"{first.text} (published)", first.strong) if entry.published else first, *rest)
+    return (replace(first, text=f"{first.text} (published)") if entry.published else first, *rest)
 
 
 # ── terminal ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -126,7 +128,19 @@ def rich_table(table: Table) -> RichTable:
             made.add_section()
             made.add_row()
         for entry in group:
-            made.add_row(*(Text(plain(cell.text), style="bold" if cell.strong else "") for cell in _marked(entry)))
+            cells = ((plain(cell.text), f"bold {cell.style}" if cell.strong else cell.style) for cell in _marked(entry))
+            made.add_row(*(Text(text, style=style) for text, style in cells))
+    return made
+
+
+def grid(
+    columns: Sequence[str], rows: Iterable[Sequence[str | TableCell]], caption: str = "", words: int = 1
+) -> RichTable:
+    """Rows for a terminal, of a table that has no other form; its headings stay whole."""
+    made = rich_table(Table("", caption, tuple(columns), groups(line(*row) for row in rows), words=words))
+    for column, heading in list(zip(made.columns, columns, strict=True))[words:]:
+        column.width = max(column.width or 0, len(heading))
+    made.padding = (0, 1, 0, 0) if words == 1 else (0, 1)  # numbers stand close
     return made
 
 

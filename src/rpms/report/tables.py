@@ -15,17 +15,20 @@ from rpms.core.errors import InputError
 from rpms.report.conduct import (
     SUCCESS,
     Column,
+    Columns,
     action_table,
     by_condition,
-    cells,
     efficiency_table,
     epochs_table,
     failure_table,
+    interval,
+    lines_of,
+    method,
     percent,
     points,
     range_of,
-    rate_range,
     significance_table,
+    won,
 )
 from rpms.report.contrasts import interaction_of, omissions
 from rpms.report.outcomes import (
@@ -35,13 +38,14 @@ from rpms.report.outcomes import (
     RULES_SERIES,
     Cells,
     Comparison,
+    LearningRound,
     Results,
     condition_label,
     rounds,
     type_label,
 )
 from rpms.report.statistics import additive_expectation
-from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
+from rpms.report.table import Table, groups, line
 from rpms.report.verdicts import verdict_table
 
 PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(Path(__file__).with_name("published.yaml"))
@@ -52,54 +56,53 @@ CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": 
 
 def main_table(comparisons: Sequence[Comparison]) -> Table:
     """Baseline and full system, one group a model: the paper's Table 1."""
-    parts: list[list[TableLine]] = []
-    controls = _control_names(comparisons)
+    parts = []
+    columns: dict[str, Any] = {}
     for comparison in comparisons:
-        more = [cell for each in comparison.ablations for cell in (each[0], each[3])]
-        rows = more or list(comparison)
-        rates = zip(rows, cells(SUCCESS, rows), strict=True)
-        parts.append([_main_line(results, rate, rows[0], controls) for results, rate in rates])
+        rows = [cell for each in comparison.ablations for cell in (each[0], each[3])] or list(comparison)
+        columns = {
+            "Model": lambda each: each.model,
+            "Method": method,
+            "Succ. (%)": SUCCESS,
+            "95% interval": interval,
+            "Δ": partial(_gain, rows[0]),
+            **_controls(comparisons),
+        }
+        parts.append(lines_of(rows, columns))
     total = len(comparisons[0].tasks) if comparisons else 0
     once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
-    return Table(
-        "main",
-        f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition.",
-        ("Model", "Method", "Succ. (%)", "95% interval", "Δ", *controls),
-        groups(*parts),
-        tuple(note for comparison in comparisons for note in omissions(comparison)),
-        words=2,
-    )
+    caption = f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition."
+    notes = tuple(note for comparison in comparisons for note in omissions(comparison))
+    return Table("main", caption, tuple(columns), groups(*parts), notes, words=2)
 
 
-def _main_line(results: Results, rate: TableCell, base: Results, controls: Sequence[str]) -> TableLine:
-    return line(
-        results.model or DASH,
-        condition_label(results.name),
-        rate,
-        rate_range(results.won, len(results)),
-        DASH if results is base else points(results.rate - base.rate),
-        *(_control_cell(results, name) for name in controls),
-    )
+def _gain(base: Results, results: Results) -> str | None:
+    return None if results is base else points(results.rate - base.rate)
 
 
-def _control_names(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
-    """The controls that any condition has, as columns."""
-    return tuple(dict.fromkeys(name for each in comparisons for results in each for name in results.controls))
+def _controls(comparisons: Iterable[Comparison]) -> dict[str, Column]:
+    """A column for each control that any condition has."""
+    names = dict.fromkeys(name for each in comparisons for results in each for name in results.controls)
+    return {name: Column(partial(_control, name), percent) for name in names}
 
 
-def _control_cell(results: Results, name: str) -> str:
-    return percent(found.rate) if (found := results.controls.get(name)) else DASH
+def _control(name: str, results: Results) -> float | None:
+    return results.controls[name].rate if name in results.controls else None
 
 
 def type_table(comparison: Comparison) -> Table:
     """Success by task type: the paper's Table 2."""
     counts = Counter(comparison.tasks.values())
-    columns = {
-        f"{type_label(kind)} ({counts[kind]})": Column(partial(_rate, kind), percent) for kind in comparison.types
+    columns: Columns = {
+        "Method": method,
+        **{
+            f"{type_label(kind)} ({counts[kind]})": Column(partial(_rate, kind), percent, max)
+            for kind in comparison.types
+        },
+        f"All ({len(comparison.tasks)})": SUCCESS,
     }
-    columns[f"All ({len(comparison.tasks)})"] = SUCCESS
     caption = "Success by task type, in per cent; the number of tasks in brackets."
-    return by_condition("types", caption, comparison, columns, "Method")
+    return by_condition("types", caption, comparison, columns)
 
 
 def _rate(kind: str, results: Results) -> float | None:
@@ -109,23 +112,16 @@ def _rate(kind: str, results: Results) -> float | None:
 
 def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
-    every, controls = _in_paper_order(comparison), _control_names([comparison])
-    rates = Column(lambda results: results.rate, lambda rate: f"{percent(rate)}%")
-    more: dict[str, Sequence[str | TableCell]] = {
-        "Succ.": [f"{results.won}/{len(results)}" for results in every],
-        "Rate": cells(rates, every),
-        "95% interval": [rate_range(results.won, len(results)) for results in every],
-        **{name: [_control_cell(results, name) for results in every] for name in controls},
-    }
-    return _two_by_two("ablation", f"2×2 ablation on {len(comparison.tasks)} tasks.", comparison, more)
+    rates = Column(lambda results: results.rate, lambda rate: f"{percent(rate)}%", max)
+    columns: Columns = {"Succ.": won, "Rate": rates, "95% interval": interval, **_controls([comparison])}
+    return _two_by_two("ablation", f"2×2 ablation on {len(comparison.tasks)} tasks.", comparison, columns)
 
 
 def score_table(comparison: Comparison) -> Table:
     """The 2x2 by average score: the paper's Table 5, for ScienceWorld."""
-    every = _in_paper_order(comparison)
     columns = {
-        "Score (negatives as 0)": cells(Column(lambda results: results.floored), every),
-        "Score (raw)": cells(Column(lambda results: results.score), every),
+        "Score (negatives as 0)": Column(lambda results: results.floored, best=max),
+        "Score (raw)": Column(lambda results: results.score, best=max),
     }
     caption = (
         f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted "
@@ -134,21 +130,29 @@ def score_table(comparison: Comparison) -> Table:
     return _two_by_two("scores", caption, comparison, columns)
 
 
-def _two_by_two(
-    name: str, caption: str, comparison: Comparison, columns: Mapping[str, Sequence[str | TableCell]]
-) -> Table:
-    """A group of lines for each 2x2, with its interaction."""
-    rows = zip(map(_switches, _in_paper_order(comparison)), *columns.values(), strict=True)
-    measured = [line(*switches, *rest) for switches, *rest in rows]
-    size = 4 if comparison.ablations else len(measured)
-    return Table(
-        name,
-        caption,
-        ("Condition", "Rules", "Mem.", *columns),
-        groups(*(measured[start : start + size] for start in range(0, len(measured), size))),
-        (*_interaction_notes(comparison, by_score=name == "scores"), *omissions(comparison)),
-        words=3,
-    )
+def _two_by_two(name: str, caption: str, comparison: Comparison, measured: Columns) -> Table:
+    """A group of lines for each 2x2, as the paper lists them, with its interaction; one for all where there is none."""
+    every = comparison.ablations
+    rows = [results for cells in every for results in cells] or list(comparison)
+    columns = {
+        "Condition": _lettered,
+        "Rules": partial(_switch, "rules"),
+        "Mem.": partial(_switch, "memory"),
+        **measured,
+    }
+    lines, size = lines_of(rows, columns), 4 if every else len(rows)
+    parts = groups(*(lines[start : start + size] for start in range(0, len(lines), size)))
+    notes = [_interaction_note(cells, by_score=name == "scores", named=len(every) > 1) for cells in every]
+    return Table(name, caption, tuple(columns), parts, (*notes, *omissions(comparison)), words=3)
+
+
+def _lettered(results: Results) -> str:
+    letter = CELL_LETTERS.get(results.name.partition(ENFORCED)[0])
+    return f"({letter}) {method(results)}" if letter else method(results)
+
+
+def _switch(name: str, results: Results) -> str | None:
+    return {True: "ON", False: "OFF", None: None}[results.switches.get(name)]
 
 
 def _simplified(comparison: Comparison) -> str:
@@ -156,24 +160,6 @@ def _simplified(comparison: Comparison) -> str:
     editions = [results.protocol.get("edition") for results in comparison]
     names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
     return f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
-
-
-def _in_paper_order(comparison: Comparison) -> list[Results]:
-    """The cells of each 2x2, one after the other, as the paper lists them; every condition where there is none."""
-    return [results for cells in comparison.ablations for results in cells] or list(comparison)
-
-
-def _switches(results: Results) -> tuple[str, str, str]:
-    letter = CELL_LETTERS.get(results.name.partition(ENFORCED)[0])
-    label = condition_label(results.name)
-    known = results.switches
-    on = {True: "ON", False: "OFF", None: DASH}
-    return (f"({letter}) {label}" if letter else label, on[known.get("rules")], on[known.get("memory")])
-
-
-def _interaction_notes(comparison: Comparison, *, by_score: bool) -> tuple[str, ...]:
-    every = comparison.ablations
-    return tuple(_interaction_note(cells, by_score=by_score, named=len(every) > 1) for cells in every)
 
 
 def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
@@ -191,36 +177,29 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
 
 def arbitration_table(comparison: Comparison) -> Table:
     """Modes of arbitration with rules and memory on: the paper's Table 4."""
-    modes = comparison.arbitrations
-    rates = cells(SUCCESS, modes.values())
-    measured = [
-        line(ARBITRATION_LABELS[mode], f"{results.won}/{len(results)}", rate, rate_range(results.won, len(results)))
-        for (mode, results), rate in zip(modes.items(), rates, strict=True)
-    ]
-    return Table(
-        "arbitration",
-        "Modes of arbitration, rules and memory on.",
-        ("Arb. mode", "Succ.", "Rate (%)", "95% interval"),
-        groups(measured),
-        omissions(comparison),
-    )
+    columns: Columns = {
+        "Arb. mode": lambda results: ARBITRATION_LABELS[results.switches["arbitration"]],
+        "Succ.": won,
+        "Rate (%)": SUCCESS,
+        "95% interval": interval,
+    }
+    modes = comparison.arbitrations.values()
+    return by_condition("arbitration", "Modes of arbitration, rules and memory on.", comparison, columns, modes)
 
 
 def learning_table(comparison: Comparison) -> Table:
     """Success by round of learning: the paper's Table 8."""
-    series = (MEMORY_SERIES, RULES_SERIES)
-    measured = []
-    for point in rounds(comparison):
-        found = [point.results.get(name) for name in series]
-        rates = [DASH if results is None else percent(results.rate) for results in found]
-        measured.append(line(point.name, str(point.entries), *rates))
-    return Table(
-        "learning",
-        "Learning curve: success by size of memory.",
-        ("Round", "Entries", *(f"{name} (%)" for name in series)),
-        groups(measured),
-        omissions(comparison),
-    )
+    columns: Columns = {
+        "Round": lambda point: point.name,
+        "Entries": lambda point: str(point.entries),
+        **{f"{name} (%)": partial(_in_round, name) for name in (MEMORY_SERIES, RULES_SERIES)},
+    }
+    caption = "Learning curve: success by size of memory."
+    return by_condition("learning", caption, comparison, columns, rounds(comparison))
+
+
+def _in_round(series: str, point: LearningRound) -> str | None:
+    return percent(point.results[series].rate) if series in point.results else None
 
 
 def methods_table(world: str) -> Table:

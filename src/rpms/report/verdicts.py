@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import FileError
@@ -15,7 +14,6 @@ from rpms.report.contrasts import omissions
 from rpms.report.outcomes import Comparison, Results, condition_label
 from rpms.report.table import Table, groups, line
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, StepRecord
-from rpms.store.runs import RunFolder
 
 STEPS_KEPT = 300
 """Steps that an entry's page lists at most; all are counted."""
@@ -69,10 +67,9 @@ def _counted(results: Results) -> Counter[tuple[str, str, str]]:
 
 
 def _episodes(results: Results) -> Iterator[EpisodeRecord]:
-    run = RunFolder(Path(results.folder))
     for row in results.played:
         try:
-            yield run.episode(row.task)
+            yield results.run.episode(row.task)
         except FileError:  # its numbers were sound; only the rest of the file is not
             continue
 

@@ -143,13 +143,9 @@ def _hash(body: str) -> str:
 
 def _flush_folder(folder: Path) -> None:
     """Make the new name itself survive a power cut, where the system can."""
-    try:
+    with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        return
-    finally:
-        os.close(handle)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -14,7 +14,7 @@ from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
 from rpms.core.rules import Predicate
 from rpms.foreign.shown import excerpt
-from rpms.store.yaml_files import SectionReader, YamlFile
+from rpms.store.yaml_files import At, SectionReader, YamlFile
 
 Value = TypeVar("Value")
 
@@ -35,9 +35,9 @@ def bare_words(text: str) -> Iterator[str]:
 
 
 def read_each(
-    read: Callable[[YamlFile, tuple[object, ...], str, frozenset[str]], Value],
+    read: Callable[[YamlFile, At, str, frozenset[str]], Value],
     yaml: YamlFile,
-    path: tuple[object, ...],
+    path: At,
     texts: Iterable[str],
     names: frozenset[str] = frozenset(),
 ) -> tuple[Value, ...]:
@@ -56,9 +56,7 @@ class LiteralReader(SectionReader):
         """The predicates that conditions may name, and how many arguments each takes."""
         raise NotImplementedError
 
-    def argument(
-        self, yaml: YamlFile, path: tuple[object, ...], literal: Literal, place: int, names: frozenset[str], role: str
-    ) -> str:
+    def argument(self, yaml: YamlFile, path: At, literal: Literal, place: int, names: frozenset[str], role: str) -> str:
         """An argument as conditions keep it: a name, or what stands in quotes."""
         arg = literal.atom.args[place]
         if len(arg) > 2 and arg[0] == arg[-1] == '"':
@@ -67,27 +65,19 @@ class LiteralReader(SectionReader):
             raise self.unknown_name(yaml, path, arg, names, role)
         return arg
 
-    def unknown_name(
-        self, yaml: YamlFile, path: tuple[object, ...], arg: str, names: frozenset[str], role: str
-    ) -> FileError:
+    def unknown_name(self, yaml: YamlFile, path: At, arg: str, names: frozenset[str], role: str) -> FileError:
         """The mistake of an argument that is none of the names."""
         choice = ", ".join(sorted(names)) or "none here"
         return yaml.error(path, f"{excerpt(arg)!r} is no {role} ({choice}); put a fixed name in double quotes")
 
-    def _clause(
-        self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], role: str = ""
-    ) -> Clause:
+    def _clause(self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = "") -> Clause:
         clause = yaml.parsed(path, parse_clause, text)
         return Clause(tuple(self._checked(yaml, path, literal, names, role) for literal in clause.literals))
 
-    def _literal(
-        self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], role: str = ""
-    ) -> Literal:
+    def _literal(self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = "") -> Literal:
         return self._checked(yaml, path, yaml.parsed(path, parse_literal, text), names, role)
 
-    def _checked(
-        self, yaml: YamlFile, path: tuple[object, ...], literal: Literal, names: frozenset[str], role: str
-    ) -> Literal:
+    def _checked(self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str) -> Literal:
         """The literal, if its predicate is known and its arguments are names or quoted."""
         predicate, args = literal.atom.predicate, literal.atom.args
         if predicate in self.broken:
@@ -112,13 +102,11 @@ class ClauseReader(LiteralReader):
     def known(self) -> Mapping[str, int]:
         return {**GOAL_PREDICATES, **{name: len(each.args) for name, each in self.predicates.items()}}
 
-    def _checked(
-        self, yaml: YamlFile, path: tuple[object, ...], literal: Literal, names: frozenset[str], role: str
-    ) -> Literal:
+    def _checked(self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str) -> Literal:
         read = super()._checked(yaml, path, literal, names, role)
         return replace(read, kinds=self.kinds.get(literal.atom.predicate))
 
-    def _check_agreement(self, yaml: YamlFile, path: tuple[object, ...], clauses: Sequence[Clause]) -> None:
+    def _check_agreement(self, yaml: YamlFile, path: At, clauses: Sequence[Clause]) -> None:
         """Report a list of which not all can hold: a fact and its negation, or two facts that exclude each other."""
         certain: dict[Atom, bool] = {}
         alone: dict[str, Atom] = {}

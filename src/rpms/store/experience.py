@@ -82,10 +82,10 @@ def read_experience(file: Path, world: str) -> Experience:
         raise FileError(file, 1, "is no experience: it has no header")
     if lines[0].world != world:
         raise FileError(file, 1, f"was gathered in {lines[0].world}, not in {world}")
-    insights = tuple(line for line in lines if isinstance(line, Insight))
     for number, line in enumerate(lines[1:], 2):
         if len(line.text) > (LONGEST_INSIGHT if isinstance(line, Insight) else LONGEST_TRAJECTORY):
             raise FileError(file, number, "is no experience: text: is too long")
+    insights = tuple(line for line in lines if isinstance(line, Insight))
     if len(insights) > MOST_INSIGHTS:
         raise FileError(file, None, f"has {len(insights)} insights; a prompt shows {MOST_INSIGHTS}")
     return Experience(world, insights, tuple(line for line in lines if isinstance(line, Trajectory)))

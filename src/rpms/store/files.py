@@ -27,6 +27,18 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_MEMORY, MOST_LISTED_VALUES
 from rpms.foreign.shown import excerpt
 
+
+@contextmanager
+def writing(place: Path, then: str = "nothing was changed") -> Iterator[None]:
+    """Say in one line why a file or folder cannot be written, and what of it is there."""
+    try:
+        yield
+    except (OSError, ValueError, FileError) as error:
+        why = error.problem.removeprefix("cannot be read: ") if isinstance(error, FileError) else error
+        why = (error.strerror if isinstance(error, OSError) else None) or why
+        raise InputError(f"{place}: cannot be written: {why}; {then}") from None
+
+
 LOCK = "lock"
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
 """Errors of a system or a file system without locks, such as NFS without its lock service."""
@@ -41,12 +53,8 @@ def locked(folder: Path) -> Iterator[None]:
     The system frees the lock when its holder dies. On file systems without locks the file names its holder, and one
     whose process is gone is taken over.
     """
-    file = folder / LOCK
-    try:
-        handle = open_regular(file, os.O_RDWR | os.O_CREAT, 0o644)
-    except FileError as error:
-        why = error.problem.removeprefix("cannot be read: ")
-        raise InputError(f"{folder}: cannot be written: {why}; nothing was changed") from None
+    with writing(folder):
+        handle = open_regular(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         _take_folder(handle, folder)
         _write(handle, {"pid": os.getpid(), "host": socket.gethostname()})
@@ -60,13 +68,8 @@ def locked(folder: Path) -> Iterator[None]:
 
 def hold(handle: int) -> bool:
     """Mark an open file or folder as in use until it is closed; False where another process uses it."""
-    return take(handle) is not False
-
-
-def take(handle: int) -> bool | None:
-    """As `hold`; None where there are no locks, so that nobody can tell whether another process uses it."""
     try:
-        return _lock(handle)
+        return _lock(handle) is not False
     except OSError:
         return False
 
@@ -157,14 +160,13 @@ _LEFTOVER_AGE = 3600.0
 
 def write_whole(file: Path, content: str | bytes) -> None:
     """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
-    try:
-        _check_place(file)
+    with writing(file):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            if not stat.S_ISREG(file.stat().st_mode):  # a device that is replaced is gone for all
+                raise ValueError("it is a device, pipe or folder, not a file")
         data = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         with written_beside(file, data) as beside:
             beside.replace(file)
-    except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
 
 
 @contextmanager
@@ -185,21 +187,11 @@ def written_beside(file: Path, data: bytes) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
-def _check_place(file: Path) -> None:
-    """Raise ValueError where something else than a file has this name: a device that is replaced is gone for all."""
-    try:
-        kind = file.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    if not stat.S_ISREG(kind):
-        raise ValueError("it is a device, pipe or folder, not a file")
-
-
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Write a new folder of files, by their paths in it: all of them, or nothing where it cannot be done."""
     if folder.exists() or folder.is_symlink():
         raise InputError(f"{folder} exists already; nothing was changed")
-    try:
+    with writing(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part") as beside:
             whole = Path(beside, folder.name)
@@ -208,9 +200,6 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text, encoding="utf-8", newline="\n")
             whole.rename(folder)
-    except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or error
-        raise InputError(f"{folder}: cannot be written: {why}; nothing was changed") from None
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
@@ -225,10 +214,12 @@ def remove_leftovers(folder: Path, beginning: str) -> None:
             except OSError:
                 continue  # gone already
             try:
-                free = take(handle)
+                free = _lock(handle)
                 old = os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE
                 if free or (free is None and old):
                     part.unlink(missing_ok=True)
+            except OSError:
+                continue
             finally:
                 os.close(handle)
 

@@ -29,7 +29,7 @@ from rpms.store.manual_forms import (
     ProcessForm,
     RuleForm,
 )
-from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, plain, read_yaml, validate, yaml_text
+from rpms.store.yaml_files import At, YamlFile, YamlKind, entries_at, plain, read_yaml, validate, yaml_text
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")
@@ -179,7 +179,7 @@ class _Reader(ClauseReader):
             told=read.told,
         )
 
-    def _revelation(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Revelation:
+    def _revelation(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Revelation:
         """Read `in(_, place)` or `in(_, place) if not closed(place)`. Names that are no parameters stand for any."""
         seen, _, given = text.partition(" if ")
         free = frozenset(yaml.parsed(path, parse_literal, seen).atom.args)
@@ -206,7 +206,7 @@ class _Reader(ClauseReader):
     def _locality(self, yaml: YamlFile, name: str, value: object) -> None:
         self.localities[name] = self._names(yaml, ("localities", name), value)
 
-    def _names(self, yaml: YamlFile, path: tuple[object, ...], value: object) -> tuple[str, ...]:
+    def _names(self, yaml: YamlFile, path: At, value: object) -> tuple[str, ...]:
         names = plain(value)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise yaml.error(path, f"`{path[-1]}` must be a list of texts")
@@ -300,9 +300,7 @@ class _Reader(ClauseReader):
             )
         )
 
-    def _check_variables(
-        self, yaml: YamlFile, path: tuple[object, ...], over: Mapping[str, str], holds: Sequence[Clause]
-    ) -> None:
+    def _check_variables(self, yaml: YamlFile, path: At, over: Mapping[str, str], holds: Sequence[Clause]) -> None:
         """Report a variable of a goal that nothing binds, or that nothing is wanted of."""
         used = {arg for clause in holds for literal in clause.literals for arg in literal.atom.args}
         for name, source in over.items():
@@ -312,7 +310,7 @@ class _Reader(ClauseReader):
             if name not in used:
                 raise yaml.error((*path, "over", name), f"{name!r} stands in none of the facts that are to hold")
 
-    def _claim_syntax(self, yaml: YamlFile, path: tuple[object, ...], syntax: str, action: str) -> None:
+    def _claim_syntax(self, yaml: YamlFile, path: At, syntax: str, action: str) -> None:
         """Two schemas of one command would contradict each other wherever they differ."""
         command = PARAMETER.sub("<>", syntax)
         other = self.syntax.setdefault(command, action)
@@ -331,7 +329,7 @@ class _Reader(ClauseReader):
         text = " ".join(read.text.split())
         self.rules.append(Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality))
 
-    def _prohibition(self, yaml: YamlFile, path: tuple[object, ...], read: ForbidsForm) -> Prohibition:
+    def _prohibition(self, yaml: YamlFile, path: At, read: ForbidsForm) -> Prohibition:
         action = self.actions.get(read.action)
         if action is None and read.action in self.broken:
             return Prohibition(read.action, ())

@@ -21,6 +21,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import text_lines
 from rpms.foreign.forms import Count, Text
 from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key
+from rpms.foreign.typed import reader_of
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.files import write_whole
 
@@ -57,12 +58,18 @@ class PackedAnswers:
         """Reads the file; one that is cut off, changed or something else is a FileError."""
         self._file = file
         lines = text_lines(file)
-        self.heading = _heading(file, next(lines, ""))
+        try:
+            self.heading = Heading.model_validate(loads(next(lines, "")))
+        except (NotJson, ValidationError):
+            raise FileError(file, 1, "is no packed record: its first line is not that of one") from None
         digest = hashlib.sha256()
         self._lines: dict[str, str] = {}  # read again when asked for: values take many times the room of their text
         for number, line in enumerate(lines, start=2):
             digest.update(line.encode() + b"\n")
-            self._lines[_answer(file, number, line)[0]] = line
+            try:
+                self._lines[_answer(loads(line))[0]] = line
+            except NotJson:
+                raise FileError(file, number, "is no answer of a packed record") from None
         if digest.hexdigest() != self.heading.sha256 or len(self._lines) != self.heading.answers:
             raise FileError(file, None, "is not as it was written: its checksum differs; pack it again")
 
@@ -144,18 +151,5 @@ def _kept(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {**answer, "usage": usage}
 
 
-def _heading(file: Path, line: str) -> Heading:
-    try:
-        return Heading.model_validate(loads(line))
-    except (NotJson, ValidationError):
-        raise FileError(file, 1, "is no packed record: its first line is not that of one") from None
-
-
-def _answer(file: Path, number: int, line: str) -> tuple[str, Any]:
-    try:
-        key, answer = loads(line)
-    except (NotJson, TypeError, ValueError):
-        raise FileError(file, number, "is no answer of a packed record") from None
-    if not isinstance(key, str):
-        raise FileError(file, number, "is no answer of a packed record")
-    return key, answer
+_answer = reader_of(tuple[str, Any])
+"""Reads a line after the first: the question's hash, and what was answered."""

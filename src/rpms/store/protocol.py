@@ -52,7 +52,7 @@ class Protocol:
 
     def differences(self, now: Protocol) -> tuple[str, ...]:
         """Differences from another protocol, each as `field: was → is`: first the tasks, hashes last."""
-        was, is_ = _flat(self.settings), _flat(now.settings)
+        was, is_ = ({name: item for name, item in flat(each.settings).items() if item != {}} for each in (self, now))
         names = [*was, *(name for name in is_ if name not in was)]
         other = [name for name in names if _written(was, name) != _written(is_, name)]
         other.sort(key=lambda name: any(map(_is_hash, (was.get(name), is_.get(name)))))
@@ -64,15 +64,12 @@ class Protocol:
         return tuple(found)
 
 
-def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
+def flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
     """Nested settings by dotted names."""
-    flat: dict[str, Json] = {}
+    found: dict[str, Json] = {}
     for name, item in value.items():
-        if isinstance(item, Mapping):
-            flat.update(_flat(item, f"{prefix}{name}."))
-        else:
-            flat[f"{prefix}{name}"] = item
-    return flat
+        found |= flat(item, f"{prefix}{name}.") if isinstance(item, Mapping) and item else {f"{prefix}{name}": item}
+    return found
 
 
 def _written(settings: Mapping[str, Json], name: str) -> str:

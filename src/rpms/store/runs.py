@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Price, Usage
@@ -26,7 +27,7 @@ from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import from_json
 from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
-from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole
+from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
 from rpms.store.protocol import Protocol, read_protocol
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
@@ -121,38 +122,30 @@ class RunFolder:
         """File of a task's episode, present or to come."""
         return self.folder / EPISODES / f"{file_name(task)}.gz"
 
-    def has_beside(self, task: str, folders: Iterable[str]) -> bool:
-        """True if all that was to be kept beside an episode is there and sound."""
-        try:
-            for folder in folders:
-                self.beside(task, folder)
-        except FileError:
-            return False
-        return True
-
-    def damaged_beside(self, task: str, folders: Iterable[str]) -> Iterator[FileError]:
-        """Unusable texts kept beside an episode."""
+    def faults_beside(self, task: str, folders: Iterable[str]) -> Iterator[FileError]:
+        """Texts that were to be kept beside an episode and are missing or unusable."""
         for folder in folders:
             try:
                 self.beside(task, folder)
             except FileError as error:
-                if is_there(Path(error.file)):
-                    yield error
+                yield error
 
     def beside(self, task: str, folder: str) -> str:
         """A text kept beside an episode; a missing, cut or changed one is a FileError."""
         return read_sealed(self.folder / folder / file_name(task))
 
+    def row(self, task: str) -> EpisodeRow | None:
+        """The numbers of a task's episode; None before it is finished, and a FileError where its file is damaged."""
+        file = self.file(task)
+        return _of_task(file, task, read_row(file)) if is_there(file) else None
+
     def rows(self) -> Iterator[EpisodeRow]:
         """The finished episodes of the protocol's tasks; other files in the folder count for nothing."""
-        for task in self.protocol.tasks:
-            file = self.file(task)
-            if is_there(file):
-                yield _of_task(file, task, read_row(file))
+        yield from filter(None, map(self.row, self.protocol.tasks))
 
     def episode(self, task: str) -> EpisodeRecord:
         """One episode in full."""
-        return read_episode(self.file(task))
+        return _of_task(self.file(task), task, read_episode(self.file(task)))
 
     def summary(self) -> RunSummary:
         """The run so far, from its episode files alone."""
@@ -184,10 +177,13 @@ class RunFolder:
             raise FileError(file, None, "is not the price of a run; it can be removed") from None
 
 
-def _of_task(file: Path, task: str, row: EpisodeRow) -> EpisodeRow:
-    if row.task != task:
-        raise FileError(file, None, f"is an episode of {excerpt(row.task)!r} under the name of {excerpt(task)!r}")
-    return row
+_Episode = TypeVar("_Episode", EpisodeRow, EpisodeRecord)
+
+
+def _of_task(file: Path, task: str, read: _Episode) -> _Episode:
+    if read.task != task:
+        raise FileError(file, None, f"is an episode of {excerpt(read.task)!r} under the name of {excerpt(task)!r}")
+    return read
 
 
 @dataclass
@@ -220,12 +216,9 @@ class OpenRun:
             "model_seconds": [round(seconds, 6) for seconds in timing.model_seconds],
             "requests": list(timing.requests),
         }
-        try:
+        with writing(self.run.folder / TIMINGS, "all episodes so far are whole"):
             # the line before may be one that a crash cut off
             os.write(self._timings, f"\n{json.dumps(value)}".encode())
-        except OSError as error:
-            place = self.run.folder / TIMINGS
-            raise InputError(f"{place}: cannot be written: {error.strerror}; all episodes so far are whole") from None
 
 
 @contextmanager
@@ -249,10 +242,17 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
             write_whole(file, protocol.text())
         _remove_leftovers(folder)
         run = RunFolder(folder)
-        finished, damaged = _finished(run, protocol)
-        timings = _open_timings(folder / TIMINGS)
+        finished: dict[str, EpisodeRow] = {}
+        damaged: list[FileError] = []
+        for task in protocol.tasks:
+            try:
+                finished |= {task: row} if (row := run.row(task)) else {}
+            except FileError as error:
+                damaged.append(error)
+        with writing(folder / TIMINGS):
+            timings = open_regular(folder / TIMINGS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            yield OpenRun(run, finished, damaged, timings)
+            yield OpenRun(run, finished, tuple(damaged), timings)
         finally:
             os.close(timings)
 
@@ -272,28 +272,6 @@ def _make_folder(folder: Path) -> None:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "no folder has such a name"
         raise InputError(f"{folder}: cannot be made: {why}") from None
-
-
-def _finished(run: RunFolder, protocol: Protocol) -> tuple[dict[str, EpisodeRow], tuple[FileError, ...]]:
-    finished: dict[str, EpisodeRow] = {}
-    damaged: list[FileError] = []
-    for task in protocol.tasks:
-        file = run.file(task)
-        if not is_there(file):
-            continue
-        try:
-            finished[task] = _of_task(file, task, read_row(file))
-        except FileError as error:
-            damaged.append(error)
-    return finished, tuple(damaged)
-
-
-def _open_timings(file: Path) -> int:
-    try:
-        return open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    except FileError as error:
-        why = error.problem.removeprefix("cannot be read: ")
-        raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
 
 
 def _remove_leftovers(folder: Path) -> None:

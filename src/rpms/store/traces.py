@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, open_regular, read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.foreign.typed import typed_lines
-from rpms.store.files import hold, read_text, write_whole
+from rpms.store.files import hold, read_text, write_whole, writing
 
 SUFFIX = ".episodes.jsonl"
 _VERSION = 2
@@ -116,7 +116,10 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
             nonlocal seal
             row = {name: getattr(trace, name) for name in ("episode", "task", "kind", "opening", "steps")}
             line, seal = sealed_line(seal, {"type": "episode", **row})
-            _write(file, stream, line)
+            data = f"{line}\n".encode()
+            with writing(file, "all episodes so far are whole"):
+                while data:
+                    data = data[stream.write(data) :]
 
         yield tuple(known), keep
 
@@ -129,12 +132,3 @@ def sealed_line(before: str, row: Mapping[str, object]) -> tuple[str, str]:
 def _sealed(before: str, text: str) -> tuple[str, str]:
     seal = hashlib.sha256(f"{before}{text}".encode()).hexdigest()
     return f'{text[:-1]}{_SEAL}{seal}"}}', seal
-
-
-def _write(file: Path, stream: IO[bytes], line: str) -> None:
-    data = f"{line}\n".encode()
-    try:
-        while data:
-            data = data[stream.write(data) :]
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror or error}") from None

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar, get_origin, get_type_hints
 
@@ -21,9 +21,11 @@ from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.foreign.shown import excerpt
-from rpms.foreign.typed import from_json
+from rpms.foreign.typed import from_json, needed_by
 
 _T = TypeVar("_T")
+At = tuple[object, ...]
+"""Keys and numbers that lead to a place in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +248,7 @@ def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any
         yield key, node[key]
 
 
-def validate(yaml: YamlFile, form: type[_Form], value: object, path: tuple[object, ...]) -> _Form:
+def validate(yaml: YamlFile, form: type[_Form], value: object, path: At) -> _Form:
     """An entry in its form, a dataclass; what does not fit is an error at its line. A text stands for a list of one."""
     given, lists = plain(value), _lists(form)  # type: ignore[arg-type]
     if isinstance(given, dict):
@@ -256,16 +258,10 @@ def validate(yaml: YamlFile, form: type[_Form], value: object, path: tuple[objec
     except NotJson as error:
         entry = f"{path[-1]}: {'' if error.place else 'entry '}" if path else ""
         raise yaml.error((*path, *error.place), f"{entry}{error}") from None
-    for name in _needed(form):  # type: ignore[arg-type]
-        if getattr(read, name) in ("", ()):
-            raise yaml.error((*path, name), f"{path[-1]}: {name.rstrip('_')}: should not be empty")
+    for name in needed_by(form):
+        if isinstance(given, dict) and given[name] in ("", []):
+            raise yaml.error((*path, name), f"{path[-1]}: {name}: should not be empty")
     return read
-
-
-@cache
-def _needed(form: Any) -> tuple[str, ...]:
-    """Fields of a form without a default."""
-    return tuple(each.name for each in fields(form) if each.default is MISSING and each.default_factory is MISSING)
 
 
 @cache

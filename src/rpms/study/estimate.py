@@ -1,29 +1,23 @@
-"""Tables of a study in the terminal: the cost estimated before it is run, and its results."""
+"""The cost of a study, estimated before it is run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from rpms.core.condition import compose
 from rpms.core.decide import decide
 from rpms.core.errors import RPMSError
-from rpms.core.proportion import wilson
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price, Usage
 from rpms.models.accounting import list_cost
 from rpms.models.providers import NO_LLM, parse_model_name
-from rpms.play.epochs import CONTROLS, FOLDER
 from rpms.play.plan import RunPlan
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
-from rpms.study.run import Means, Result, StudyLayout, plan_cell, plan_round, refuse_overlap
+from rpms.study.run import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -111,33 +105,26 @@ class _Estimator:
         shared = key in self.seen
         self.seen.add(key)
         done = finished(folder) if folder is not None else 0
-        left = len(plan.tasks) - done
-        seconds = None
+        left, waits = len(plan.tasks) - done, list[float]()
         if folder is not None and done:
             run = RunFolder(folder)
             usage = _times(run.summary().usage, left / done)
             waits = [wait for timing in run.timings().values() for wait in timing.model_seconds]
-            seconds = sum(waits) / len(waits) if waits else None
         else:
             usage = _times(self._guess(plan), left)
-        measured = bool(done)
-        return Estimate(case.name, model, len(plan.tasks), done, usage, measured, shared=shared, seconds=seconds)
+        seconds = sum(waits) / len(waits) if waits else None
+        return Estimate(case.name, model, len(plan.tasks), done, usage, bool(done), shared, seconds)
 
     def _memory(self, case: Case, model: str) -> EpisodicMemory | None:
         """The memory of a case; None if it has yet to be learned."""
-        world, learning = self.means.world.name, self.study.learning
-        if not case.condition.memory:
-            return EpisodicMemory(world=world)
-        if (given := case.memory_file(self.means.world)) is not None:
-            return read_frozen(given, world)
-        if learning is None:
-            return EpisodicMemory(world=world)
-        who = self.study.learner(model)
-        if not who:
-            return EpisodicMemory(world=world)
-        out = self.layout.learned(self.study, self.means, who)
-        file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
-        return read_frozen(file, world, empty=True) if file.is_file() else None
+        world, learning = self.means.world, self.study.learning
+        file = case.memory_file(world)
+        if learning is not None and case.learns and (who := self.study.learner(model)):
+            out = self.layout.learned(self.study, self.means, who)
+            file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
+            if not file.is_file():
+                return None
+        return EpisodicMemory(world=world.name) if file is None else read_frozen(file, world.name, empty=case.learns)
 
     def _guess(self, plan: RunPlan) -> Usage:
         """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
@@ -157,11 +144,8 @@ class _Estimator:
             tasks = world.tasks(world.splits[0], plan.setting)
             if not tasks:
                 return FALLBACK
-            game = world.open(tasks[0], plan.setting)
-            try:
+            with closing(world.open(tasks[0], plan.setting)) as game:
                 opening = game.reset().observation
-            finally:
-                game.close()
         except RPMSError:
             return FALLBACK
         goal = world.goal(opening)
@@ -175,93 +159,3 @@ def _times(usage: Usage, count: float) -> Usage:
         cached_tokens=round(usage.cached_tokens * count),
         completion_tokens=round(usage.completion_tokens * count),
     )
-
-
-def _mean(numbers: Sequence[int]) -> str:
-    return f"{sum(numbers) / len(numbers):.1f}" if numbers else "-"
-
-
-def _won_from_menus(control: str, result: Result) -> str:
-    folder = RunFolder(result.cell.folder / FOLDER / control)
-    return f"{(found := folder.summary()).won}/{found.total}" if folder.begun else "-"
-
-
-Columns = Mapping[str, Callable[[Result], str]]
-_WON: Columns = {
-    "rules": lambda result: "ON" if result.cell.case.condition.rules else "OFF",
-    "mem.": lambda result: "ON" if result.cell.case.condition.memory else "OFF",
-    "entries": lambda result: str(len(result.cell.plan.memory)) if result.cell.case.condition.memory else "-",
-    "won": lambda result: f"{result.summary.won}/{result.summary.total}",
-    "success": lambda result: f"{result.summary.won / result.summary.total:.1%}",
-    "95% interval": lambda result: "–".join(
-        f"{100 * end:.1f}" for end in wilson(result.summary.won, result.summary.total)
-    ),
-}
-"""A task that was not played counts as not won."""
-_WAY: Columns = {
-    "steps": lambda result: _mean([row.steps for row in result.summary.rows]),
-    "if won": lambda result: _mean([row.steps for row in result.summary.rows if row.won]),
-    "infeas.": lambda result: f"{result.summary.infeasible / steps:.1%}" if (steps := result.summary.steps) else "-",
-}
-_SCORES: Columns = {
-    "score ≥ 0": lambda result: f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}",
-    "raw score": lambda result: f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}",
-}
-_MENUS: Columns = {name.removeprefix("menu-"): partial(_won_from_menus, name) for name in CONTROLS}
-"""Wins from the same menus, at random and by their best entry."""
-
-
-def results_table(results: Sequence[Result]) -> RenderableType:
-    """The conditions of each model: switches, success, steps, infeasible actions; scores in a table below."""
-    shown: list[RenderableType] = []
-    for model in dict.fromkeys(result.cell.model for result in results):
-        of_model = [result for result in results if result.cell.model == model]
-        scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
-        menus = _MENUS if any("-" not in cell(result) for result in of_model for cell in _MENUS.values()) else {}
-        parts = (_WON, {**_WAY, **_SCORES, **menus}) if scored else ({**_WON, **_WAY, **menus},)
-        for number, columns in enumerate(parts):
-            title = None if number else Text(model)
-            table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
-            table.add_column("condition", no_wrap=True)
-            for heading in columns:
-                table.add_column(heading, justify="right", no_wrap=True)
-            for result in of_model:
-                table.add_row(Text(result.cell.case.name), *(cell(result) for cell in columns.values()))
-            shown += [Text(), table] if number else [table]
-        played = [result.cell for result in of_model]
-        unlearned = [cell.case.name for cell in played if cell.case.condition.memory and not len(cell.plan.memory)]
-        if unlearned:
-            shown.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
-    return Group(*shown)
-
-
-def estimates_table(estimates: Sequence[Estimate], prices: dict[str, Price | None]) -> RenderableType:
-    """Table of the episodes, tokens and US dollars still to come, with a sum."""
-    table = Table(box=None, pad_edge=False)
-    one = len({each.model for each in estimates}) == 1
-    for heading in ("run", "to play", "tokens read", "written", "US$", "by"):
-        table.add_column(heading, justify="left" if heading == "run" else "right", no_wrap=True)
-    for each in estimates:
-        cost = each.cost(prices.get(each.model))
-        usage = each.usage
-        table.add_row(
-            Text(each.what if one else f"{each.model}, {each.what}"),
-            f"{each.left} of {each.episodes}",
-            f"{usage.prompt_tokens:,}" if each.left else "0",
-            f"{usage.completion_tokens:,}" if each.left else "0",
-            "unknown" if cost is None else f"{cost:.2f}",
-            "another run" if each.shared else "episodes" if each.measured else "guess",
-        )
-    left = [each for each in estimates if each.left]
-    costs = [each.cost(prices.get(each.model)) for each in left]
-    known = [cost for cost in costs if cost is not None]
-    table.add_row(
-        "all",
-        str(sum(each.left for each in left)),
-        f"{sum(each.usage.prompt_tokens for each in left):,}",
-        f"{sum(each.usage.completion_tokens for each in left):,}",
-        f"{sum(known):.2f}" if len(known) == len(costs) else "unknown",
-        "",
-        style="bold",
-    )
-    return table

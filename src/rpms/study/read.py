@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
 
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
@@ -30,18 +30,11 @@ class _Strict(BaseModel):
 
 
 class _Choice(_Strict):
-    part: str = "1/1"
+    part: Annotated[TaskPart, PlainValidator(lambda value: TaskPart.read(str(value)))] = TaskPart()
     options: dict[str, str | int] = Field(default_factory=dict)
 
-    @field_validator("part")
-    @classmethod
-    def _is_part(cls, value: str) -> str:
-        TaskPart.read(value)
-        return value
-
     def choice(self, settings: Settings) -> Choice:
-        options = {name: str(value) for name, value in self.options.items()}
-        return Choice(settings.only(tasks=True), TaskPart.read(self.part), options)
+        return Choice(settings.only(tasks=True), self.part, {name: str(value) for name, value in self.options.items()})
 
 
 class _Learn(_Choice):
@@ -103,7 +96,8 @@ def read_study(file: Path, parts: Collection[str] = ()) -> Study:
     if form.learn is not None:
         learn, own = reader.read(_Learn, form.learn, ("learn",), without=("condition", "memory"))
         settings = own.only(tasks=False).over(shared)
-        learning = Learning(learn.choice(own.over(_steps(common))), learn.rounds, learn.later, learn.model, settings)
+        played = Settings(steps=common.steps, simplifications=common.simplifications)  # how games are played, not which
+        learning = Learning(learn.choice(own.over(played)), learn.rounds, learn.later, learn.model, settings)
     cases = []
     for name, given in form.conditions.items():
         case, own = reader.read(_Case, given or {}, ("conditions", name), without=_OF_TASKS)
@@ -167,11 +161,6 @@ class _Reader:
             problem = f"is not a known field{chooses or '; ' + nearest(str(where[-1]), names)}"
         place = ".".join(map(str, where))
         return self._yaml.error(where, f"{place}: {problem}" if place else problem)
-
-
-def _steps(settings: Settings) -> Settings:
-    """Of a study's choice of tasks, what holds for learning too: how games are played, not which."""
-    return Settings(steps=settings.steps, simplifications=settings.simplifications)
 
 
 def _case(name: str, settings: Settings, number: int | None, learning: Learning | None) -> Case:

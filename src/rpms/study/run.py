@@ -25,8 +25,7 @@ from rpms.play.epochs import Trials, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import name_of
 from rpms.play.limits import Meter
 from rpms.play.methods import REACT
-from rpms.play.plan import OpenModel, RunPlan, overlapping, plan_run
-from rpms.play.reading import CONTROLS
+from rpms.play.plan import OpenModel, RunPlan, overlapping
 from rpms.play.run import Listener, MakeEngine, check_workers
 from rpms.play.seat import Threads
 from rpms.play.settings import ALLOW, Settings
@@ -76,20 +75,13 @@ class Means:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Result:
     """One model under one condition: a run, which several conditions may share."""
 
     model: str
     case: Case
     plan: RunPlan
     folder: Path
-
-
-@dataclass(frozen=True)
-class Result:
-    """A cell that was run."""
-
-    cell: Cell
     summary: RunSummary
 
 
@@ -151,24 +143,18 @@ GATHERING = 3
 
 def plan_cell(study: Study, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
     """The run of one condition; its first trial, where it has several."""
-    settings = case.settings
-    return plan_run(
+    return case.settings.plan(
         means.world,
         model,
         means.open_model(model),
+        means.window(model, case.settings),
         split=study.choice.split,
         tasks=study.choice.tasks(means.world, means.setting),
         condition=case.condition,
         memory=memory,
         setting=study.choice.setting(means.world, means.setting),
-        decoding=settings.decoding(means.world),
         step_budget=study.choice.settings.steps,
-        sources=settings.sources(means.world, means.window(model, settings)),
-        seed=settings.seed or 0,
         method=case.method(means.world),
-        reader=settings.reader or "",
-        open_reader=None if settings.reader in (None, *CONTROLS) else means.open_model(settings.reader),
-        overlap=settings.overlap == ALLOW,
     )
 
 
@@ -183,9 +169,9 @@ def run_study(
     models: Sequence[str],
     means: Means,
     layout: StudyLayout,
-    before: Callable[[Cell, bool], None] | None = None,
+    again: Callable[[str], None] = lambda _: None,
 ) -> tuple[Result, ...]:
-    """Run what is missing of a study, indexed after each run. `before`: told each cell, and if it is an earlier run."""
+    """Run what is missing of a study, indexed after each run. `again`: told of those that are an earlier run."""
     check_workers(means.workers)
     remove_leftovers(layout.out, INDEX)
     read_index(layout)  # one that cannot be read is said before anything is played
@@ -201,17 +187,15 @@ def run_study(
             plan = plan_cell(study, case, model, means, memories.of(case))
             if plan.method.recalled and plan.method.experience is None:
                 plan = _experienced(plan, study, case, means, layout)
-            cell = Cell(model, case, plan, layout.run_folder(plan))
-            if before is not None:
-                before(cell, cell.folder in known)
-            if cell.folder not in known:
-                known[cell.folder], *_ = run_epochs(
-                    plan, cell.folder, means.epochs, partial(_run, means, f"{model}, {case.name}")
-                )
-            trials = known[cell.folder]
+            what, folder = f"{model}, {case.name}", layout.run_folder(plan)
+            if folder in known:
+                again(f"{what}: the same run as before")
+            else:
+                known[folder], *_ = run_epochs(plan, folder, means.epochs, partial(_run, means, what))
+            trials = known[folder]
             runs = ((trials.folders[0], trials.summaries[0]), (trials.best_folder, trials.best))
-            for name, (folder, summary) in zip(case.names, runs, strict=False):
-                results.append(Result(replace(cell, case=replace(case, name=name), folder=folder), summary))
+            for name, (played_in, summary) in zip(case.names, runs, strict=False):
+                results.append(Result(model, replace(case, name=name), plan, played_in, summary))
             write_index(study, results, layout)
     return tuple(results)
 
@@ -308,11 +292,12 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
     """Write `study.json`: the run of each condition, by model; what it names already stays with its folder."""
     known = read_index(layout)
     groups: dict[str, Group] = {}
-    for cell in (result.cell for result in results):
-        before = known[cell.model].runs if cell.model in known else {}
-        new = Group(model=cell.model, about=study.about_of(cell.model), tables=study.tables, runs=before)
-        where = os.path.relpath(cell.folder, layout.out)
-        groups.setdefault(cell.model, new).runs[cell.case.name] = Path(where).as_posix()
+    for result in results:
+        model = result.model
+        before = known[model].runs if model in known else {}
+        new = Group(model=model, about=study.about_of(model), tables=study.tables, runs=before)
+        where = os.path.relpath(result.folder, layout.out)
+        groups.setdefault(model, new).runs[result.case.name] = Path(where).as_posix()
     names = [name for case in study.cases for name in case.names]
     order = {name: place for place, name in enumerate(names)}
     for group in groups.values():

@@ -15,6 +15,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import menu_best, menu_random
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -102,7 +103,7 @@ def test_the_best_entry_wins_and_what_prompts_inject_is_brief():
     injected = []
     for model, some in ((menu_best("menu-best"), tasks), (menu_random("menu-random"), tasks[::6])):
         for task in some:
-            episode = play(Play(WORLD, WORLD.open(task, Setting()), task, MIND, model, Decoding(), 50))
+            episode = play(Play(Player(WORLD, MIND, model, Decoding()), WORLD.open(task, Setting()), task, 50))
             injected += [sum(block.tokens for block in step.decision.prompt.injected()) for step in episode.steps]
             assert not any(step.refusals for step in episode.steps)
             assert episode.ending is Ending.WON or model.name == "menu-random"

@@ -14,6 +14,7 @@ from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, menu_best, menu_random
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.tasks import task_at
@@ -48,7 +49,7 @@ def played(model, name, variation, budget=100, condition=FULL, memory=None):
     task = task_at(name, variation)
     game = world.open(task, Setting())
     try:
-        return play(Play(world, game, task, mind, model, Decoding(), budget))
+        return play(Play(Player(world, mind, model, Decoding()), game, task, budget))
     finally:
         game.close()
 

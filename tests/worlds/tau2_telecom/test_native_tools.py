@@ -17,6 +17,7 @@ from rpms.models.remote import RemoteModel
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from tests.models.server import serve
 from tests.models.test_tool_calls import tool_call
@@ -33,7 +34,7 @@ def played(script, **given):
         model = RemoteModel("vllm/m", "m", server.url + "/v1", patience=Patience(tries=1))
         try:
             game = world.open(TICKET, Setting())
-            episode = play(Play(world, game, TICKET, mind, model, Decoding(), 15, calls=Calls.NATIVE))
+            episode = play(Play(Player(world, mind, model, Decoding(), calls=Calls.NATIVE), game, TICKET, 15))
         finally:
             model.close()
         return episode, server.seen
@@ -82,6 +83,6 @@ def test_a_model_that_cannot_call_tools_is_one_line():
     settings = Settings.read({"calls": "native", "condition": "rules-only"})
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), EpisodicMemory())
     game, model = world.open(TICKET, Setting()), PolicyModel("planner", follow_plan)
-    episode = Play(world, game, TICKET, mind, model, Decoding(), 5, calls=Calls.NATIVE)
+    episode = Play(Player(world, mind, model, Decoding(), calls=Calls.NATIVE), game, TICKET, 5)
     with pytest.raises(InputError, match="planner cannot be given tools to call; leave out calls=native"):
         episode.step()

@@ -22,6 +22,7 @@ from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of, manual_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from tests.worlds.tau2_telecom.tickets import TASKS, followed, mind, opened, task_with, world
 
@@ -50,7 +51,7 @@ def test_plans_solve_a_ticket_after_ten_calls_at_random(task):
             return f"Action: {dice.choice([each for each in game.admissible() if not each.startswith(_FINAL)])}"
         return f"Action: {follow_plan(request.decision)[1]}"
 
-    episode = Play(world, game, task, mind(), FunctionModel(answer), Decoding(), 60)
+    episode = Play(Player(world, mind(), FunctionModel(answer), Decoding()), game, task, 60)
     assert play(episode).ending is Ending.WON
 
 
@@ -63,7 +64,9 @@ def test_a_plan_that_leads_back_with_no_line_to_blame_gives_way_to_one_that_doub
     wrong = replace(knowledge.manual, lore=replace(knowledge.manual.lore, processes=tuple(processes)))
     strict = compose(replace(RULES_ONLY, enforcement=STRICT), replace(knowledge, manual=wrong), EpisodicMemory())
     task = task_with("mobile_data_issue", "data_mode_off")
-    episode = play(Play(world, world.open(task, Setting()), task, strict, open_model("planner"), Decoding(), 40))
+    episode = play(
+        Play(Player(world, strict, open_model("planner"), Decoding()), world.open(task, Setting()), task, 40)
+    )
     assert episode.ending is Ending.WON
 
 

@@ -13,6 +13,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.tau2_telecom import world
 from rpms.worlds.tau2_telecom.package import load_package
@@ -46,7 +47,9 @@ def mind():
 def followed(task):
     """The episode of whoever follows the plans."""
     game = world.open(task, Setting())
-    return play(Play(world, game, task, mind(), PolicyModel("planner", follow_plan), Decoding(), world.step_budget))
+    return play(
+        Play(Player(world, mind(), PolicyModel("planner", follow_plan), Decoding()), game, task, world.step_budget)
+    )
 
 
 def told(*turns: tuple[str | None, str]):

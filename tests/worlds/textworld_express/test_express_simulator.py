@@ -19,6 +19,7 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.jvm import process
 from rpms.worlds.textworld_express.games import FOLDS, GAMES, task_at
@@ -49,7 +50,9 @@ def planned(mind, task, parameters=""):
     setting = Setting(options={"game": f"{task.type},{parameters}"})
     game = world.open(task, setting)
     try:
-        return play(Play(world, game, task, mind, PolicyModel("planner", follow_plan), Decoding(), world.step_budget))
+        return play(
+            Play(Player(world, mind, PolicyModel("planner", follow_plan), Decoding()), game, task, world.step_budget)
+        )
     finally:
         game.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 
 from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Situation
@@ -248,21 +248,16 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     }
 
 
-def _choices(lists: list[list[str]]) -> Iterator[tuple[str, ...]]:
-    if not lists:
-        yield ()
-        return
-    for first in lists[0]:
-        for rest in _choices(lists[1:]):
-            if first not in rest:
-                yield (first, *rest)
+def _choices(lists: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """One of each list, no two the same."""
+    return (chosen for chosen in product(*lists) if len(set(chosen)) == len(chosen))
 
 
 def bindings_met(purpose: Purpose, situation: Situation) -> Iterator[dict[str, str]]:
     """The ways to bind the goal's variables to known things with which all that it wants holds."""
     goal, variables = situation.goal, list(purpose.over)
     stages = purpose.steps[-1:] if purpose.staged else purpose.steps
-    called = {field_: list(situation.belief.called(goal.named(field_))) for field_ in set(purpose.over.values())}
+    called = {field_: situation.belief.called(goal.named(field_)) for field_ in set(purpose.over.values())}
     for things in _choices([called[purpose.over[name]] for name in variables]):
         binding = dict(zip(variables, things, strict=True))
         clauses = [clause.bind(binding) for stage in stages for clause in stage.until]

@@ -18,6 +18,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.store.traces import Trace
 from rpms.worlds.base import Task
 
@@ -99,9 +100,8 @@ class Rehearsal:
         budget = min(budget, explorer.how.steps - explorer.steps)
         try:
             decoding = Decoding(max_tokens=explorer.world.max_tokens)
-            episode = play(
-                Play(explorer.world, game, task, mind, open_model("planner"), decoding, budget, LIMITS.stuck_after)
-            )
+            player = Player(explorer.world, mind, open_model("planner"), decoding)
+            episode = play(Play(player, game, task, budget, LIMITS.stuck_after))
         finally:
             game.close()
         if not episode.steps:

@@ -77,9 +77,18 @@ const RPMS = (() => {
     return chunk ? chunk[number % info.chunk] || null : null;
   }
 
-  function episode(info, condition, number) {
+  // An episode as it is recorded. In its data an object is the number of a part, and so is a long text.
+  async function episode(info, condition, number) {
     const bucket = Math.floor(number / info.bucket);
-    return load(`${condition}/${number}`, `data/${condition}/${bucket}/${number}.js`);
+    const data = await load(`${condition}/${number}`, `data/${condition}/${bucket}/${number}.js`);
+    return data && whole(data.episode, data.parts);
+  }
+  function whole(value, parts) {
+    if (Array.isArray(value)) return value.map((each) => whole(each, parts));
+    if (value === null || typeof value !== "object") return value;
+    const part = parts[value.at];
+    if (typeof part === "string") return part;
+    return Object.fromEntries(Object.entries(part).map(([name, each]) => [name, whole(each, parts)]));
   }
 
   // Colours: what the system says, unless the reader chose otherwise.

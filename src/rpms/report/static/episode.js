@@ -43,7 +43,7 @@
     for (let n = 0; n < Math.max(one.steps.length, two.steps.length); n++) {
       const a = one.steps[n];
       const b = two.steps[n];
-      if (!a || !b || a.command !== b.command || one.texts[a.result] !== two.texts[b.result]) return n + 1;
+      if (!a || !b || a.command !== b.command || a.result !== b.result) return n + 1;
     }
     return null;
   }
@@ -117,11 +117,11 @@
 
   // ── columns ──
   function facts(episode) {
-    const [infeasible, foreseeable, repeated, contradictions, surprises] = episode.counts;
-    const [prompted, cached, completed] = episode.tokens;
+    const { infeasible, foreseeable, repeated_failures: repeated, contradictions, surprises } = episode.row;
+    const { prompt_tokens: prompted, cached_tokens: cached, completion_tokens: completed } = episode.row.usage;
     const items = [
-      ["ended", episode.ending],
-      info.scored ? ["score", episode.score] : null,
+      ["ended", episode.row.ending],
+      info.scored ? ["score", episode.row.score] : null,
       ["steps", episode.steps.length],
       ["infeasible", infeasible ? `${infeasible}, ${foreseeable} of them foreseeable` : 0],
       repeated ? ["repeated failures", repeated] : null,
@@ -139,8 +139,8 @@
         {},
         el(
           "a",
-          { href: `#step-${step.n}`, "data-step": step.n, class: `${step.infeasible ? "bad" : ""} ${step.n === parting ? "parts" : ""}` },
-          el("span", { class: "number" }, step.n),
+          { href: `#step-${step.number}`, "data-step": step.number, class: `${step.infeasible ? "bad" : ""} ${step.number === parting ? "parts" : ""}` },
+          el("span", { class: "number" }, step.number),
           el("span", { class: "command" }, step.command || "no action"),
           step.infeasible ? el("span", { class: "mark", title: step.objection || "infeasible" }, "✗") : null,
           step.contradictions.length ? el("span", { class: "mark drift", title: "the belief was wrong" }, "≠") : null,
@@ -155,19 +155,18 @@
   function transcript(episode) {
     const said = el("pre", { class: "said transcript" });
     const lines = () => {
-      const text = (place) => episode.texts[place].trim();
       const found = [`goal: ${episode.goal}`];
       for (const step of episode.steps) {
-        found.push("", `step ${step.n}`, text(step.observation));
-        if (text(step.thought)) found.push(`thought: ${text(step.thought)}`);
+        found.push("", `step ${step.number}`, step.observation.trim());
+        if (step.thought.trim()) found.push(`thought: ${step.thought.trim()}`);
         for (const refusal of step.extras.refused || []) found.push(`refused: ${refusal.command || "(no action)"}: ${refusal.reason}`);
         if (step.extras.reading) found.push(`another reading: ${step.extras.reading}`);
         if (step.extras.replaced) found.push(`replaced: ${step.action || "(no action)"}: ${step.extras.replaced}`);
         found.push(`> ${step.command || "(no action)"}`);
         if (step.infeasible) found.push(`infeasible${step.objection ? `: ${step.objection}` : ""}`);
       }
-      if (episode.steps.length) found.push("", text(episode.steps[episode.steps.length - 1].result));
-      return [...found, `ended: ${episode.ending}${episode.error ? `: ${episode.error}` : ""}`].join("\n");
+      if (episode.steps.length) found.push("", episode.steps[episode.steps.length - 1].result.trim());
+      return [...found, `ended: ${episode.row.ending}${episode.row.error ? `: ${episode.row.error}` : ""}`].join("\n");
     };
     const open = (event) => {
       if (event.target.open && !said.textContent) said.textContent = lines();
@@ -194,7 +193,7 @@
           { class: "column", "data-condition": side },
           title,
           facts(episode),
-          episode.error ? el("p", { class: "alarm" }, episode.error) : null,
+          episode.row.error ? el("p", { class: "alarm" }, episode.row.error) : null,
           transcript(episode),
           el("div", { class: "split" }, stepList(episode, side), view),
         ),
@@ -233,7 +232,7 @@
     }
   }
   function nextInfeasible() {
-    const steps = episodes.flatMap((episode) => (episode ? episode.steps.filter((step) => step.infeasible).map((step) => step.n) : []));
+    const steps = episodes.flatMap((episode) => (episode ? episode.steps.filter((step) => step.infeasible).map((step) => step.number) : []));
     const later = steps.filter((n) => n > now);
     if (steps.length) go(later.length ? Math.min(...later) : Math.min(...steps));
   }

@@ -27,8 +27,11 @@ const Step = (() => {
     return el("span", { class: `tag ${kind || ""}`, title }, text);
   }
 
-  function observation(step, text) {
-    return section("Observation", null, said(text(step.observation)));
+  // The text of a prompt's block.
+  const words = ({ heading, items }) => (heading ? [heading, ...items] : items).join("\n");
+
+  function observation(step) {
+    return section("Observation", null, said(step.observation));
   }
 
   // What is in one list and not in the other, in order.
@@ -48,9 +51,11 @@ const Step = (() => {
   }
   const open = (value) => (value === undefined ? "unknown" : value ? "open" : "closed");
 
-  function belief(step, before, text) {
-    const lines = step.belief.map(text);
-    const old = before ? before.belief.map(text) : lines;
+  function belief(step, former) {
+    const now = step.belief;
+    const before = former && former.belief;
+    const lines = now.lines;
+    const old = before ? before.lines : lines;
     const fresh = new Set(missing(lines, old));
     const rows = [
       ...missing(old, lines).map((line) => el("li", { class: "gone" }, line)),
@@ -58,25 +63,25 @@ const Step = (() => {
     ];
     const details = before
       ? [
-          before.location !== step.location ? `location: ${before.location || "nowhere"} → ${step.location || "nowhere"}` : null,
-          before.holding.join() !== step.holding.join()
-            ? `holding: ${before.holding.join(", ") || "nothing"} → ${step.holding.join(", ") || "nothing"}`
+          before.location !== now.location ? `location: ${before.location || "nowhere"} → ${now.location || "nowhere"}` : null,
+          before.holding.join() !== now.holding.join()
+            ? `holding: ${before.holding.join(", ") || "nothing"} → ${now.holding.join(", ") || "nothing"}`
             : null,
-          ...changes(before.containers, step.containers, (name, was, is) => `${name}: ${open(was)} → ${open(is)}`),
-          ...changes(before.seen, step.seen, (name, was, is) => `${name}: seen ${was ? `at ${was} → ` : ""}${is ? `at ${is}` : "no more"}`),
+          ...changes(before.containers, now.containers, (name, was, is) => `${name}: ${open(was)} → ${open(is)}`),
+          ...changes(before.last_seen, now.last_seen, (name, was, is) => `${name}: seen ${was ? `at ${was} → ` : ""}${is ? `at ${is}` : "no more"}`),
         ].filter(Boolean)
       : [];
-    const [goal, done, total] = step.progress;
+    const { sub_goal: goal, target, done, total } = step.progress;
     return section(
       "Belief",
-      step.state,
+      now.signature,
       rows.length ? el("ul", { class: "belief" }, rows) : el("p", { class: "dim" }, "nothing is known yet"),
       before
         ? details.length
           ? el("details", {}, el("summary", {}, "What changed ", el("span", { class: "count" }, details.length)), el("ul", { class: "plain" }, details.map((line) => el("li", {}, line))))
           : el("p", { class: "dim" }, "nothing changed since the step before")
         : null,
-      el("p", { class: "progress" }, "Sub-goal: ", el("strong", {}, goal || "none"), total ? ` (${done} of ${total} done)` : ""),
+      el("p", { class: "progress" }, "Sub-goal: ", el("strong", {}, (target ? `${goal} - ${target}` : goal) || "none"), total ? ` (${done} of ${total} done)` : ""),
       step.contradictions.length
         ? el("div", { class: "alarm drift" }, el("strong", {}, "The belief was wrong: "), step.contradictions.join("; "))
         : null,
@@ -86,11 +91,11 @@ const Step = (() => {
     );
   }
 
-  function rules(episode, step, text) {
+  function rules(episode, step) {
     const tiers = Object.entries(episode.rules).filter(([, ids]) => ids.length);
-    const situation = step.prompt.find(([part]) => part === "rules.situation");
+    const situation = step.prompt.find(({ part }) => part === "rules.situation");
     if (!tiers.length) return section("Active rules", "none in this condition");
-    const away = new Set(step.left_out === undefined ? [] : text(step.left_out).split("\n"));
+    const away = new Set(step.left_out);
     const missed = (ids) => {
       const count = ids.filter((id) => away.has(id)).length;
       return count ? `, ${count} not shown at this sub-goal` : "";
@@ -99,7 +104,7 @@ const Step = (() => {
     return section(
       "Active rules",
       `${all.length} in ${tiers.length} tiers${missed(all)}`,
-      situation ? said(situation[2].map(text).join("\n"), "small") : null,
+      situation ? said(words(situation), "small") : null,
       tiers.map(([tier, ids]) =>
         el(
           "details",
@@ -116,15 +121,15 @@ const Step = (() => {
     if (!condition.memory) return "off in this condition";
     if (condition.entries === 0) return "the memory is empty";
     if (!step.candidates.length) return "nothing came to mind: no goal in memory is like this one";
-    const below = step.candidates.every((candidate) => candidate[5] === "below θ");
+    const below = step.candidates.every(({ fate }) => fate === "below θ");
     if (below) return "nothing came to mind: the nearest goals in memory are below θ";
     return `nothing is in the prompt: all ${step.candidates.length + step.unlisted} candidates were rejected`;
   }
 
-  function memory(step, text, condition) {
-    const shown = step.candidates.filter((candidate) => FATES[candidate[5]] === "good" || FATES[candidate[5]] === "warn");
+  function memory(step, condition) {
+    const shown = step.candidates.filter(({ fate }) => FATES[fate] === "good" || FATES[fate] === "warn");
     if (!step.candidates.length) return section("Memory", silence(step, condition));
-    const rows = step.candidates.map(([entry, kind, wording, score, rank, fate, reason, rule, fact]) =>
+    const rows = step.candidates.map(({ entry, kind, wording, score, rank, fate, reason, rule, fact }) =>
       el(
         "tr",
         { class: `fate-${FATES[fate] || "off"}` },
@@ -132,7 +137,7 @@ const Step = (() => {
         el(
           "td",
           {},
-          el("div", { class: "wording" }, text(wording).trim()),
+          el("div", { class: "wording" }, wording.trim()),
           el("div", { class: "dim" }, `${kind.replace("_", " ")} · `, el("a", { href: RPMS.entryPage(entry) }, entry)),
           reason || rule || fact
             ? el("div", { class: "why" }, reason, rule ? [" ", tag(rule, "rule")] : null, fact ? [" ", el("code", {}, fact)] : null)
@@ -161,16 +166,17 @@ const Step = (() => {
     );
   }
 
-  function prompt(step, text, shared) {
-    const total = step.prompt.reduce((sum, [, tokens]) => sum + tokens, 0);
-    const injected = step.prompt.reduce((sum, [part, tokens]) => sum + (shared.includes(part) ? 0 : tokens), 0);
+  function prompt(step, shared) {
+    const total = step.prompt.reduce((sum, { tokens }) => sum + tokens, 0);
+    const injected = step.prompt.reduce((sum, { part, tokens }) => sum + (shared.includes(part) ? 0 : tokens), 0);
     const bar = el("div", { class: "bar", "aria-hidden": "true" });
-    for (const [part, tokens] of step.prompt) {
+    for (const { part, tokens } of step.prompt) {
       const piece = el("span", { class: `piece ${part.replace(".", "-")}`, title: `${part}: ${tokens} tokens` });
       piece.style.flexGrow = tokens;
       bar.append(piece);
     }
-    const blocks = step.prompt.map(([part, tokens, items]) => {
+    const blocks = step.prompt.map((told) => {
+      const { part, tokens } = told;
       const body = el("div", {});
       const block = el(
         "details",
@@ -189,7 +195,7 @@ const Step = (() => {
       block.addEventListener("toggle", () => {
         if (block.open) opened.add(part);
         else opened.delete(part);
-        if (block.open && !body.firstChild) body.append(said(items.map(text).join("\n"), "small"));
+        if (block.open && !body.firstChild) body.append(said(words(told), "small"));
       });
       block.open = opened.has(part);
       return block;
@@ -205,7 +211,7 @@ const Step = (() => {
             "details",
             { class: "block" },
             el("summary", {}, "Cut by the budget ", el("span", { class: "count" }, step.cut.length)),
-            step.cut.map(([part, item]) => el("div", {}, el("code", {}, part), said(text(item), "small"))),
+            step.cut.map(([part, item]) => el("div", {}, el("code", {}, part), said(item, "small"))),
           )
         : null,
     );
@@ -220,14 +226,14 @@ const Step = (() => {
     return el("div", { class: knowledge ? "alarm infeasible" : "dim" }, `No room in the context window for: ${words}.`);
   }
 
-  function answer(step, text) {
-    const [prompted, cached, completed] = step.tokens;
+  function answer(step) {
+    const { prompt_tokens: prompted, cached_tokens: cached, completion_tokens: completed } = step.usage;
     const counted = prompted || completed ? `${prompted} tokens in${cached ? ` (${cached} cached)` : ""}, ${completed} out (as the model counts)` : null;
     const repairs = step.repairs.filter((repair) => repair !== "no action"); // said above already
     return section(
       "Answer",
       counted,
-      said(text(step.answer), "model"),
+      said(step.answer, "model"),
       el(
         "p",
         { class: "acted" },
@@ -238,11 +244,11 @@ const Step = (() => {
     );
   }
 
-  function result(step, text, info) {
+  function result(step, info) {
     return section(
       "Result",
       info.scored ? `score ${step.score}` : null,
-      said(text(step.result), step.infeasible ? "failed" : "world"),
+      said(step.result, step.infeasible ? "failed" : "world"),
       step.infeasible
         ? el(
             "div",
@@ -318,23 +324,22 @@ const Step = (() => {
   function view(info, episode, number, side) {
     const step = episode.steps[number - 1];
     if (!step) {
-      return el("div", { class: "step" }, el("p", { class: "over" }, `This episode ended after step ${episode.steps.length}: ${episode.ending}.`));
+      return el("div", { class: "step" }, el("p", { class: "over" }, `This episode ended after step ${episode.steps.length}: ${episode.row.ending}.`));
     }
-    const text = (place) => episode.texts[place];
     return el(
       "div",
       { class: "step", id: `view-${number}` },
       el("h2", {}, `Step ${number} `, el("code", { class: step.infeasible ? "bad" : "" }, step.command || "no action")),
-      observation(step, text),
-      belief(step, episode.steps[number - 2], text),
+      observation(step),
+      belief(step, episode.steps[number - 2]),
       readings(step),
       menu(step),
       plan(step),
-      rules(episode, step, text),
-      memory(step, text, info.conditions[side]),
-      prompt(step, text, info.shared),
-      answer(step, text),
-      result(step, text, info),
+      rules(episode, step),
+      memory(step, info.conditions[side]),
+      prompt(step, info.shared),
+      answer(step),
+      result(step, info),
       extras(step),
     );
   }
