@@ -138,7 +138,7 @@ class Lexicon:
     def _weights(self, text: str) -> tuple[dict[str, float], float]:
         """Names in a text, each with the logarithm of how rare it is, and the length of that vector."""
         total = len(self.requests) + 1
-        weights = {name: math.log(total / (self._seen[name] + 0.5)) for name in names_in(text)}
+        weights = {name: math.log(total / (self._seen[name] + 0.5)) for name in sorted(names_in(text))}
         return weights, math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0
 
     @cached_property
