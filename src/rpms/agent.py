@@ -217,7 +217,7 @@ class Agent:
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:
             mind = self._player.mind
-            mind = replace(mind, experience=mind.experience.learning(self.memory))
+            mind = replace(mind, experience=replace(mind.experience, memory=self.memory))
             self._player = replace(self._player, mind=mind)
         if self.method.question and not won:
             self._reflect(episode)

@@ -7,9 +7,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpms.core.acting.advice import recalled_steps
 from rpms.core.belief import Done, FactBelief, Situation, StateSignature
 from rpms.core.consistency import same_occupancy
-from rpms.core.experience.adapt import AdaptContext, adapted, recalled_steps
+from rpms.core.experience.adapt import StepContext, adapted
 from rpms.core.experience.follow import Following
 from rpms.core.experience.lessons import ended_alike, failed_alike
 from rpms.core.facts import kind_of
@@ -45,18 +46,18 @@ def candidate(entry) -> Candidate:
     return Candidate(entry, 1.0, 1.0, Verdict(Fate.KEPT))
 
 
-def room(belief=ROOM, *known: SuccessSnippet, goal: Goal = COOL_APPLE, done=(), sub_goal="take_object") -> AdaptContext:
+def room(belief=ROOM, *known: SuccessSnippet, goal: Goal = COOL_APPLE, done=(), sub_goal="take_object") -> StepContext:
     past = tuple(Done(command, gained=False) for command in done)
     progress = Progress(sub_goal, "", 0, 1)
-    return AdaptContext(Situation(belief, goal, past=past), SYNTAX, progress, whereabouts=Whereabouts(known, SYNTAX))
+    return StepContext(Situation(belief, goal, past=past), SYNTAX, progress, whereabouts=Whereabouts(known, SYNTAX))
 
 
-def refusing(here: AdaptContext, *commands: str) -> AdaptContext:
+def refusing(here: StepContext, *commands: str) -> StepContext:
     """The same where commands were refused in this very state."""
     return replace(here, history=[Turn("", command, state=here.state, failed=True) for command in commands])
 
 
-def bound(entry: SuccessSnippet, here: AdaptContext) -> Candidate:
+def bound(entry: SuccessSnippet, here: StepContext) -> Candidate:
     return here.adapt(candidate(entry))
 
 
@@ -160,7 +161,7 @@ environment:
         goal = Goal("brew", "metal pot")
         entry = replace(snippet("go to kitchen", "pick up metal pot in kitchen"), goal_signature=goal.signature)
         belief = FactBelief().learn("in(metal pot, cellar)", "at(hall)", object=["metal pot"], place=["cellar", "hall"])
-        here = AdaptContext(Situation(belief, goal), world)
+        here = StepContext(Situation(belief, goal), world)
         assert bound(entry, here).entry.actions == ("go to cellar", "pick up metal pot in cellar")
 
 
@@ -196,7 +197,7 @@ class TestRunOut:
 
     OTHER = replace(GOAL, type="pick_and_place_simple", object="egg", state="", destination="desk")
 
-    def recalled(self, here: AdaptContext, *memory: SuccessSnippet) -> list[str]:
+    def recalled(self, here: StepContext, *memory: SuccessSnippet) -> list[str]:
         found = Following(same_occupancy, Similarity(), memory, SYNTAX)([], here)
         return [command for command, _ in recalled_steps(found, here)]
 

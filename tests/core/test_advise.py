@@ -18,8 +18,7 @@ from rpms.core.acting.enforcement import Enforcement
 from rpms.core.acting.menu import MENU_TOKENS, Menu, chain_of, make_menu, purpose_of
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation, StateSignature
-from rpms.core.experience.adapt import AdaptContext
-from rpms.core.experience.step_context import turn_state
+from rpms.core.experience.adapt import StepContext, turn_state
 from rpms.core.goal import Goal, Progress
 from rpms.core.memory import FailureLesson, Origin, SuccessSnippet
 from rpms.core.planning.achievers import Fact
@@ -56,7 +55,7 @@ def recalled(*actions: str, id_: str = "s") -> Candidate:
 def advised(
     situation: Situation, size: int = 5, rules: ActiveRules = RULES, memories=(), history=(), ranked=True, **own
 ):
-    step = AdaptContext(situation, RULES, PROGRESS, history)
+    step = StepContext(situation, RULES, PROGRESS, history)
     return Advice(Adviser(Enforcement(menu=size, ranked=ranked), plans=manual(), **own), step, rules, memories)
 
 
@@ -100,14 +99,14 @@ class TestMenus:
                 return waiting, noticed
 
         def best(**turn: object) -> str | None:
-            step = AdaptContext(SEARCHING, RULES, PROGRESS, [Turn("o", first.command, state=NOW, **turn)])
+            step = StepContext(SEARCHING, RULES, PROGRESS, [Turn("o", first.command, state=NOW, **turn)])
             return Advice(Waiting(Enforcement(menu=5)), step, RULES).menu.best
 
         assert best() == first.command
         assert best(failed=True) != first.command
 
         away = [Turn("o", first.command, state=NOW), Turn("o", "go back", state="then")]
-        menu = Advice(Waiting(Enforcement(menu=5)), AdaptContext(SEARCHING, RULES, PROGRESS, away), RULES).menu
+        menu = Advice(Waiting(Enforcement(menu=5)), StepContext(SEARCHING, RULES, PROGRESS, away), RULES).menu
         assert menu.best != first.command, "it led elsewhere, and that led back"
 
     def test_an_unranked_menu_is_cut_by_name(self):
@@ -236,13 +235,13 @@ class TestExperience:
         found = SuccessSnippet(
             COOL_APPLE.signature, StateSignature.parse("holding=none"), "taken", ("take apple 2 from fridge 4",)
         )
-        room = AdaptContext(SEARCHING, RULES, whereabouts=Whereabouts([found], RULES))
+        room = StepContext(SEARCHING, RULES, whereabouts=Whereabouts([found], RULES))
         plan = weighed(plan_for(RULES, SEARCHING), [], room)
         said = {option.command: option.evidence for option in plan.options}
         assert said["go to fridge 1"] == "apple was found at fridge 1 of 1 times"
 
     def test_what_failed_in_a_like_state_comes_after_all_else_with_the_lesson_named(self):
-        plan, room = plan_for(RULES, SEARCHING), AdaptContext(SEARCHING, RULES)
+        plan, room = plan_for(RULES, SEARCHING), StepContext(SEARCHING, RULES)
         first = plan.options[0].command
         state = StateSignature.parse("holding=none")
         lesson = FailureLesson(COOL_APPLE.signature, state, first, "no", origins=frozenset({Origin("e", 1)}), id="f")
@@ -251,7 +250,7 @@ class TestExperience:
 
     def test_where_no_plan_leads_to_the_goal_experience_comes_first(self):
         memories = [recalled("go to countertop 7", "dance")]
-        plan = weighed(Plan(), memories, AdaptContext(SEARCHING, RULES))
+        plan = weighed(Plan(), memories, StepContext(SEARCHING, RULES))
         assert plan.options[0].command == "go to countertop 1"
 
 

@@ -11,7 +11,7 @@ from rpms.core.acting.enforcement import PAPER
 from rpms.core.acting.loops import find_loop
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
-from rpms.core.experience.step_context import turn_state
+from rpms.core.experience.adapt import turn_state
 from rpms.core.goal import Progress
 from rpms.core.planning.reason import Plan
 from rpms.core.prompt import Budget, Layout, Part, Turn, build, make_block

@@ -8,15 +8,15 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpms.core.acting.advice import recalled_steps
 from rpms.core.acting.enforcement import STRICT
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Done, Situation, StateSignature
 from rpms.core.condition import FULL, MEMORY_ONLY, Knowledge, compose
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
-from rpms.core.experience.adapt import AdaptContext, adapted, recalled_steps
+from rpms.core.experience.adapt import StepContext, adapted, turn_state
 from rpms.core.experience.atlas import Atlas, Where, strides_of
 from rpms.core.experience.follow import Following
-from rpms.core.experience.step_context import turn_state
 from rpms.core.facts import parse_literal
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
@@ -40,12 +40,12 @@ PUT = snippet("kitchen", "put", "pick up mug", "go to hall", "look around", "put
 THINGS = {"cupboard": "kitchen", "mug": "cupboard", "red box": "hall", "spoon": "garden"}
 
 
-def room_of(house: House, goal: Goal, sub_goal: str, stage: int = 0, mask: Mask = NO_MASK) -> AdaptContext:
+def room_of(house: House, goal: Goal, sub_goal: str, stage: int = 0, mask: Mask = NO_MASK) -> StepContext:
     past = tuple(Done(command, gained=False) for command in house.done)
     situation, progress = Situation(house.belief, goal, stage, past), Progress(sub_goal, "", 0, 1)
     state = turn_state(house.belief, progress)
     turns = [Turn("", command, state=state, failed=command not in house.done) for command in house.tried]
-    return AdaptContext(situation, SYNTAX, progress, turns, Whereabouts((), SYNTAX), mask)
+    return StepContext(situation, SYNTAX, progress, turns, Whereabouts((), SYNTAX), mask)
 
 
 def followed(

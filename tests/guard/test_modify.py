@@ -173,8 +173,7 @@ def test_what_a_changed_call_returned_is_told_of_that_call_though_the_history_ha
     call = asked(id_="c1", safe=True)
     assert isinstance(both.check("a", [], call), Modify)
     assert both.check("a", [Returned(call, "rows")], asked(10, id_="c2", safe=True)).goes_on
-    guard, _ = both._of("a")
-    assert [atom.args for atom in guard.belief.known] == [("orders", "100")]
+    assert [atom.args for atom in both.guard_of("a").belief.known] == [("orders", "100")]
 
 
 def test_langchain_makes_the_changed_call():

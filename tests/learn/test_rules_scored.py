@@ -17,7 +17,7 @@ from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.conditions import conditions
 from rpms.learn.rules.learn import RulesPlan, learn_rules
-from rpms.learn.rules.scores import by_kinds
+from rpms.learn.rules.scores import Deed, by_kinds
 from rpms.learn.rules.templates import Names, fill
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
@@ -78,20 +78,20 @@ def test_where_things_belong_is_learned_from_the_score_and_unknown_things_are_tr
     assert max(steps[True]) > 4  # what was never met is tried in one place after another
 
 
-def _put(episode: str, thing: str, place: str, gained: float) -> Attempt:
+def _put(episode: str, thing: str, place: str, scored: bool) -> Attempt:
     names = (thing, place)
-    return Attempt(Witness(episode, 1), names, names, False, 0, 0, 0, 0, 0, 0, gained=gained)
+    return Attempt(Witness(episode, 1), names, names, False, 0, 0, 0, 0, 0, 0, scored=scored)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("pqr"), st.booleans()), min_size=1, max_size=40))
 def test_a_table_lists_only_what_scored_and_the_last_condition_asks_nothing(rows: list[tuple[str, str, bool]]) -> None:
-    attempts = [_put(str(number), thing, place, float(well)) for number, (thing, place, well) in enumerate(rows)]
-    found = list(by_kinds("put_scores", "tidy", ("thing", "place"), attempts, {}))
+    attempts = [_put(str(number), thing, place, well) for number, (thing, place, well) in enumerate(rows)]
+    found = list(by_kinds(Deed("tidy", Book("put <> in <>", Vocabulary({}))), ("thing", "place"), attempts, {}))
     scored = {(place, thing) for thing, place, well in rows if well}
     for told in found[:-1]:
         assert told.table is not None
         goal_only = told.table.args[1] == "goal"
-        listed = {(place, word) for place, words in told.table.listed.items() for word in words}
+        listed = {(place, word) for place, words in told.table.rows.items() for word in words}
         assert listed <= ({(place, "tidy") for place, _ in scored} if goal_only else scored)
     assert found[-1].table is None
     assert not found[-1].when.literals
@@ -144,7 +144,7 @@ def test_a_condition_found_by_covering_mostly_tells(seed: int, luck: int) -> Non
                 if literal.atom.predicate != "kind"
             )
         ]
-        assert sum(attempt.refused for attempt in covers) == each.bad
+        assert sum(attempt.refused for attempt in covers) == each.against
         assert each.share >= 0.6
     if not luck and sum(not attempt.refused for attempt in book.attempts) > 1:
         assert [str(literal) for literal in found[0].literals] == ["fact_a(0)", "fact_b(0)"]

@@ -41,7 +41,7 @@ def _tried(
     true: int,
     *,
     of: int,
-    gained: float = 0.0,
+    scored: bool = False,
     unknown: int = 0,
     refused: bool = False,
     lost: bool = False,
@@ -49,8 +49,8 @@ def _tried(
     known = ((1 << of) - 1) & ~unknown
     witness = Witness(str(episode), len(names))
     true, false = true & known, known & ~true
-    attempt = Attempt(witness, names, names, refused, true, false, true, false, 0, 0, goal="work", gained=gained)
-    return attempt._replace(lost=lost, further=gained > 0)
+    attempt = Attempt(witness, names, names, refused, true, false, true, false, 0, 0, goal="work", scored=scored)
+    return attempt._replace(lost=lost, further=scored)
 
 
 def _worked_on(seed: int, count: int) -> list[Attempt]:
@@ -61,7 +61,7 @@ def _worked_on(seed: int, count: int) -> list[Attempt]:
         well = (wants, place) in ((1, "stove"), (2, "sink"))
         names = (f"thing {dice.choice('abcdefgh')}", place)
         charmed = dice.choice((0, 4))
-        attempts.append(_tried(episode, names, wants | charmed, of=3, gained=float(well), refused=not well))
+        attempts.append(_tried(episode, names, wants | charmed, of=3, scored=well, refused=not well))
     return attempts
 
 
@@ -71,12 +71,12 @@ def test_what_is_to_be_done_to_one_thing_and_what_the_other_is_tell_only_togethe
     found = list(conditions(book))
     for when in found:
         told = {str(literal) for literal in when.literals}
-        assert not when.bad
+        assert not when.against
         assert told & {"wants(0, heat)", "not wants(0, wash)", "kind(1, stove)"} or told & {
             "wants(0, wash)", "not wants(0, heat)", "kind(1, sink)",
         }  # fmt: skip
     good = sum(not attempt.refused for attempt in book.attempts)
-    assert sum(when.good for when in found) >= good / 2
+    assert sum(when.confirmed for when in found) >= good / 2
 
 
 def test_what_mostly_tells_is_not_narrowed_by_what_just_happened_to_hold() -> None:
@@ -86,15 +86,17 @@ def test_what_mostly_tells_is_not_narrowed_by_what_just_happened_to_hold() -> No
     for episode in range(120):
         well = episode % 2 == 0 and episode % 24 != 0
         bits = (episode % 2 == 0) | dice.getrandbits(8) << 1
-        attempts.append(_tried(episode, ("nut",), bits, of=len(facts), gained=float(well), refused=not well))
+        attempts.append(_tried(episode, ("nut",), bits, of=len(facts), scored=well, refused=not well))
     (when,) = conditions(_book("take <>", 1, facts, attempts))
     assert [str(literal) for literal in when.literals] == ["wanted(0)"]
 
 
 def test_what_a_condition_may_have_covered_is_not_explained_by_luck() -> None:
     facts = [Atom("wanted", ("0",)), Atom("read"), Atom("late")]
-    known = [_tried(n, ("nut",), 0b011 if n % 2 else 0b010, of=3, gained=n % 2, refused=not n % 2) for n in range(40)]
-    before = [_tried(99 + n, ("nut",), 0b100, of=3, unknown=1, gained=1.0) for n in range(5)]
+    known = [
+        _tried(n, ("nut",), 0b011 if n % 2 else 0b010, of=3, scored=n % 2 == 1, refused=not n % 2) for n in range(40)
+    ]
+    before = [_tried(99 + n, ("nut",), 0b100, of=3, unknown=1, scored=True) for n in range(5)]
     found = list(conditions(_book("take <>", 1, facts, known + before)))
     assert [[str(literal) for literal in when.literals] for when in found] == [["wanted(0)"]]
 
@@ -105,8 +107,8 @@ def _scores(again: list[tuple[bool, bool]]) -> tuple[str, ...]:
     names.learn({"thing": ["nut", "fig"], "place": ["shelf"]})
     attempts = []
     for episode, (further, refused) in enumerate(again):
-        attempts.append(_tried(episode, ("nut",), 1, of=1, gained=0.5))
-        attempts.append(_tried(episode, ("nut",), 1, of=1, gained=0.5 * further, refused=refused))
+        attempts.append(_tried(episode, ("nut",), 1, of=1, scored=True))
+        attempts.append(_tried(episode, ("nut",), 1, of=1, scored=further, refused=refused))
         attempts.append(_tried(episode, ("fig",), 0, of=1))
     deeds = deeds_of([_book("take <>", 1, facts, attempts)], "work", names, {})
     assert deeds
@@ -120,7 +122,7 @@ def test_what_does_not_score_again_counts_once_whether_it_is_refused_or_not() ->
 
 
 def test_an_action_is_as_promising_as_the_circumstances_that_speak_against_it_leave_it() -> None:
-    good = [_tried(n, ("nut",), 1, of=2, gained=1.0) for n in range(3)]
+    good = [_tried(n, ("nut",), 1, of=2, scored=True) for n in range(3)]
     bad = [_tried(9 + n, ("nut",), 2, of=2, lost=True) for n in range(3)]
     book = _book("crack <>", 1, [Atom("ripe", ("0",)), Atom("green", ("0",))], good + bad)
     past = Past(book, "work")

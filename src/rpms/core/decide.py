@@ -13,7 +13,7 @@ from rpms.core.acting.surprise import Noticed, notice
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Done, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
-from rpms.core.experience.adapt import AdaptContext
+from rpms.core.experience.adapt import StepContext
 from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind, told_kinds
@@ -57,13 +57,13 @@ class Mind:
     carried: tuple[str, ...] = ()
     """Text a method carries over from earlier attempts."""
 
-    def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> AdaptContext:
+    def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> StepContext:
         """The step at hand, with its progress by the goal's facts. This is the one place that measures progress."""
         schemas = self.schemas.active(goal.type, goal.object, goal.destination)
         past = tuple(Done(turn.action, turn.gained) for turn in history if turn.action and not turn.failed)
         progress, stage = reasoner_of(schemas).standing(Situation(belief, goal, past=past))
         situation = Situation(belief, goal, stage, past)
-        return AdaptContext(situation, schemas, progress, history, self.experience.whereabouts, self.mask)
+        return StepContext(situation, schemas, progress, history, self.experience.whereabouts, self.mask)
 
 
 @dataclass(frozen=True)

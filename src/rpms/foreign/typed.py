@@ -31,13 +31,22 @@ def from_json(kind: type[_Value], value: Any) -> _Value:
 
 
 def typed_lines(
-    file: Path, lines: Iterable[str], forms: Mapping[str, Any], called: str, version: int = 1, *, halves: bool = False
+    file: Path,
+    lines: Iterable[str],
+    forms: Mapping[str, Any],
+    called: str,
+    version: int = 1,
+    *,
+    halves: bool = False,
+    heads: bool = False,
 ) -> Iterator[Any]:
     """The values of a file of JSON lines: each line's `type` names its dataclass, and the first line's is the first.
 
-    The first line has the version. A mistake is a FileError with its line; so is half of a letter, without `halves`.
+    The first line has the version; with `heads`, others may be like it. A mistake is a FileError with its line; so is
+    half of a letter, without `halves`.
     """
     head, *others = forms
+    others = [head, *others] if heads else others
     for number, line in enumerate(lines, 1):
         try:
             row = _as(dict, loads(line))

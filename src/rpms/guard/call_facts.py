@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, Final
 
 from rpms.core.belief import FactBelief
-from rpms.core.facts import Atom, Truth
+from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING
 from rpms.guard.calls import GIVEN, RESULT, Call, ToolFact, ToolManual
 from rpms.guard.comparisons import MISSING, loosened, text_of
@@ -67,15 +67,7 @@ class Look:
     """Questions open to a predicate in Python: records, other facts, the call, the time."""
 
     def __init__(self, facts: CallFacts) -> None:
-        self._facts = facts
-
-    @property
-    def call(self) -> Call:
-        return self._facts.call
-
-    @property
-    def now(self) -> datetime:
-        return self._facts.now
+        self._facts, self.call, self.now = facts, facts.call, facts.now
 
     def record(self, kind: str, *key: object) -> Any:
         """The latest record of a kind; where it was not looked up, the fact is unknown and the lookup is asked for."""
@@ -95,8 +87,6 @@ _UNDERSCORE: Final = "\\_"
 _NOTHING: Final[Mapping[str, Any]] = {}
 PythonFact = Callable[..., bool | None]
 """A predicate in Python: called with a Look and the values of its arguments; None means unknown."""
-AskPython = Callable[..., bool | None]
-"""Asks the predicate of a name, with a Look and the values of its arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,37 +98,26 @@ class Coming:
     """Nobody waits for it any more: it was cancelled or took too long."""
 
 
+@dataclass(eq=False)
 class CallFacts:
     """The facts that one call is judged by. Whatever is asked for and was not looked up is kept in `missing`."""
 
-    def __init__(
-        self,
-        call: Call,
-        manual: ToolManual,
-        belief: ToolBelief,
-        now: datetime,
-        python: AskPython,
-        coming: Mapping[Atom, Coming] | None = None,
-    ) -> None:
-        self.call = call
-        self.manual = manual
-        self.belief = belief
-        self.now = now
-        self._python = python
-        self._coming = coming or {}
-        self._values: dict[str, Any] = {}
-        self._names: dict[str, str] = {}
-        self._known: dict[Atom, Truth] = {}
-        self.missing: dict[Atom, tuple[str, ...]] = {}
-        """Facts that are unknown for want of a record, and that record."""
-        self.near: dict[Atom, Atom] = {}
-        """Facts that are unknown since another is known that may be the same."""
-        self.under_way: dict[Atom, Coming] = {}
-        """Facts that are unknown since a call that changes them has not returned."""
-
-    def about(self, call: Call) -> CallFacts:
-        """The same knowledge, to judge another call by."""
-        return CallFacts(call, self.manual, self.belief, self.now, self._python, self._coming)
+    call: Call
+    manual: ToolManual
+    belief: ToolBelief
+    now: datetime
+    python: Callable[..., bool | None]
+    """Asks the predicate of a name, with a Look and the values of its arguments."""
+    coming: Mapping[Atom, Coming]
+    missing: dict[Atom, tuple[str, ...]] = field(default_factory=dict, init=False)
+    """Facts that are unknown for want of a record, and that record."""
+    near: dict[Atom, Atom] = field(default_factory=dict, init=False)
+    """Facts that are unknown since another is known that may be the same."""
+    under_way: dict[Atom, Coming] = field(default_factory=dict, init=False)
+    """Facts that are unknown since a call that changes them has not returned."""
+    _values: dict[str, Any] = field(default_factory=dict, init=False)
+    _names: dict[str, str] = field(default_factory=dict, init=False)
+    _known: dict[Atom, Truth] = field(default_factory=dict, init=False)
 
     def name(self, value: object) -> str:
         """The text that stands for a value in facts, which gives the value back when a reading asks for it."""
@@ -191,7 +170,7 @@ class CallFacts:
 
     def _asked_of_python(self, fact: ToolFact, atom: Atom) -> Truth:
         try:
-            return Truth.of(self._python(fact.python, Look(self), *(self._values.get(arg, arg) for arg in atom.args)))
+            return Truth.of(self.python(fact.python, Look(self), *(self._values.get(arg, arg) for arg in atom.args)))
         except Unknown as unknown:
             self.missing[atom] = unknown.record
             return Truth.UNKNOWN
@@ -204,7 +183,7 @@ class CallFacts:
                 self.near[atom] = near
                 return Truth.UNKNOWN
             value = Truth.of(fact.initially)
-        coming = self._coming.get(atom)
+        coming = self.coming.get(atom)
         if coming is None or Truth.of(coming.value) is value:
             return value
         self.under_way[atom] = coming
@@ -249,3 +228,8 @@ class CallFacts:
         alike = fact.alike if fact is not None and fact.told else None
         for args in product(*names):
             yield Atom(atom.predicate, tuple(map(alike, args)) if alike is not None else args)
+
+    def holds(self, clause: Clause, result: object) -> bool:
+        """True if a condition on the call and its result is known to hold."""
+        bound = (Literal(next(self.bind(each.atom, result)), each.negated) for each in clause.literals)
+        return Clause(tuple(bound)).truth(self) is Truth.TRUE

@@ -15,7 +15,6 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call
 from rpms.guard.guard import Guard
 from rpms.guard.log import Word
-from rpms.guard.rulings import Ruling
 from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, read_yaml, validate
 
 _CASES = YamlKind("cases", LARGEST_MANUAL, 64, "the key cases; this file has none")
@@ -37,26 +36,14 @@ class StepForm:
     tell: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A ruling that is not the expected one."""
-
-    place: str
-    expected: str
-    ruling: Ruling
-
-    def __str__(self) -> str:
-        got = f"{self.ruling.word} {self.ruling.rule}".rstrip()
-        return f"{self.place}: expected {self.expected}, got {got}. {self.ruling.text}".rstrip()
-
-
 @dataclass
 class CasesRun:
     """Results of all cases."""
 
     checks: int = 0
     cases: int = 0
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list)
+    """The rulings that are not the expected ones, each in one line."""
     fired: Counter[str] = field(default_factory=Counter)
     """Count of each rule's decisions against a call."""
     kept: Counter[str] = field(default_factory=Counter)
@@ -106,9 +93,9 @@ def _play(guard: Guard, yaml: YamlFile, name: str, place: int, step: Any, done: 
         done.kept[rule] += rule != ruling.rule
     wrong = form.expect and ruling.word != form.expect
     if wrong or (form.by and ruling.rule != form.by):
-        expected = f"{form.expect or ''} {form.by}".strip()
+        expected, got = f"{form.expect or ''} {form.by}".strip(), f"{ruling.word} {ruling.rule}".rstrip()
         where = f"{yaml.name}:{yaml.line(('cases', name, place))} {excerpt(name)}, {form.call}"
-        done.differences.append(Difference(where, expected, ruling))
+        done.differences.append(f"{where}: expected {expected}, got {got}. {ruling.text}".rstrip())
     if form.result is not None or form.failed is not None:
         guard.observe(getattr(ruling, "call", call), form.result, failed=form.failed)
     else:

@@ -51,16 +51,10 @@ def number_of(value: object) -> float | None:
     return value if isinstance(value, int | float) and math.isfinite(value) else None
 
 
-def _numbers(compare: Callable[[float, float], bool]) -> Compare:
-    def compared(value: object, other: object) -> bool | None:
-        one, two = number_of(value), number_of(other)
-        return None if one is None or two is None else compare(one, two)
-
-    return compared
-
-
 def moment_of(value: object) -> datetime | None:
     """A date or a time as ISO 8601 writes it; without a zone it is taken for UTC, as `now` then is too."""
+    if isinstance(value, datetime):
+        return value
     if not isinstance(value, str) or len(value) > 40:
         return None
     try:
@@ -70,9 +64,11 @@ def moment_of(value: object) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _moments(compare: Callable[[datetime, datetime], bool]) -> Compare:
+def _read_by(read: Callable[[object], Any], compare: Callable[[Any, Any], bool]) -> Compare:
+    """Compare what two values are read as; one that cannot be read so tells nothing."""
+
     def compared(value: object, other: object) -> bool | None:
-        one, two = moment_of(value), other if isinstance(other, datetime) else moment_of(other)
+        one, two = read(value), read(other)
         return None if one is None or two is None else compare(one, two)
 
     return compared
@@ -232,12 +228,12 @@ COMPARISONS: Final[Mapping[str, Compare]] = {
     "inside": _inside,
     "under": _under,
     "exists": lambda value, wanted: (value is not MISSING and value is not None) == wanted,
-    "at_least": _numbers(operator.ge),
-    "at_most": _numbers(operator.le),
-    "above": _numbers(operator.gt),
-    "below": _numbers(operator.lt),
-    "before": _moments(operator.lt),
-    "after": _moments(operator.gt),
+    "at_least": _read_by(number_of, operator.ge),
+    "at_most": _read_by(number_of, operator.le),
+    "above": _read_by(number_of, operator.gt),
+    "below": _read_by(number_of, operator.lt),
+    "before": _read_by(moment_of, operator.lt),
+    "after": _read_by(moment_of, operator.gt),
 }
 """Comparisons of a manual, by name."""
 

@@ -1,9 +1,9 @@
-"""For frameworks that hand over the whole conversation with each call: one guard a conversation, each event once."""
+"""One guard a conversation; of frameworks that hand over the whole conversation with each call, each event once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
@@ -32,19 +32,28 @@ class Returned:
     failed: bool | None = None
 
 
+@dataclass(frozen=True)
+class _Live:
+    """A conversation that goes on: its guard, the events it has learned of, calls that were modified by their ids."""
+
+    guard: Guard
+    seen: set[str] = field(default_factory=set)
+    made: dict[str, Call] = field(default_factory=dict)
+
+
 class Conversations:
     """One guard for each conversation that runs by the same manual. It may be shared by threads."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, known: Mapping[str, Guard] | None = None) -> None:
+        """`known` are the guards of earlier conversations."""
         self._guard = guard
-        self._live: dict[str, tuple[Guard, set[str]]] = {}
-        self._made: dict[tuple[str, str], Call] = {}
+        self._live = {name: _Live(each) for name, each in (known or {}).items()}
         self._lock = RLock()
 
     def guard_of(self, session: str) -> Guard:
         """The guard of one conversation, to tell it what its host knows."""
         with self._lock:
-            return self._of(session)[0]
+            return self._of(session).guard
 
     def check(
         self, session: str, past: Iterable[Said | Returned], call: Call, *, approved: bool | None = None
@@ -56,33 +65,28 @@ class Conversations:
         with self._lock:
             for event in past:
                 self.learn(session, event)
-            guard, _ = self._of(session)
-        ruling = guard.check(call, can_modify=True, can_ask=True, approved=approved)
+            here = self._of(session)
+        ruling = here.guard.check(call, can_modify=True, can_ask=True, approved=approved)
         if isinstance(ruling, Modify) and call.id:
-            with self._lock:
-                self._made[session, call.id] = ruling.call
+            here.made[call.id] = ruling.call
         return ruling
 
     def learn(self, session: str, event: Said | Returned) -> None:
         """Learn of an event, unless it is known already."""
         key = f"said {event.id}" if isinstance(event, Said) else f"returned {event.call.id or event.call.text}"
         with self._lock:
-            guard, seen = self._of(session)
-            if key in seen:
+            here = self._of(session)
+            if key in here.seen:
                 return
-            seen.add(key)
+            here.seen.add(key)
         if isinstance(event, Said):
-            guard.hear(event.text)
+            here.guard.hear(event.text)
         else:
-            with self._lock:
-                made = self._made.pop((session, event.call.id), event.call)
-            guard.observe(made, event.result, failed=event.failed)
+            here.guard.observe(here.made.pop(event.call.id, event.call), event.result, failed=event.failed)
 
-    def _of(self, session: str) -> tuple[Guard, set[str]]:
+    def _of(self, session: str) -> _Live:
         if session not in self._live:
             while len(self._live) >= _MOST_CONVERSATIONS:
-                oldest = next(iter(self._live))
-                del self._live[oldest]
-                self._made = {key: call for key, call in self._made.items() if key[0] != oldest}
-            self._live[session] = (self._guard.fresh(session), set())
+                del self._live[next(iter(self._live))]
+            self._live[session] = _Live(self._guard.fresh(session))
         return self._live[session]

@@ -11,8 +11,9 @@ from typing import Any
 from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import ToolManual
+from rpms.guard.calls import RESULT, ToolManual
 from rpms.guard.manuals import read_tool_manual
+from rpms.guard.mcp_messages import object_of
 from rpms.guard.rulings import Ruling
 
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -30,8 +31,9 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
     entries: list[str] = []
     policies: list[str] = []
     for tool in tools:
-        schema, hints = _object(tool.get("inputSchema")), _object(tool.get("annotations"))
-        names = [name for name in _object(schema.get("properties")) if _sayable(name)]
+        schema, hints = object_of(tool.get("inputSchema")), object_of(tool.get("annotations"))
+        listed = object_of(schema.get("properties"))
+        names = [name for name in listed if _ARGUMENT.fullmatch(name) and name != RESULT]
         required = [name for name in names if name in (schema.get("required") or ())]
         entry: dict[str, Any] = {"args": names}
         if required:
@@ -47,14 +49,6 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
             policies.append(f"  P-{words}-{len(policies) + 1:03}: {json.dumps(rule)}")
     blocks = [_HEAD, "tools:", *(entries or ["  {}"]), *(["policies:", *policies] if policies else [])]
     return "\n".join(blocks) + "\n"
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _sayable(name: str) -> bool:
-    return _ARGUMENT.fullmatch(name) is not None and name != "result"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from rpms.core.belief import FactBelief
 from rpms.core.errors import FileError, InputError
-from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.facts import Atom, Literal, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import Absent, CallFacts, PythonFact, ToolBelief
@@ -26,8 +26,9 @@ from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import Rulebook, judge
 from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, Word, kept
+from rpms.guard.manuals import open_tool_manual
 from rpms.guard.python_facts import PythonFacts
-from rpms.guard.reloading import ManualFiles
+from rpms.guard.reloading import manual_at, stamp_of
 from rpms.guard.repeats import Repeats
 from rpms.guard.rulings import ERROR, FORM, Allow, Ask, Modify, Refuse, Ruling, Warn
 from rpms.guard.shared import SharedFacts
@@ -39,8 +40,6 @@ Watch = Callable[[Call, Ruling, float], None]
 """Told of every check: the call, the ruling, the seconds."""
 _MOST_ASKED = 6
 """Arguments of a call that a learner is told about."""
-_SILENT: Final = {"_log": None, "_watch": None, "_shared": None, "_observe_only": False}
-"""A guard that leaves no trace, to judge again what was judged."""
 _LOUD = logging.getLogger("rpms.guard")
 
 
@@ -67,10 +66,11 @@ class Guard:
         is a file in which guards share the facts that the manual says are `shared`. With `observe_only`, calls are
         judged and logged, and all are allowed. `watch` is called with every call, its ruling and the seconds it took.
         """
-        self._files: ManualFiles | None = None
+        self._files: tuple[str, ...] = ()
         if not isinstance(manual, ToolManual):
-            self._files = ManualFiles([manual] if isinstance(manual, str | Path) else manual)
-            manual = self._files.manual
+            self._files = tuple(map(str, [manual] if isinstance(manual, str | Path) else manual))
+            self._stamp = stamp_of(self._files)
+            manual = open_tool_manual(*self._files)
         self.manual = manual
         known = belief or FactBelief()
         self._start = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
@@ -98,9 +98,10 @@ class Guard:
     def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
         """A guard by the same manual that knows only what this one knew at first; a silent one writes no log."""
         other = copy(self)
-        vars(other).update({"_files": copy(self._files)} | (_SILENT if silent else {}))
         other._begin(session)  # noqa: SLF001  its own kind
-        if not silent:
+        if silent:
+            other._log, other._watch, other._shared, other._observe_only = None, None, None, False  # noqa: SLF001
+        else:
             other.join(self)
         return other
 
@@ -111,15 +112,19 @@ class Guard:
 
     def refresh(self) -> None:
         """Judge by the manual as its files are now, if they have changed; what is known stays."""
-        changed = self._files.changed() if self._files is not None else None
-        if changed is not None:
-            try:
-                python = PythonFacts(changed, self.python.given)
-            except InputError as error:
-                _LOUD.error("the changed manual is not used: %s", excerpt(error))
-            else:
-                with self._lock:
-                    self.python, self.manual, self._rules = python, changed, Rulebook(changed)
+        stamp = stamp_of(self._files)
+        if not stamp or stamp == self._stamp:
+            return
+        self._stamp = stamp
+        try:
+            changed = manual_at(stamp)
+            python = PythonFacts(changed, self.python.given)
+        except InputError as error:
+            _LOUD.error("the changed manual is not used: %s", excerpt(error))
+            return
+        with self._lock:
+            self.python, self.manual, self._rules = python, changed, Rulebook(changed)
+        _LOUD.warning("the manual was read again")
 
     def at(self, moment: str) -> None:
         """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
@@ -205,7 +210,7 @@ class Guard:
         said |= {"made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None, "approved": approved}
         said |= {"ruling": Word(ruling.word), "shadow": self._observe_only}
         try:
-            self._log.add(CheckLine(**self._place(), **_named(call), **said))
+            self._log.add(CheckLine(**self._place(call), **said))
         except (FileError, OSError, ValueError) as error:
             if not ruling.goes_on:
                 return ruling
@@ -215,8 +220,9 @@ class Guard:
             return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
         return ruling
 
-    def _place(self) -> dict[str, Any]:
-        return {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "session": self.session}
+    def _place(self, call: Call | None = None) -> dict[str, Any]:
+        of = {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id} if call is not None else {}
+        return {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "session": self.session, **of}
 
     def _note(self, line: ResultLine | ToldLine) -> None:
         """Put into the log what was learned; a log that cannot be written is complained of, and nothing is lost."""
@@ -307,7 +313,7 @@ class Guard:
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
             if self._log is not None:
                 shown, unread = (None, True) if value is MISSING else kept(value)
-                self._note(ResultLine(**self._place(), **_named(read), failed=wrong, result=shown, unread=unread))
+                self._note(ResultLine(**self._place(read), failed=wrong, result=shown, unread=unread))
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
             said = (news, "" if value is MISSING else text_of(value))
@@ -356,8 +362,7 @@ class Guard:
         tool = self.manual.tools.get(facts.call.tool)
         changes = []
         for effect in (tool.failing if failed else tool.effects) if tool is not None else ():
-            given = (_bound(clause, facts, result) for clause in effect.given)
-            if not all(clause.truth(facts) is Truth.TRUE for clause in given):
+            if not all(facts.holds(clause, result) for clause in effect.given):
                 continue
             named = facts.bind(effect.literal.atom, result)
             whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))
@@ -389,11 +394,3 @@ class Guard:
         for found in self._rules.findings(facts):
             said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
             yield f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}"
-
-
-def _bound(clause: Clause, facts: CallFacts, result: object) -> Clause:
-    return Clause(tuple(Literal(next(facts.bind(each.atom, result)), each.negated) for each in clause.literals))
-
-
-def _named(call: Call) -> dict[str, Any]:
-    return {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id}

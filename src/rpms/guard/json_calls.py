@@ -58,25 +58,21 @@ def as_result(result: object) -> object:
     """A tool's result, as JSON; text that does not hold JSON is text."""
     if isinstance(result, bytes):
         result = result[: LARGEST_RESULT + 1].decode("utf-8", "replace")
-    if isinstance(result, str):
-        if len(result) > LARGEST_RESULT:
-            raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
-        if result.lstrip()[:1] in ("{", "["):
-            try:
-                return loads(result, once=True)
-            except NotJson as error:
-                if isinstance(error, NameTwice):
-                    raise
-                return result
-        return result
     _check_size(result, LARGEST_RESULT)
     try:
-        text = json.dumps(result, allow_nan=False)
+        text = result if isinstance(result, str) else json.dumps(result, allow_nan=False)
     except (TypeError, ValueError):
         raise NotJson("it is not JSON") from None
     if len(text) > LARGEST_RESULT:
         raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
-    return json.loads(text)
+    if not isinstance(result, str):
+        return json.loads(text)
+    try:
+        return loads(text, once=True) if text.lstrip()[:1] in ("{", "[") else text
+    except NameTwice:
+        raise
+    except NotJson:
+        return text
 
 
 def _check_size(value: object, most: int) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
-from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.facts import Atom, Clause, Truth
+from rpms.core.rules import Rule, Tier
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import Absent, CallFacts
 from rpms.guard.calls import OnUnknown, Policy, ToolFact, ToolManual, ToolSchema
@@ -24,17 +25,16 @@ _SHOWN = 4
 class RuleFinding:
     """A rule's judgement of the call."""
 
-    rule: str
-    text: str
+    by: Policy
     broken: Truth
+    text: str = ""
     facts: tuple[Atom, ...] = ()
     """Facts that decide it, or are not known."""
-    unknown: OnUnknown = OnUnknown.REFUSE
-    instead: str = ""
-    otherwise: type[Ruling] = Refuse
-    """The ruling where it is broken."""
-    sets: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments to make the call with instead."""
+
+    @property
+    def rule(self) -> str:
+        """The rule's id."""
+        return self.by.rule.id
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,9 +53,9 @@ _Clause = tuple[tuple[_Asked, bool], ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Checked:
-    """A tool's need or a policy, ready to be asked."""
+    """A policy, or a tool's need as one, ready to be asked."""
 
-    by: ToolSchema | Policy
+    by: Policy
     when: tuple[_Clause, ...]
     requires: tuple[_Clause, ...]
     each: tuple[tuple[str, Path], ...]
@@ -72,24 +72,13 @@ class Rulebook:
         self._by_tool: dict[str, list[_Checked]] = {}
         self.mended = frozenset(name for policy in manual.policies if policy.sets for name in policy.tools)
         """The tools with a rule that changes their calls."""
-        for tool in manual.tools.values():
-            for clause in tool.needs:
-                self._by_tool.setdefault(tool.name, []).append(self._checked(tool, (), (clause,), {}, tool.id))
-        for policy in manual.policies:
-            checked = self._checked(policy, policy.when, policy.requires, policy.each, policy.rule.id)
-            for name in dict.fromkeys(policy.tools):
+        needs = (_need(tool, clause) for tool in manual.tools.values() for clause in tool.needs)
+        for by in (*needs, *manual.policies):
+            when, requires = ([self._clause(each, by.each) for each in side] for side in (by.when, by.requires))
+            kept = RuleFinding(by, Truth.FALSE)
+            checked = _Checked(by, tuple(when), tuple(requires), tuple(by.each.items()), kept)
+            for name in dict.fromkeys(by.tools):
                 self._by_tool.setdefault(name, []).append(checked)
-
-    def _checked(
-        self,
-        by: ToolSchema | Policy,
-        when: Iterable[Clause],
-        requires: Iterable[Clause],
-        each: Mapping[str, Path],
-        name: str,
-    ) -> _Checked:
-        scope, wanted = (tuple(self._clause(clause, each) for clause in side) for side in (when, requires))
-        return _Checked(by, scope, wanted, tuple(each.items()), RuleFinding(name, "", Truth.FALSE))
 
     def _clause(self, clause: Clause, variables: Mapping[str, Path]) -> _Clause:
         return tuple((self._asked(each.atom, variables), each.negated) for each in clause.literals)
@@ -110,6 +99,11 @@ class Rulebook:
     def violations(self, facts: CallFacts) -> Iterator[RuleFinding]:
         """Judgements of the rules that are broken, or may be."""
         return (found for found in self.findings(facts) if found.broken is not Truth.FALSE)
+
+
+def _need(tool: ToolSchema, clause: Clause) -> Policy:
+    rule = Rule(tool.id, Tier.ENVIRONMENT, "tools", f"{tool.name} needs that ")
+    return Policy(rule, (tool.name,), requires=(clause,), unknown=tool.unknown)
 
 
 def _finding(checked: _Checked, cases: Iterable[_Case]) -> RuleFinding:
@@ -202,16 +196,11 @@ def _found(checked: _Checked, wanted: _Clause, broken: Truth, case: _Case) -> Ru
     else:  # what is required and does not hold stands for itself; where nothing is required, what is forbidden does
         holding = (atom for atom, value, negated in scope if value is Truth.of(not negated))
         atoms = tuple(atom for atom, _ in required) or tuple(holding)
-    by = checked.by
-    if isinstance(by, Policy):
-        otherwise = Warn if by.warns else Ask if by.asks else Refuse
-        return RuleFinding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, otherwise, by.sets)
-    wants = " or ".join(_wanted(Literal(case.ask(each)[0], negated), case.facts) for each, negated in wanted)
-    return RuleFinding(by.id, f"{by.name} needs that {wants}", broken, atoms, by.unknown)
-
-
-def _wanted(literal: Literal, facts: CallFacts) -> str:
-    return facts.manual.say(literal.atom, Truth.of(not literal.negated))
+    text = checked.by.rule.text
+    if checked.by.rule.tier is Tier.ENVIRONMENT:
+        say = case.facts.manual.say
+        text += " or ".join(say(case.ask(each)[0], Truth.of(not negated)) for each, negated in wanted)
+    return RuleFinding(checked.by, broken, text, atoms)
 
 
 def judge(
@@ -225,12 +214,12 @@ def judge(
     mended: dict[str, RuleFinding] = {}
     changed = facts
     while changed.call.tool in rules.mended:
-        broken = (each for each in rules.violations(changed) if each.sets and each.broken is Truth.TRUE)
+        broken = (each for each in rules.violations(changed) if each.by.sets and each.broken is Truth.TRUE)
         found = next(broken, None)
         if found is None or found.rule in mended:
             break
         mended[found.rule] = found
-        changed = changed.about(replace(changed.call, arguments={**changed.call.arguments, **found.sets}))
+        changed = replace(changed, call=replace(changed.call, arguments={**changed.call.arguments, **found.by.sets}))
     ruling = _judge(changed, rules, approved=approved)
     if not mended or not ruling.goes_on:
         return changed, ruling
@@ -238,7 +227,7 @@ def judge(
     others = (f"{rule}: {each.text.rstrip('.')}" for rule, each in mended.items() if each is not first)
     warning = [ruling.text] if isinstance(ruling, Warn) else []
     reason = "; ".join([first.text.rstrip("."), *others, *warning])
-    sets = {name: changed.call.arguments[name] for each in mended.values() for name in each.sets}
+    sets = {name: changed.call.arguments[name] for each in mended.values() for name in each.by.sets}
     remedy = CALL_IT_WITH + ", ".join(f"{name}={text_of(value)}" for name, value in sets.items())
     fact = _said(first, facts)
     if not can_modify:
@@ -257,11 +246,12 @@ def _judge(facts: CallFacts, rules: Rulebook, *, approved: bool) -> Ruling:
         return other
     gravest: Ruling = Allow()
     for found in rules.violations(facts):
-        known = found.broken is Truth.TRUE
-        kind = found.otherwise if known else _ruling(found.unknown, found.otherwise)
+        known, by = found.broken is Truth.TRUE, found.by
+        otherwise = Warn if by.warns else Ask if by.asks else Refuse
+        kind = otherwise if known else _ruling(by.unknown, otherwise)
         if kind is Allow or (kind is Ask and approved):
             continue
-        remedy = (found.instead or _way_to(found, facts)) if known else _lookup(found, facts) or found.instead
+        remedy = (by.instead or _way_to(found, facts)) if known else _lookup(found, facts) or by.instead
         ruling = kind(found.text, found.rule, _said(found, facts), remedy)
         if known and kind is Refuse:
             return ruling

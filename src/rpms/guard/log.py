@@ -9,13 +9,13 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from rpms.core.errors import FileError
 from rpms.foreign.files import is_there, open_regular, text_lines
-from rpms.foreign.json_text import NotJson, loads
-from rpms.foreign.typed import from_json
+from rpms.foreign.typed import typed_lines
 from rpms.guard.comparisons import text_of
 
 VERSION: Final = 1
@@ -40,10 +40,6 @@ class HeadLine:
     type: ClassVar[str] = "guard"
     version: int = VERSION
     manual: str = ""
-
-    def __post_init__(self) -> None:
-        if self.version != VERSION:
-            raise ValueError(f"version: should be {VERSION}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +95,7 @@ class ToldLine(_Happened):
 
 
 Event = CheckLine | ResultLine | ToldLine
-_FORMS: Final = {form.type: form for form in (HeadLine, CheckLine, ResultLine, ToldLine)}
+_FORMS: Final[Mapping[str, Any]] = {form.type: form for form in (HeadLine, CheckLine, ResultLine, ToldLine)}
 
 
 @dataclass(frozen=True)
@@ -147,20 +143,13 @@ def kept(result: object) -> tuple[object, bool]:
 def read_guard_log(file: Path) -> Iterator[Event]:
     """The lines of a log, read as they are asked for. A wrong line is a FileError; a cut-off end is left out."""
     lines = text_lines(file, bounded=False)
-    if not isinstance(_parsed(file, 1, next(lines, "")), HeadLine):
-        raise FileError(file, 1, "is not a guard's log: its first line says nothing of a guard")
-    line, number = next(lines, None), 1
-    while line is not None:
-        number, after = number + 1, next(lines, None)
-        try:
-            event = _parsed(file, number, line)
-        except FileError:
-            if after is not None:
-                raise
-            return  # the last line of a process that was killed
-        if not isinstance(event, HeadLine):
-            yield event
-        line = after
+    first = next(lines, "")
+    events = typed_lines(file, chain([first], lines), _FORMS, "line of a guard's log", VERSION, halves=True, heads=True)
+    try:
+        yield from (event for event in events if not isinstance(event, HeadLine))
+    except FileError as error:
+        if error.line in (None, 1) or next(lines, None) is not None:
+            raise  # other than by the last line of a process that was killed
 
 
 def is_guard_log(file: Path) -> bool:
@@ -172,16 +161,3 @@ def is_guard_log(file: Path) -> bool:
     except FileError as error:
         return error.line != 1
     return True
-
-
-def _unknown() -> Any:
-    raise NotJson(f"its type should be one of {', '.join(_FORMS)}")
-
-
-def _parsed(file: Path, number: int, line: str) -> Any:
-    try:
-        row = loads(line)
-        form = _FORMS.get(str(row.pop("type", ""))) if isinstance(row, dict) else None
-        return from_json(form, row) if form is not None else _unknown()
-    except NotJson as error:
-        raise FileError(file, number, f"is no line of a guard's log: {error}") from None

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from rpms.core.facts import Literal
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import OnUnknown, Policy, ToolManual
 
-
-class Doubt(NamedTuple):
-    """Something odd about one entry of a manual."""
-
-    section: str
-    name: str
-    problem: str
+Doubt = tuple[str, str, str]
+"""Something odd about one entry of a manual: its section, its name, and what it is."""
 
 
 def doubts_of(manual: ToolManual) -> list[Doubt]:
@@ -29,7 +23,7 @@ def _records(manual: ToolManual) -> Iterator[Doubt]:
             if tool not in manual.tools:
                 refused = "; it is refused, since `others` says so" if manual.others is OnUnknown.REFUSE else ""
                 problem = f"{kind.name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
-                yield Doubt("records", kind.name, problem)
+                yield ("records", kind.name, problem)
 
 
 def _facts(manual: ToolManual) -> Iterator[Doubt]:
@@ -40,7 +34,7 @@ def _facts(manual: ToolManual) -> Iterator[Doubt]:
     changed = {effect.literal.atom.predicate for tool in tools for effect in (*tool.effects, *tool.failing)}
     for name, fact in manual.facts.items():
         if fact.told and name in used - changed:
-            yield Doubt("facts", name, f"nothing sets {name}: no effect does, so only `guard.tell` can")
+            yield ("facts", name, f"nothing sets {name}: no effect does, so only `guard.tell` can")
 
 
 def _policies(manual: ToolManual) -> Iterator[Doubt]:
@@ -48,11 +42,11 @@ def _policies(manual: ToolManual) -> Iterator[Doubt]:
         name = policy.rule.id
         alone = [clause.literals[0] for clause in policy.when if len(clause.literals) == 1]
         if _opposed(alone) or (policy.requires and all(_opposed(clause.literals) for clause in policy.requires)):
-            yield Doubt("policies", name, f"{name} never decides: what it says cannot be broken")
+            yield ("policies", name, f"{name} never decides: what it says cannot be broken")
             continue
         earlier = next((each for each in manual.policies[:place] if _covers(each, policy)), None)
         if earlier is not None:
-            yield Doubt("policies", name, f"{name} never decides: {earlier.rule.id} refuses all that it would")
+            yield ("policies", name, f"{name} never decides: {earlier.rule.id} refuses all that it would")
 
 
 def _opposed(literals: Iterable[Literal]) -> bool:

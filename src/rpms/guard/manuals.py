@@ -22,7 +22,7 @@ from rpms.guard.manual_doubts import doubts_of
 from rpms.guard.manual_forms import OnError, ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
 from rpms.guard.readings import Path, Reading, Take
 from rpms.store.clauses import ID, NAME, LiteralReader, read_each
-from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml, validate
+from rpms.store.yaml_files import At, YamlFile, YamlKind, plain, read_yaml, validate
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")
@@ -128,7 +128,7 @@ class _Reader(LiteralReader):
         ask = read.ask or f"look up the {name}"
         self.records[name] = RecordKind(name, read.from_, key, each, at, ask, asked)
 
-    def _from(self, yaml: YamlFile, path: tuple[object, ...], text: str, heads: frozenset[str]) -> Path:
+    def _from(self, yaml: YamlFile, path: At, text: str, heads: frozenset[str]) -> Path:
         """A path whose first word is one of a few."""
         head = re.split(r"[.\[]", text, maxsplit=1)[0]
         if head not in heads:
@@ -156,9 +156,7 @@ class _Reader(LiteralReader):
             raise yaml.error(path, f"{name}: only what effects tell is shared")
         self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially, alike, read.shared)
 
-    def _fact_form(
-        self, yaml: YamlFile, path: tuple[object, ...], value: object
-    ) -> tuple[ToolFactForm, dict[str, Any]]:
+    def _fact_form(self, yaml: YamlFile, path: At, value: object) -> tuple[ToolFactForm, dict[str, Any]]:
         """A fact as it is written, and its comparisons, each of which is a key of its own."""
         if not isinstance(value, Mapping):
             return validate(yaml, ToolFactForm, value, path), {}
@@ -168,9 +166,7 @@ class _Reader(LiteralReader):
             raise yaml.error((*path, "as"), f"{path[-1]}: as: should be one of {', '.join(ALIKE)}")
         return read, compared
 
-    def _reading(
-        self, yaml: YamlFile, path: tuple[object, ...], read: ToolFactForm, compared: Mapping[str, Any]
-    ) -> Reading | None:
+    def _reading(self, yaml: YamlFile, path: At, read: ToolFactForm, compared: Mapping[str, Any]) -> Reading | None:
         paths = {take: text for take, text in zip(Take, (read.path, read.count, read.sum), strict=True) if text}
         if not paths and not compared:
             if read.of and not read.python:
@@ -191,7 +187,7 @@ class _Reader(LiteralReader):
             raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
         return Reading(way, compare, other, read.which, take, ALIKE[read.as_] if read.as_ else None)
 
-    def _other(self, yaml: YamlFile, path: tuple[object, ...], compare: str, other: Any) -> Any:
+    def _other(self, yaml: YamlFile, path: At, compare: str, other: Any) -> Any:
         """Value of a comparison, checked for what the comparison can use."""
         if isinstance(other, date):
             other = other.isoformat()
@@ -233,7 +229,7 @@ class _Reader(LiteralReader):
         unknown = read.unknown or self.settings.unknown
         self.tools[name] = ToolSchema(name, names, needs, effects, failing, forgets, unknown, read.reads)
 
-    def _effect(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> ToolEffect:
+    def _effect(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
         head, _, condition = text.partition(" if ")
         literal = self._literal(yaml, path, head, names | {RESULT}, AS_MANY)
@@ -245,7 +241,7 @@ class _Reader(LiteralReader):
         ]
         return ToolEffect(literal, tuple(given))
 
-    def _forgotten(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Atom:
+    def _forgotten(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Atom:
         atom = yaml.parsed(path, parse_literal, text).atom
         kind = self.records.get(atom.predicate)
         if kind is None:
@@ -287,9 +283,7 @@ class _Reader(LiteralReader):
         rules = self.drafts if read.draft else self.policies
         rules.append(replace(policy, warns=read.warns, asks=read.asks, sets=sets))
 
-    def _sets(
-        self, yaml: YamlFile, path: tuple[object, ...], read: ToolPolicyForm, names: frozenset[str]
-    ) -> Mapping[str, Any]:
+    def _sets(self, yaml: YamlFile, path: At, read: ToolPolicyForm, names: frozenset[str]) -> Mapping[str, Any]:
         """Arguments for a call that breaks a policy, as JSON."""
         if sum((bool(read.sets), read.warns, read.asks)) > 1:
             raise yaml.error((*path, "sets"), "a rule `warns`, `asks` a person or `sets` arguments; choose one")
@@ -309,9 +303,7 @@ class _Reader(LiteralReader):
     def known(self) -> Mapping[str, int]:
         return {**{name: len(fact.predicate.args) for name, fact in self.facts.items()}, GIVEN: 1}
 
-    def argument(
-        self, yaml: YamlFile, path: tuple[object, ...], literal: Literal, place: int, names: frozenset[str], role: str
-    ) -> str:
+    def argument(self, yaml: YamlFile, path: At, literal: Literal, place: int, names: frozenset[str], role: str) -> str:
         """A fixed name without its quotes, or a path from an argument of the call, as `<items>.*`."""
         arg = literal.atom.args[place]
         head = re.split(r"[.\[]", arg, maxsplit=1)[0]

@@ -9,7 +9,8 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from hmac import compare_digest
 from typing import Any
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ from rpms.foreign.limits import LARGEST_MESSAGE
 from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.calls import Call
+from rpms.guard.conversations import Conversations
 from rpms.guard.guard import Guard
 from rpms.guard.rulings import Ask, Modify, Ruling
 
@@ -27,13 +29,15 @@ try:
     from mcp import Client, MCPError, StdioServerParameters
     from mcp.server import Server
     from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.responses import PlainTextResponse
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
 
 SESSION = "x-guard-session"
 """The header by which a client names its conversation: it is then the same one after a restart of either side."""
 _ANYONE = "anyone"
-_MOST_SESSIONS = 1_000
+_MOST_ASKED = 1_000
+"""Calls that persons are asked about at once."""
 _MINE = "rpms_guard"
 _MODERN = "2026"
 """Versions from here on ask for input in the answer to a call; earlier ones by a request of the server's."""
@@ -53,7 +57,7 @@ class Gateway:
     ) -> None:
         """`servers` are addresses, or commands to start; `known` are the guards of earlier sessions."""
         self._guard, self._servers, self._complain, self._patience = guard, servers, complain, patience
-        self._guards: dict[str, Guard] = dict(known or {})
+        self._conversations = Conversations(guard, known)
         self._clients: list[Client] = []
         self._tools: dict[str, tuple[Client, types.Tool]] = {}
         self._asked: dict[str, str] = {}
@@ -97,19 +101,13 @@ class Gateway:
 
     async def _all(self, method: str, field: str, _params: Any) -> Any:
         """The lists of all servers that have one, as one."""
-        found: Any = None
+        found: list[Any] = []
         for client in self._clients:
-            try:
-                result = await getattr(client, method)()
-            except MCPError:
-                continue
-            if found is None:
-                found = result
-            else:
-                getattr(found, field).extend(getattr(result, field))
-        if found is None:
+            with suppress(MCPError):
+                found.append(await getattr(client, method)())
+        if not found:
             raise MCPError(types.METHOD_NOT_FOUND, "no server offers this")
-        return found
+        return found[0].model_copy(update={field: [each for page in found for each in getattr(page, field)]})
 
     async def _first(self, method: str, *arguments: Any) -> Any:
         """The answer of the first server that has one."""
@@ -155,7 +153,7 @@ class Gateway:
         if context.protocol_version >= _MODERN:
             token = f"{_MINE}-{uuid4().hex}"
             self._asked[token] = call.key
-            while len(self._asked) > _MOST_SESSIONS:
+            while len(self._asked) > _MOST_ASKED:
                 del self._asked[next(iter(self._asked))]
             request = types.ElicitRequest(params=types.ElicitRequestFormParams.model_validate(asking))
             return types.InputRequiredResult(input_requests={_MINE: request}, request_state=token)
@@ -203,11 +201,7 @@ class Gateway:
         owner = hashlib.sha256(token.encode()).hexdigest()[:16] if token else _ANYONE
         named = headers.get(SESSION, "")[:100]
         session = f"{owner}/{named}" if named else headers.get("mcp-session-id") or owner
-        if session not in self._guards:
-            while len(self._guards) >= _MOST_SESSIONS:
-                del self._guards[next(iter(self._guards))]
-            self._guards[session] = self._guard.fresh(session)
-        return self._guards[session]
+        return self._conversations.guard_of(session)
 
 
 def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:
@@ -219,7 +213,7 @@ def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:
     app: Any = gateway.server.streamable_http_app(
         host=host, max_request_body_size=LARGEST_MESSAGE, transport_security=security
     )
-    config = uvicorn.Config(_Bearer(app, token) if token else app, host=host, port=port, log_level="warning")
+    config = uvicorn.Config(_with_token(app, token) if token else app, host=host, port=port, log_level="warning")
 
     async def serving() -> None:
         async with gateway.connected():
@@ -271,22 +265,16 @@ def list_tools(server: str | Sequence[str]) -> list[dict[str, Any]]:
         raise InputError(f"the server's tools cannot be listed: {_cause(error)}") from None
 
 
-class _Bearer:
-    """Answers 401 to every request that does not carry a token."""
+def _with_token(app: Any, token: str) -> Any:
+    """The same service that answers 401 to every request that does not carry a token."""
+    refusal = PlainTextResponse("this guard wants a token\n", 401, {"www-authenticate": "Bearer"})
 
-    def __init__(self, app: Any, token: str) -> None:
-        self._app, self._token = app, hashlib.sha256(f"Bearer {token}".encode()).digest()
+    async def checked(scope: Any, receive: Any, send: Any) -> None:
+        given = next((value for name, value in scope.get("headers", ()) if name == b"authorization"), b"")
+        right = scope["type"] != "http" or compare_digest(given, f"Bearer {token}".encode())
+        await (app if right else refusal)(scope, receive, send)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-            if hashlib.sha256(given).digest() != self._token:
-                await send(
-                    {"type": "http.response.start", "status": 401, "headers": [(b"www-authenticate", b"Bearer")]}
-                )
-                await send({"type": "http.response.body", "body": b"this guard wants a token\n"})
-                return
-        await self._app(scope, receive, send)
+    return checked
 
 
 async def _declined(_context: Any, _params: Any) -> types.ElicitResult:

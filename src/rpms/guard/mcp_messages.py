@@ -90,8 +90,12 @@ def misspelled(message: Mapping[str, Any]) -> str:
 
 def params_of(message: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a message; none if they are not an object."""
-    params = message.get("params")
-    return params if isinstance(params, dict) else {}
+    return object_of(message.get("params"))
+
+
+def object_of(value: Any) -> dict[str, Any]:
+    """A value that should be an object; an empty one if it is not."""
+    return value if isinstance(value, dict) else {}
 
 
 def call_of(message: Mapping[str, Any]) -> Call:
@@ -103,16 +107,19 @@ def call_of(message: Mapping[str, Any]) -> Call:
 
 def is_modern(params: Mapping[str, Any]) -> bool:
     """True if a request follows the protocol of 2026-07-28 or later."""
-    meta = params.get("_meta")
-    return isinstance(meta, dict) and _VERSION in meta
+    return _VERSION in object_of(params.get("_meta"))
 
 
 def can_elicit(params: Mapping[str, Any]) -> bool:
     """True if the client says, in a handshake or in this request, that it can ask its user."""
-    meta = params.get("_meta")
-    said = meta.get(_CAPABILITIES) if isinstance(meta, dict) else None
-    said = said if isinstance(said, dict) else params.get("capabilities")
-    return isinstance(said, dict) and isinstance(said.get("elicitation"), dict)
+    said = object_of(params.get("_meta")).get(_CAPABILITIES)
+    said = said if isinstance(said, dict) else object_of(params.get("capabilities"))
+    return isinstance(said.get("elicitation"), dict)
+
+
+def accepts(reply: Any) -> bool:
+    """True if a person said yes."""
+    return object_of(reply).get("action") == "accept"
 
 
 def answer(id_: Any, result: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,8 +164,7 @@ class CallOutcome:
 def outcome_of(response: Mapping[str, Any]) -> CallOutcome:
     """Read the answer to a call."""
     if "error" in response:
-        problem = response["error"]
-        return CallOutcome(problem.get("message", "") if isinstance(problem, dict) else "", failed=True)
+        return CallOutcome(object_of(response["error"]).get("message", ""), failed=True)
     result = response.get("result")
     return result_outcome(result) if isinstance(result, dict) else CallOutcome(result)
 
@@ -167,9 +173,7 @@ def result_outcome(result: Mapping[str, Any]) -> CallOutcome:
     """Read the result of a call: what the tool returned, or that it has not returned yet."""
     task = result.get("task")
     if isinstance(task, dict) or result.get("resultType") == "task":
-        return CallOutcome(
-            task=str(task.get("taskId", "?")) if isinstance(task, dict) else str(result.get("taskId", "?"))
-        )
+        return CallOutcome(task=str((task if isinstance(task, dict) else result).get("taskId", "?")))
     if result.get("resultType", "complete") != "complete":
         return CallOutcome(asks=True)
     failed = True if result.get("isError") is True else None
@@ -219,8 +223,7 @@ def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
     missing = sorted(set(manual.tools) - {USER} - {tool["name"] for tool in tools})
     found = [f"the manual declares tools that the server does not have: {', '.join(missing)}"] if missing else []
     for tool in tools:
-        declared, schema = manual.tools.get(tool["name"]), tool.get("inputSchema")
-        known = schema.get("properties") if isinstance(schema, dict) else None
+        declared, known = manual.tools.get(tool["name"]), object_of(tool.get("inputSchema")).get("properties")
         if declared is None or not isinstance(known, dict):
             continue
         strange = sorted(declared.arguments - set(known))
@@ -232,7 +235,9 @@ def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
 
 def tools_in(response: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The tools in an answer to `tools/list`."""
-    result = response.get("result")
-    tools = result.get("tools") if isinstance(result, dict) else None
-    found = tools if isinstance(tools, list) else []
-    return [tool for tool in found if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
+    tools = object_of(response.get("result")).get("tools")
+    return [
+        tool
+        for tool in (tools if isinstance(tools, list) else ())
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str)
+    ]

@@ -11,10 +11,10 @@ import select
 import signal
 import subprocess
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from threading import Condition, Thread
+from queue import SimpleQueue
+from threading import Lock, Thread
 
 from rpms.core.errors import InputError
 from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
@@ -76,48 +76,35 @@ class _Writer:
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        self._lines: deque[bytes] = deque()
-        self._size = 0
-        self._closed = False
-        self._changed = Condition()
+        self._lines: SimpleQueue[bytes | None] = SimpleQueue()
+        self._size, self._lock = 0, Lock()
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def put(self, line: bytes) -> None:
-        with self._changed:
+        with self._lock:
             if not self._size and len(line) <= select.PIPE_BUF and select.select((), (self._handle,), (), 0)[1]:
                 with suppress(OSError):  # nobody is there any more; whoever reads sees the end
                     os.write(self._handle, line)
                 return
-            self._lines.append(line)
             self._size += len(line)
-            if self._size > MOST_WAITING:
-                raise InputError(f"more than {MOST_WAITING:,} bytes wait for a reader that does not read")
-            self._changed.notify()
+        if self._size > MOST_WAITING:
+            raise InputError(f"more than {MOST_WAITING:,} bytes wait for a reader that does not read")
+        self._lines.put(line)
 
     def close(self, patience: float) -> None:
         """Write what is left, as far as somebody reads it in time, and close the stream."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
+        self._lines.put(None)
         self._thread.join(patience)
 
     def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._lines and not self._closed:
-                    self._changed.wait()
-                line = self._lines.popleft() if self._lines else None
-            if line is None:
-                break
-            try:
+        with suppress(OSError):  # nobody is there any more; the other thread sees the end
+            for line in iter(self._lines.get, None):
                 view = memoryview(line)
                 while view:
                     view = view[os.write(self._handle, view) :]
-            except OSError:
-                break  # nobody is there any more; the other thread sees the end
-            with self._changed:
-                self._size -= len(line)
+                with self._lock:
+                    self._size -= len(line)
         with suppress(OSError):
             os.close(self._handle)
 

@@ -105,7 +105,7 @@ class McpSession:
             self._call(message)
             return
         if method is None and key in self._asked:
-            self._decided(key, message)
+            self._judge(self._asked.pop(key).message, modern=False, approved=mcp.accepts(message.get("result")))
             return
         if "method" in message and (not isinstance(method, str) or loosened(method) == mcp.CALL):
             self._answer(mcp.error(mcp.id_of(message), mcp.INVALID, f"{excerpt(method)!r} is no method"))
@@ -114,8 +114,11 @@ class McpSession:
             self._elicits = mcp.can_elicit(params)
         if method == mcp.LIST or (isinstance(method, str) and method.startswith("tasks/")):
             self._requests[key] = (method, str(params.get("taskId", "")))
-        if method == mcp.CANCELLED:
-            self._cancelled(_key(params.get("requestId")))
+        if method == mcp.CANCELLED:  # only an answer would show whether the call was made
+            cancelled = _key(params.get("requestId"))
+            if cancelled in self._waiting:
+                self._set_aside(cancelled)
+            self._asked.pop(cancelled, None)
         self._to_server(mcp.written(message))
 
     def _call(self, message: dict[str, Any]) -> None:
@@ -155,15 +158,9 @@ class McpSession:
         self._waiting[_key(id_)] = _Waiting(id_, call, ruling.notice, until, modern)
         self._to_server(mcp.written(message))
 
-    def _cancelled(self, key: str) -> None:
-        """Note that the client waits no more; only an answer would show whether the call was made."""
-        waited = self._waiting.get(key)
-        if waited is not None:
-            self._set_aside(key, waited)
-        self._asked.pop(key, None)
-
-    def _set_aside(self, key: str, waited: _Waiting) -> None:
-        self._waiting[key] = replace(waited, answered=True)
+    def _set_aside(self, key: str) -> None:
+        """Note that the client waits no more."""
+        self._waiting[key] = waited = replace(self._waiting[key], answered=True)
         self._guard.abandon(waited.call)
         done = [each for each, kept in self._waiting.items() if kept.answered]
         for each in done[: max(0, len(done) - _MOST_KEPT)]:
@@ -184,36 +181,27 @@ class McpSession:
             self._asked[_key(token)] = _Asked(message, until)
             self._answer({"jsonrpc": "2.0", "id": token, "method": mcp.ELICIT, "params": asking})
 
-    def _decided(self, key: str, response: dict[str, Any]) -> None:
-        message = self._asked.pop(key).message
-        self._judge(message, modern=False, approved=_accepts(response.get("result")))
-
     def _resumed(self, message: dict[str, Any], asked: _Asked) -> tuple[dict[str, Any], bool]:
         """The call without what was added for the guard, and the decision, which holds for that very call."""
         params = {name: value for name, value in message["params"].items() if name != "requestState"}
-        replies = params.pop("inputResponses", None)
-        same = params.get("arguments") == mcp.params_of(asked.message).get("arguments") and params.get(
-            "name"
-        ) == mcp.params_of(asked.message).get("name")
-        decided = same and _accepts(replies.get(_MINE) if isinstance(replies, dict) else None)
-        return {**message, "params": params}, decided
+        replies, before = mcp.object_of(params.pop("inputResponses", None)), mcp.params_of(asked.message)
+        same = all(params.get(name) == before.get(name) for name in ("name", "arguments"))
+        return {**message, "params": params}, same and mcp.accepts(replies.get(_MINE))
 
     # --- time ---
 
     def time_left(self) -> float:
         """Seconds until somebody has waited long enough."""
-        first = min((each.until for each in self._open()), default=time.monotonic() + 3_600)
+        waiting = [each.until for each in self._waiting.values() if not each.answered]
+        first = min((*waiting, *(each.until for each in self._asked.values())), default=time.monotonic() + 3_600)
         return max(0.0, first - time.monotonic())
-
-    def _open(self) -> list[_Waiting | _Asked]:
-        return [*(each for each in self._waiting.values() if not each.answered), *self._asked.values()]
 
     def give_up(self) -> None:
         """Answer the calls that took too long, and tell the server that nobody waits for them."""
         now = time.monotonic()
         for key, each in list(self._waiting.items()):
             if each.until <= now and not each.answered:
-                self._set_aside(key, each)
+                self._set_aside(key)
                 text = f"{each.call.tool} did not return within {self._patience:g} seconds"
                 self._complain(text)
                 self._to_server(mcp.written(mcp.cancellation(each.id, "it took too long")))
@@ -252,7 +240,7 @@ class McpSession:
         """Tell the client that the answer to a call cannot be passed on."""
         each = self._waiting.get(_key(id_))
         if each is not None and not each.answered:
-            self._set_aside(_key(id_), each)
+            self._set_aside(_key(id_))
             self._fail(each, f"the answer of {each.call.tool} {problem}; it may or may not be done.")
 
     def _response(self, message: dict[str, Any], *, readable: bool) -> None:
@@ -284,31 +272,23 @@ class McpSession:
             self._guard.observe(waited.call, outcome.result, failed=outcome.failed)
 
     def _read(self, method: str, task: str, response: dict[str, Any]) -> None:
-        if method == mcp.LIST:
-            self._compare(response)
+        if method == mcp.LIST:  # say where the manual and the server's tools do not agree, once the list is whole
+            self._tools += mcp.tools_in(response)
+            result = response.get("result")
+            if isinstance(result, dict) and not result.get("nextCursor"):
+                for difference in mcp.differences(self._guard.manual, self._tools):
+                    self._complain(difference)
+                self._tools.clear()
             return
         outcome = mcp.task_outcome(method, response) if task in self._tasks else None
         if outcome is not None and not outcome.asks and not outcome.task:
             self._guard.observe(self._tasks.pop(task).call, outcome.result, failed=outcome.failed)
-
-    def _compare(self, response: dict[str, Any]) -> None:
-        """Say where the manual and the server's tools do not agree, once the list is whole."""
-        self._tools += mcp.tools_in(response)
-        result = response.get("result")
-        if isinstance(result, dict) and not result.get("nextCursor"):
-            for difference in mcp.differences(self._guard.manual, self._tools):
-                self._complain(difference)
-            self._tools.clear()
 
     def _answer(self, message: dict[str, Any]) -> None:
         self._to_client(mcp.written(message))
 
     def _fail(self, waited: _Waiting, text: str) -> None:
         self._answer(mcp.answer(waited.id, mcp.tool_error(text, modern=waited.modern)))
-
-
-def _accepts(result: Any) -> bool:
-    return isinstance(result, dict) and result.get("action") == "accept"
 
 
 def _key(id_: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection
 from copy import copy
 from dataclasses import replace
 from functools import wraps
@@ -37,11 +37,22 @@ def guarded(guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None =
     if asks is None:
         asks = guard.manual.asking if isinstance(guard, Guard) else ()
     heard: WeakKeyDictionary[Guard, list[str]] = WeakKeyDictionary()
+
+    def listening(context: RunContextWrapper[Any]) -> Guard:
+        """The guard of a run, which has heard what is new after what it had heard; or all, where that has changed."""
+        here = guard if isinstance(guard, Guard) else guard(context.context)
+        said = [text for item in context.turn_input if (text := _user_text(item))]
+        known = heard.get(here, [])
+        for text in said[len(known) :] if said[: len(known)] == known else said:
+            here.hear(text)
+        heard[here] = said
+        return here
+
     return [
         replace(
             tool,
-            on_invoke_tool=_within(tool.on_invoke_tool, lambda inner: _checked(inner, guard, heard)),
-            needs_approval=_asking(tool, guard, heard) if tool.name in asks else tool.needs_approval,
+            on_invoke_tool=_within(tool.on_invoke_tool, lambda inner: _checked(inner, listening)),
+            needs_approval=_asking(tool, listening) if tool.name in asks else tool.needs_approval,
         )
         for tool in tools
     ]
@@ -57,11 +68,10 @@ def _within(invoke: Invoke, wrap: Callable[[Invoke], Invoke]) -> Invoke:
     return seen  # type: ignore[no-any-return]
 
 
-def _checked(invoke: Invoke, guard_of: GuardOf, heard: WeakKeyDictionary[Guard, list[str]]) -> Invoke:
+def _checked(invoke: Invoke, listening: Callable[[RunContextWrapper[Any]], Guard]) -> Invoke:
     @wraps(invoke)
     async def checked(context: ToolContext[Any], arguments: str) -> Any:
-        guard = _of(guard_of, context)
-        _hear(guard, heard, context.turn_input)
+        guard = listening(context)
         asked = {"name": context.tool_name, "arguments": arguments, "id": context.tool_call_id}
         approved = context.is_tool_approved(context.tool_name, context.tool_call_id)
         ruling = guard.check(asked, can_modify=True, approved=approved)
@@ -86,31 +96,17 @@ def _checked(invoke: Invoke, guard_of: GuardOf, heard: WeakKeyDictionary[Guard, 
 
 
 def _asking(
-    tool: FunctionTool, guard_of: GuardOf, heard: WeakKeyDictionary[Guard, list[str]]
+    tool: FunctionTool, listening: Callable[[RunContextWrapper[Any]], Guard]
 ) -> Callable[[RunContextWrapper[Any], dict[str, Any], str], Awaitable[bool]]:
     """Have the SDK stop for a person where the guard would ask one, beside where the tool itself does."""
     before = tool.needs_approval
 
     async def asking(context: RunContextWrapper[Any], arguments: dict[str, Any], id_: str) -> bool:
-        guard = _of(guard_of, context)
-        _hear(guard, heard, context.turn_input)
+        guard = listening(context)
         own = before if isinstance(before, bool) else await before(context, arguments, id_)
         return own or isinstance(guard.preview(Call(tool.name, arguments, id_)), Ask)
 
     return asking
-
-
-def _of(guard: GuardOf, context: RunContextWrapper[Any]) -> Guard:
-    return guard if isinstance(guard, Guard) else guard(context.context)
-
-
-def _hear(guard: Guard, heard: WeakKeyDictionary[Guard, list[str]], items: Iterable[Any]) -> None:
-    """Observe what the user has said since the last call: what is new after what was heard, or all of it."""
-    said = [text for item in items if (text := _user_text(item))]
-    known = heard.get(guard, [])
-    for text in said[len(known) :] if said[: len(known)] == known else said:
-        guard.hear(text)
-    heard[guard] = said
 
 
 def _user_text(item: Any) -> str:

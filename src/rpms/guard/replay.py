@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rpms.core.errors import InputError
+from rpms.core.facts import Atom, Truth
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, Tried
 from rpms.guard.comparisons import MISSING
@@ -36,48 +37,46 @@ UNTOLD = "facts were told that cannot be told by this manual"
 """Gaps of a log, for which a replay cannot judge."""
 
 
-def _played(guard: Guard, log: Path) -> Iterator[tuple[Event, Guard]]:
-    """The events of a log, each with the guard of its conversation at that moment."""
+def _played(
+    guard: Guard, log: Path, gaps: Counter[str] | None = None, *, asked: bool = False
+) -> Iterator[tuple[Event, Guard, Mapping[Atom, Truth]]]:
+    """The events of a log, and the guard of each one's conversation that has learned it.
+
+    Where `asked`, also the facts of a call before its result was learned. `gaps` counts what could not be learned.
+    """
     live: dict[str, Guard] = {}
+    gaps = gaps if gaps is not None else Counter()
     for event in read_guard_log(log):
         if event.session not in live:
             live[event.session] = guard.fresh(event.session, silent=True)
-        live[event.session].at(event.at)
-        yield event, live[event.session]
+        here = live[event.session]
+        here.at(event.at)
+        before: Mapping[Atom, Truth] = {}
+        if isinstance(event, ResultLine):
+            before = here.facts_of(_call(event)) if asked else {}
+            gaps[UNKEPT] += event.unread and not event.failed
+            here.observe(_call(event), MISSING if event.unread else event.result, failed=event.failed)
+        for fact in event.facts if isinstance(event, ToldLine) else ():
+            try:
+                here.tell(fact)
+            except InputError:
+                gaps[UNTOLD] += 1
+        yield event, here, before
 
 
 def _call(event: CheckLine | ResultLine) -> Call:
     return Call(event.tool, event.arguments, event.id)
 
 
-def _observe(guard: Guard, event: ResultLine) -> None:
-    guard.observe(_call(event), MISSING if event.unread else event.result, failed=event.failed)
-
-
-def _tell(guard: Guard, line: ToldLine) -> int:
-    """Tell facts once more; the number of those that the manual does not know any more."""
-    strange = 0
-    for fact in line.facts:
-        try:
-            guard.tell(fact)
-        except InputError:
-            strange += 1
-    return strange
-
-
 def tried(guard: Guard, log: Path) -> Iterator[Tried]:
     """The calls of a log that were made, with what the manual's facts were before and after each."""
     steps: Counter[str] = Counter()
-    for event, here in _played(guard, log):
+    for event, here, before in _played(guard, log, asked=True):
         if isinstance(event, ResultLine):
             call, error = _call(event), excerpt(event.result) if event.failed else ""
-            before = here.facts_of(call)
-            _observe(here, event)
             steps[event.session] += 1
             step = steps[event.session]
             yield Tried(call, event.session, step, event.failed, error, before, here.facts_of(call))
-        elif isinstance(event, ToldLine):
-            _tell(here, event)
 
 
 def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator[Replayed]:
@@ -86,15 +85,10 @@ def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterato
     A call that could not be read then is none of them. `gaps` counts those, and what else the log does not tell.
     """
     gaps = gaps if gaps is not None else Counter()
-    for event, here in _played(guard, log):
-        if isinstance(event, ToldLine):
-            gaps[UNTOLD] += _tell(here, event)
-        elif isinstance(event, ResultLine):
-            gaps[UNKEPT] += event.unread and not event.failed
-            _observe(here, event)
-        elif event.rule == FORM:
+    for event, here, _ in _played(guard, log, gaps):
+        if isinstance(event, CheckLine) and event.rule == FORM:
             gaps[UNREADABLE] += 1
-        else:
+        elif isinstance(event, CheckLine):
             told = {"can_modify": event.ruling != "refuse", "can_ask": event.ruling == "ask"}
             now = here.check(_call(event), **told, approved=event.approved)
             yield Replayed(event.session, _call(event), now, event.ruling)
@@ -104,15 +98,12 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
     """The guards of a log's conversations, with what each had learned; calls that never returned count as lost."""
     live: dict[str, Guard] = {}
     open_: dict[str, list[Call]] = {}
-    for event, here in _played(guard, log):
+    for event, here, _ in _played(guard, log):
         live[event.session], calls = here, open_.setdefault(event.session, [])
-        if isinstance(event, ToldLine):
-            _tell(here, event)
-        elif isinstance(event, ResultLine):
-            _observe(here, event)
+        if isinstance(event, ResultLine):
             key = event.id or _call(event).key
             open_[event.session] = [each for each in calls if (each.id or each.key) != key]
-        elif event.ruling in ("allow", "warn", "modify") or event.shadow:
+        elif isinstance(event, CheckLine) and (event.ruling in ("allow", "warn", "modify") or event.shadow):
             calls.append(_call(event if event.made is None else replace(event, arguments=event.made)))
     for session, here in live.items():
         for call in open_[session]:

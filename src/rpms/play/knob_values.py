@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from rpms.core.acting.enforcement import PARTS, Enforcement, preset, with_part
+from rpms.core.acting.enforcement import PAPER, PARTS, Enforcement, with_part
 from rpms.core.condition import named_condition
 from rpms.core.errors import InputError
 from rpms.core.memory import Kind, told_kinds
@@ -198,10 +198,8 @@ def parts(value: Any) -> dict[str, Any]:
                 raise ValueError(f"{text!r}: write NAME=VALUE with one of {', '.join(PARTS)}")
             given[name] = item
     for name, item in given.items():
-        if name not in PARTS:
-            raise SettingError("", f"there is no part {name!r}; {nearest(name, PARTS)}", name)
         try:
-            with_part(preset("paper"), name, item)
+            with_part(PAPER, name, item)
         except InputError as error:
             raise SettingError("", str(error), name) from None
     return given

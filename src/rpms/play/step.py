@@ -11,8 +11,8 @@ from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
+from rpms.core.experience.adapt import turn_state
 from rpms.core.experience.lessons import ended_alike
-from rpms.core.experience.step_context import turn_state
 from rpms.core.goal import Goal
 from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Part, Turn

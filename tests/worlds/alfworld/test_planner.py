@@ -9,7 +9,7 @@ from household import DIALECTS, UnannouncedGame, builtin_games, make_game, mind,
 from rpms.core.belief import StateSignature
 from rpms.core.condition import BASELINE, MEMORY_ONLY, RULES_ONLY
 from rpms.core.decide import decide
-from rpms.core.experience.step_context import turn_state
+from rpms.core.experience.adapt import turn_state
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import SuccessSnippet
 from rpms.core.prompt import Turn

@@ -8,7 +8,7 @@ from rpms.core.acting.loops import find_loop
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
-from rpms.core.experience.step_context import turn_state
+from rpms.core.experience.adapt import turn_state
 from rpms.core.goal import Progress
 from rpms.core.planning.reason import plan_for, reasoner_of
 from rpms.core.prompt import Turn

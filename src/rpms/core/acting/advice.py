@@ -6,7 +6,7 @@ At most one plan is made at a step, on demand. Without rules there is only a men
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -18,7 +18,7 @@ from rpms.core.acting.menu import Menu, make_menu, next_steps, purpose_of
 from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Belief, Situation
-from rpms.core.experience.adapt import AdaptContext, recalled_steps
+from rpms.core.experience.adapt import StepContext, snippet_of
 from rpms.core.experience.lessons import failed_alike
 from rpms.core.facts import kind_of
 from rpms.core.goal import Progress
@@ -55,7 +55,7 @@ class Adviser:
     plans: RuleManual = field(default_factory=RuleManual)
     """Manual that plans are made with: the same, or more for a planner."""
 
-    def plan(self, step: AdaptContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
+    def plan(self, step: StepContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
         """Plan from rules and memories, with the trust in the rules afterwards."""
         belief, goal = step.situation.belief, step.situation.goal
         rules = self.plans.active(goal.type, goal.object, goal.destination)
@@ -67,14 +67,12 @@ class Adviser:
         plan = weighed(plan, memories, step) if self.how.adapt and memories else plan
         return plan, noticed
 
-    def _plan(self, step: AdaptContext, rules: ActiveRules) -> Plan:
+    def _plan(self, step: StepContext, rules: ActiveRules) -> Plan:
         """Plan from the rules; commands that just failed in this state come last."""
         plan = plan_for(rules, step.situation, step.whereabouts)
-        failed = {turn.action for turn in step.turns_here if turn.failed}
-        plan = plan.respelled(lambda command: self.spell(command, step.situation.belief), failed)
-        if plan.options and plan.options[0].command in failed:  # nothing works as planned: look, and look again
-            done = [turn.action for turn in step.turns_here]
-            glances = sorted(reasoner_of(rules).glances, key=lambda option: done.count(option.command))
+        plan = plan.respelled(lambda command: self.spell(command, step.situation.belief), step.refused)
+        if plan.options and plan.options[0].command in step.refused:  # nothing works as planned: look, and look again
+            glances = sorted(reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command))
             plan = replace(plan, options=(*glances, *plan.options))
         return plan
 
@@ -84,7 +82,7 @@ class Advice:
     """Advice at one step, from the condition's knowledge alone. Each part is computed on demand."""
 
     adviser: Adviser
-    step: AdaptContext
+    step: StepContext
     rules: ActiveRules
     memories: Sequence[Candidate] = ()
     seen: Noticed = field(default_factory=lambda: Noticed(UNSHAKEN))
@@ -219,7 +217,39 @@ def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]
     return tuple(lines)
 
 
-def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext) -> Plan:
+def recalled_steps(
+    memories: Iterable[Candidate], room: StepContext, tried: Container[str] = (), slack: float = inf
+) -> Iterator[tuple[str, str]]:
+    """Commands from experience alone, each with its source: the next step of each snippet, best first.
+
+    While something has to be found, places to search come too. Later steps are used only if all the others were tried
+    in this state.
+    """
+    snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
+    all_bound = [each if each.adapted else room.adapt(each) for each in snippets]
+    bound = [(snippet_of(each), each.adapted) for each in all_bound if each.adapted is not None]
+    ready = [each for each in bound if not each[1].seeks]
+    now = [each for each in ready if each[0].sub_goal_type == room.progress.sub_goal]
+    ready = [*now, *(each for each in ready if each not in now)]
+    steps = [(entry.actions, f"adapted from {entry.id}: {how.note}") for entry, how in ready]
+    if any(how.followed for _, how in ready):
+        yield from ((actions[0], why) for actions, why in steps if actions)
+        return
+    left = False
+    for actions, why in steps[: len(now) or None]:
+        if actions[0] not in room.refused:
+            left = left or actions[0] not in tried
+            yield actions[0], why
+    if left:
+        return
+    sought = [how.seeks for _, how in bound if how.seeks]
+    for kind in dict.fromkeys(sought or room.missing()):
+        yield from room.search(kind, tried, slack)
+    for actions, why in steps:
+        yield from ((action, why) for action in actions if action not in room.refused)
+
+
+def weighed(plan: Plan, memories: Sequence[Candidate], room: StepContext) -> Plan:
     """A plan with the evidence of memory for its options; without a plan to the goal, recalled steps come first."""
     if not plan.options or plan.cost == inf:
         steps = recalled_steps(memories, room)
@@ -241,7 +271,7 @@ def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext) -> Pl
     return replace(plan, options=(*kept, *doubted))
 
 
-def _found_there(option: Option, room: AdaptContext) -> str:
+def _found_there(option: Option, room: StepContext) -> str:
     """Of a look, how often experience found such a thing in such a place."""
     link = next((link for link in option.chain if link.reveals), None)
     sought = [kind_of(arg) for arg in link.fact.args if arg.endswith("?")] if link is not None else []

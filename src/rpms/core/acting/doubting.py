@@ -13,7 +13,7 @@ from itertools import islice
 from math import inf
 
 from rpms.core.acting.surprise import Noticed, circle
-from rpms.core.experience.step_context import StepContext
+from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Truth
 from rpms.core.planning.doubts import doubted, doubts_rest_on
 from rpms.core.planning.ground import Order

@@ -19,11 +19,6 @@ def find_loop(history: Sequence[Turn], state: str) -> str:
         action = history[-1].action
         what = f"`{brief(action)}` has failed" if action else "Your answer held no action"
         return f"{what} twice in a row. Do something else."
-    return find_circle(history, state)
-
-
-def find_circle(history: Sequence[Turn], state: str) -> str:
-    """A sentence on the circle an agent goes in, whether or not its actions fail; nothing if it goes in none."""
     recent = list(history[-_WINDOW:])
     here = [place for place, turn in enumerate(recent) if turn.state == state]
     if state and len(here) >= _RETURNS - 1:

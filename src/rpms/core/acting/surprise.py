@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
-from rpms.core.experience.step_context import StepContext
+from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
 from rpms.core.planning.prices import Link
@@ -118,15 +118,17 @@ def compare(
     noticed = _accepted(noticed, rules, instance, command, before)
     if still := before.belief == after.belief:  # nothing at all has changed
         noticed = replace(noticed, trust=noticed.trust.idling(command))
-    begun = list(processes_of(rules, command, before))
-    for line, effect, sure in _effects(rules, instance, begun, still=still):
-        value = effect.truth(after)
-        if value is Truth.TRUE:
-            noticed = replace(noticed, trust=noticed.trust.weighed(line, CONFIRMED))
-        elif value is Truth.FALSE and sure:
-            text = f"`{command}` was done, but not: {_said(rules, effect)}"
-            noticed = noticed.with_(SurpriseKind.ABSENT, line, text, noticed.trust.weighed(line, CONTRADICTED))
-    told = {effect.bind(binding) for process, binding in begun for effect in process.effects}
+    begun = [(process, binding, still) for process, binding in processes_of(rules, command, before)]
+    for schema, binding, due in ((instance.schema, instance.binding, True), *begun):  # a process may take time
+        for effect in schema.effects:
+            line, bound = effect_line(rules, schema, effect), effect.bind(binding)
+            value = bound.truth(after)
+            if value is Truth.TRUE:
+                noticed = replace(noticed, trust=noticed.trust.weighed(line, CONFIRMED))
+            elif value is Truth.FALSE and due:
+                text = f"`{command}` was done, but not: {_said(rules, bound)}"
+                noticed = noticed.with_(SurpriseKind.ABSENT, line, text, noticed.trust.weighed(line, CONTRADICTED))
+    told = {effect.bind(binding) for process, binding, _ in begun for effect in process.effects}
     return _changes(noticed, rules, instance, command, told, before, after)
 
 
@@ -183,26 +185,13 @@ def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command:
         if clause.truth(before, instance.binding) is Truth.FALSE:
             line = need_line(rules, schema, clause)
             if line.part is LinePart.FORBIDS:  # that it can be done does not say that it does no harm
-                text, trust = (
-                    f"`{command}` was done though {line.of} forbids it",
-                    noticed.trust.weighed(line, CONTRADICTED),
-                )
+                text = f"`{command}` was done though {line.of} forbids it"
+                trust = noticed.trust.weighed(line, CONTRADICTED)
             else:
                 text = f"`{command}` was done without: {clause.bind(instance.binding)}"
                 trust = noticed.trust.refuted(line)
             noticed = noticed.with_(SurpriseKind.ACCEPTED, line, text, trust)
     return noticed
-
-
-def _effects(
-    rules: ActiveRules, instance: Instance, begun: Iterable[tuple[ActionSchema, Mapping[str, str]]], *, still: bool
-) -> Iterator[tuple[ManualLine, Literal, bool]]:
-    """Predicted effects, by line, and True if due now: a process may take time, unless nothing at all has changed."""
-    for effect in instance.schema.effects:
-        yield effect_line(rules, instance.schema, effect), effect.bind(instance.binding), True
-    for process, binding in begun:
-        for effect in process.effects:
-            yield effect_line(rules, process, effect), effect.bind(binding), still
 
 
 def processes_of(
@@ -326,16 +315,11 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
     """A plan that led back to where it began: its doubts are doubtful, or what its next action lacks is not needed."""
     trust = noticed.trust
     blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
-    for link in chain[1:] if not blamed else ():
-        instance = rules.instance(link.command)
-        lacking = [
-            clause
-            for clause in (needs_of(rules, instance.schema) if instance is not None else ())
-            if instance is not None and clause.bind(instance.binding).truth(situation) is not Truth.TRUE
-        ]
-        if instance is not None and lacking:
+    for link in chain[1:]:
+        if not blamed and (instance := rules.instance(link.command)) is not None:
+            needs = needs_of(rules, instance.schema)
+            lacking = [one for one in needs if one.bind(instance.binding).truth(situation) is not Truth.TRUE]
             blamed = [need_line(rules, instance.schema, clause) for clause in lacking]
-            break
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
     text = f"`{chain[0].command}` led back to a state in which it was done before"

@@ -8,52 +8,41 @@ things were found. Of the manual only syntax and effects are used, so that memor
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from math import inf
 
-from rpms.core.belief import Belief
+from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.experience.atlas import Stride
-from rpms.core.experience.step_context import StepContext
 from rpms.core.facts import Truth, kind_of
+from rpms.core.goal import NOTHING_DONE, Progress
 from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.ground import UNLIKELY
+from rpms.core.planning.whereabouts import Whereabouts
+from rpms.core.prompt import Turn
 from rpms.core.relevance import in_turn
-from rpms.core.verdict import Adaptation, Candidate, Fate, Mask, Verdict
+from rpms.core.rules import ActiveRules
+from rpms.core.verdict import NO_MASK, Adaptation, Candidate, Fate, Mask, Verdict
 
-Adapt = Callable[[Iterable[Candidate], "AdaptContext"], Iterator[Candidate]]
+Adapt = Callable[[Iterable[Candidate], "StepContext"], Iterator[Candidate]]
 """Makes of what comes to mind what it is worth here."""
 
 
-def as_stored(candidates: Iterable[Candidate], _room: AdaptContext) -> Iterator[Candidate]:
+def as_stored(candidates: Iterable[Candidate], _room: StepContext) -> Iterator[Candidate]:
     """The neutral element, and the paper: an entry is shown as it was stored."""
     yield from candidates
 
 
-def adapted(candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
+def adapted(candidates: Iterable[Candidate], room: StepContext) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
-    said = FirstOfEach(room.mask)
+    said: dict[object, str] = {}
     for candidate in in_turn(candidates, room.progress.sub_goal):
         bound = room.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
         if bound.adapted is not None:
-            bound = bound.judged(said.verdict(snippet_of(bound).actions or bound.adapted.note, bound))
+            bound = bound.judged(room.unless_said(snippet_of(bound).actions or bound.adapted.note, bound, said))
         yield bound
-
-
-class FirstOfEach:
-    """Removes bound candidates that equal an earlier one, unless the earlier one is hidden."""
-
-    def __init__(self, mask: Mask) -> None:
-        self._mask = mask
-        self._ids: dict[object, str] = {}
-
-    def verdict(self, what: object, candidate: Candidate) -> Verdict:
-        if what in self._ids:
-            return Verdict(Fate.CROWDED, f"adapted, it says the same as {self._ids[what]}")
-        if not self._mask.hides(candidate.entry.id):
-            self._ids[what] = candidate.entry.id
-        return candidate.verdict
 
 
 def bind(candidate: Candidate, steps: Sequence[Stride], adaptation: Adaptation) -> Candidate:
@@ -68,12 +57,57 @@ def snippet_of(candidate: Candidate) -> SuccessSnippet:
     return candidate.entry
 
 
-class AdaptContext(StepContext):
-    """The step at hand, to which memories are bound."""
+def turn_state(belief: Belief, progress: Progress) -> str:
+    """Key of the state a turn was decided in: if equal, nothing was achieved since."""
+    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.fingerprint}"
+
+
+@dataclass(frozen=True)
+class StepContext:
+    """The step at hand, to which memories are bound; by the world's whole manual, alike in every condition."""
+
+    situation: Situation
+    schemas: ActiveRules
+    """The part of the manual that bears on the goal: syntax of commands, and effects that tell if one is done."""
+    progress: Progress = NOTHING_DONE
+    history: Sequence[Turn] = ()
+    whereabouts: Whereabouts = field(default_factory=Whereabouts)
+    mask: Mask = NO_MASK
+    """Entries hidden at random in this episode: another does not give way to these."""
 
     @property
     def belief(self) -> Belief:
         return self.situation.belief
+
+    @cached_property
+    def signature(self) -> StateSignature:
+        """σ(b_t), with the stage of a procedure where there is one."""
+        return self.belief.signature().at_stage(self.situation.stage)
+
+    @cached_property
+    def state(self) -> str:
+        """Key of the present state, as turns of the history keep it."""
+        return turn_state(self.belief, self.progress)
+
+    @cached_property
+    def turns_here(self) -> list[Turn]:
+        """The turns that were decided in this very state."""
+        return [turn for turn in self.history if turn.state == self.state]
+
+    @cached_property
+    def done(self) -> list[str]:
+        """The commands so far that the world took."""
+        return [each.command for each in self.situation.past]
+
+    @cached_property
+    def tried(self) -> list[str]:
+        """The commands that were given in this very state, and led back to it."""
+        return [turn.action for turn in self.turns_here]
+
+    @cached_property
+    def refused(self) -> list[str]:
+        """Those of them that the world refused."""
+        return [turn.action for turn in self.turns_here if turn.failed]
 
     def adapt(self, candidate: Candidate) -> Candidate:
         """A candidate with what of its snippet is left to do here, and a note of what that is."""
@@ -92,6 +126,14 @@ class AdaptContext(StepContext):
         """True of what reached the present sub-goal and has a step left that was not refused in this very state."""
         entry, left = snippet_of(bound), [each for each in snippet_of(bound).actions[:1] if each not in self.refused]
         return entry.sub_goal_type == self.progress.sub_goal and bool(left)
+
+    def unless_said(self, what: object, candidate: Candidate, said: dict[object, str]) -> Verdict:
+        """A bound candidate's verdict: crowded out where it equals an earlier one, unless the earlier one is hidden."""
+        if what in said:
+            return Verdict(Fate.CROWDED, f"adapted, it says the same as {said[what]}")
+        if not self.mask.hides(candidate.entry.id):
+            said[what] = candidate.entry.id
+        return candidate.verdict
 
     # What stands for what.
 
@@ -165,7 +207,8 @@ class AdaptContext(StepContext):
         if thing not in self._places:
             known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
             if known is None:
-                known = next((place for place in self._every_name if self._holds(thing, place)), "")
+                names = dict.fromkeys(chain.from_iterable(self.belief.names.values()))
+                known = next((place for place in names if self._holds(thing, place)), "")
             self._places[thing] = known
         return self._places[thing]
 
@@ -183,10 +226,6 @@ class AdaptContext(StepContext):
             if value is not None:
                 return value
         return None
-
-    @cached_property
-    def _every_name(self) -> list[str]:
-        return list(dict.fromkeys(name for names in self.belief.names.values() for name in names))
 
     # What is left to do.
 
@@ -220,7 +259,7 @@ class AdaptContext(StepContext):
 
     def _leads_elsewhere(self, lifted: Lifted, deed: ReadAction) -> bool:
         """True if an action only searched, or led to a place where another is done: that is bound anew."""
-        if not deed.names or len(deed.names) > 1:
+        if len(deed.names) != 1:
             return False
         (name,) = deed.names
         if lifted.roles[name] is Role.VAIN or name == lifted.source:
@@ -314,7 +353,8 @@ class AdaptContext(StepContext):
     @cached_property
     def _refused_ways(self) -> frozenset[tuple[str, str]]:
         """Kinds of places with what was refused there in this episode, `{}` for the place."""
-        named = ((command, name) for command in self.failed for name in read(command, self.schemas).names)
+        failed = (turn.action for turn in self.history if turn.failed)
+        named = ((command, name) for command in failed for name in read(command, self.schemas).names)
         return frozenset((kind_of(name), renamed(command, {name: "{}"})) for command, name in named)
 
     @cached_property
@@ -330,38 +370,6 @@ class AdaptContext(StepContext):
         for kind in (self.situation.goal.object, self.situation.goal.destination):
             if kind and all(map(self._settled, self.belief.called(kind))):
                 yield kind
-
-
-def recalled_steps(
-    memories: Iterable[Candidate], room: AdaptContext, tried: Container[str] = (), slack: float = inf
-) -> Iterator[tuple[str, str]]:
-    """Commands from experience alone, each with its source: the next step of each snippet, best first.
-
-    While something has to be found, places to search come too. Later steps are used only if all the others were tried
-    in this state.
-    """
-    snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
-    all_bound = [each if each.adapted else room.adapt(each) for each in snippets]
-    bound = [(snippet_of(each), each.adapted) for each in all_bound if each.adapted is not None]
-    ready = [each for each in bound if not each[1].seeks]
-    now = [each for each in ready if each[0].sub_goal_type == room.progress.sub_goal]
-    ready = [*now, *(each for each in ready if each not in now)]
-    steps = [(entry.actions, f"adapted from {entry.id}: {how.note}") for entry, how in ready]
-    if any(how.followed for _, how in ready):
-        yield from ((actions[0], why) for actions, why in steps if actions)
-        return
-    left = False
-    for actions, why in steps[: len(now) or None]:
-        if actions[0] not in room.refused:
-            left = left or actions[0] not in tried
-            yield actions[0], why
-    if left:
-        return
-    sought = [how.seeks for _, how in bound if how.seeks]
-    for kind in dict.fromkeys(sought or room.missing()):
-        yield from room.search(kind, tried, slack)
-    for actions, why in steps:
-        yield from ((action, why) for action in actions if action not in room.refused)
 
 
 def _which(steps: Sequence[Stride], total: int) -> str:

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from math import inf
-from typing import NamedTuple
 
 from rpms.core.belief import StateSignature
 from rpms.core.consistency import Compat, learned_ahead, stage_of
-from rpms.core.experience.adapt import AdaptContext, FirstOfEach, adapted, bind, snippet_of
+from rpms.core.experience.adapt import StepContext, adapted, bind, snippet_of
 from rpms.core.experience.atlas import Atlas, Where, words_of
 from rpms.core.experience.trail import Pathfinder, Trail, mentions
 from rpms.core.memory import Entry, SuccessSnippet
@@ -34,14 +33,9 @@ _NAMED = 12
 """Things named where experience is divided between more."""
 
 
-class Lead(NamedTuple):
-    """A candidate with what leads on from here."""
-
-    candidate: Candidate
-    trail: Trail
-    order: tuple[float, ...]
-    """Order of trust, best first: not gone through without success, of an earlier group, for a more similar goal and
-    stage."""
+Lead = tuple[tuple[float, ...], Candidate, Trail]
+"""A candidate with what leads on from here, after their order of trust, best first: not gone through without success,
+of an earlier group, for a more similar goal and stage."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +50,7 @@ class Following:
     """Steps a snippet may be farther from done than the nearest one."""
     _atlases: dict[tuple[str, str], Atlas] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def __call__(self, candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
+    def __call__(self, candidates: Iterable[Candidate], room: StepContext) -> Iterator[Candidate]:
         where = Where.of(room.situation, room.schemas)
         stream, others, bound = iter(candidates), list[Candidate](), list[Candidate]()
         for candidate in islice(stream, CONSIDERED) if where is not None else ():
@@ -71,7 +65,7 @@ class Following:
         else:
             yield from self._adapted(chain(others, stream), where, room)
 
-    def _adapted(self, candidates: Iterable[Candidate], where: Where | None, room: AdaptContext) -> Iterator[Candidate]:
+    def _adapted(self, candidates: Iterable[Candidate], where: Where | None, room: StepContext) -> Iterator[Candidate]:
         """Adapted candidates; if none has a step for the present sub-goal, those of other goals that reached it."""
         known, led = set[str](), False
         for each in adapted(candidates, room):
@@ -99,7 +93,7 @@ class Following:
                 found[entry.sub_goal_type].append(entry)
         return found
 
-    def _tied(self, entry: Entry, where: Where, room: AdaptContext) -> bool | None:
+    def _tied(self, entry: Entry, where: Where, room: StepContext) -> bool | None:
         """True if only its place makes the state filter reject an entry; None if the filter does not mind places."""
         if not isinstance(entry, SuccessSnippet):
             return None
@@ -108,25 +102,25 @@ class Following:
             return None if entry.state_signature.get(where.field) else False
         return not self.compat(belief, _moved(entry, where, where.here))
 
-    def _followed(self, candidates: Sequence[Candidate], where: Where, room: AdaptContext) -> Iterator[Candidate]:
+    def _followed(self, candidates: Sequence[Candidate], where: Where, room: StepContext) -> Iterator[Candidate]:
         """The candidates with the way on from here, nearest first; without one, a hint."""
         doubts: dict[str, str] = {}
         leads = self._leads(candidates, Pathfinder.of(room, where, self._atlas(where)), doubts)
-        best: Lead | None = None
-        said = FirstOfEach(room.mask)
-        for lead in leads:
-            candidate, trail = lead.candidate.judged(_KEPT), lead.trail
-            if best is not None and lead.order != best.order:
+        best: tuple[tuple[float, ...], float] | None = None
+        said: dict[object, str] = {}
+        for order, found, trail in leads:
+            candidate = found.judged(_KEPT)
+            if best is not None and order != best[0]:
                 verdict = Verdict(Fate.CROWDED, "others were learned for goals and stages more like this one")
-            elif best is not None and trail.price > best.trail.price + self.slack:
+            elif best is not None and trail.price > best[1] + self.slack:
                 verdict = Verdict(Fate.CROWDED, "others are nearer to being done")
             else:
-                verdict = said.verdict(trail.next.command, candidate)
+                verdict = room.unless_said(trail.next.command, candidate, said)
                 if verdict is _KEPT and not room.mask.hides(candidate.entry.id):
-                    best = best or lead
+                    best = best or (order, trail.price)
             note = trail.note(len(snippet_of(candidate).actions))
             yield bind(candidate, trail.steps, Adaptation(note, followed=True)).judged(verdict)
-        leading = {each.candidate.entry.id for each in leads}
+        leading = {each.entry.id for _, each, _ in leads}
         rest = [each for each in candidates if each.entry.id not in leading]
         told = best is not None
         for candidate in sorted(rest, key=lambda each: _order(each, room)):
@@ -152,16 +146,16 @@ class Following:
                 doubt = doubts[candidate.entry.id] = self._doubt(snippet_of(candidate), trail, path)
                 if trail is not None and not doubt:
                     later = 0 if trail.stale else number
-                    leads.append(Lead(candidate, trail, (trail.stale, later, *_order(candidate, room))))
-            found = any(not each.trail.stale and not room.mask.hides(each.candidate.entry.id) for each in leads)
-        return sorted(leads, key=lambda each: (each.order, each.trail.price))
+                    leads.append(((trail.stale, later, *_order(candidate, room)), candidate, trail))
+            found = any(not trail.stale and not room.mask.hides(each.entry.id) for _, each, trail in leads)
+        return sorted(leads, key=lambda lead: (lead[0], lead[2].price))
 
     def _elsewhere(self, known: Sequence[Candidate], path: Pathfinder) -> Iterator[Candidate]:
         """Snippets that reached the present sub-goal for less similar goals, most similar first."""
         others = self._reached({each.entry.id for each in known}, path)
         return islice((each for each in others if self._tied(each.entry, path.where, path)), CONSIDERED)
 
-    def _reached(self, known: Container[str], room: AdaptContext) -> Iterator[Candidate]:
+    def _reached(self, known: Container[str], room: StepContext) -> Iterator[Candidate]:
         """Other snippets that reached the present sub-goal, most similar goals first."""
         goal, reached = room.situation.goal.signature, self._by_sub_goal.get(room.progress.sub_goal, ())
         scored = [(self.similarity(goal, each.goal_signature), each) for each in reached]
@@ -193,12 +187,12 @@ def _moved(entry: SuccessSnippet, where: Where, place: str) -> SuccessSnippet:
     return replace(entry, state_signature=StateSignature(fields))
 
 
-def _order(candidate: Candidate, room: AdaptContext) -> tuple[float, int]:
+def _order(candidate: Candidate, room: StepContext) -> tuple[float, int]:
     """Sorts what was learned for the likest goal, and at the present stage, before all else."""
     return -candidate.score, abs(_stage(candidate, room) - (room.situation.stage or 0))
 
 
-def _stage(candidate: Candidate, room: AdaptContext) -> int:
+def _stage(candidate: Candidate, room: StepContext) -> int:
     """The stage that an entry was learned at; the present one where it does not say."""
     then = stage_of(snippet_of(candidate))
     return then if then is not None else room.situation.stage or 0

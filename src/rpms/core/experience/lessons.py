@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from rpms.core.belief import StateSignature
 from rpms.core.facts import kind_of
@@ -17,21 +16,15 @@ _RELATIONS = ("holding", "inventory", "location", "open")
 """The fields of a state in which what an action names can stand."""
 
 
-class Likeness(NamedTuple):
-    """An action without its instances, and how what it names stood to the state it was done in."""
+def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> tuple[object, ...]:
+    """Features that two actions, each in its state, must share for one to bear on the other.
 
-    action: str
-    stood: tuple[tuple[bool, ...], ...]
-    occupied: bool | None
-    at: str
-
-
-def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> Likeness:
-    """Features that two actions, each in its state, must share for one to bear on the other."""
+    The action without its instances, and how what it names stood to the state.
+    """
     names = read(command, syntax).names
     stood = tuple(tuple(name in (state.get(field) or ()) for field in _RELATIONS) for name in names)
     at = "".join(map(kind_of, state.get("location") or ()))
-    return Likeness(lifted(command, syntax), stood, state.occupied, at)
+    return lifted(command, syntax), stood, state.occupied, at
 
 
 def lifted(command: str, syntax: ActiveRules) -> str:
@@ -47,15 +40,14 @@ def failed_alike(
     experience: Whereabouts,
 ) -> dict[str, str]:
     """Commands to rank down, with the id of a lesson: each failed in a like state more often than it worked."""
-    lessons: dict[Likeness, list[FailureLesson]] = {}
+    lessons: dict[object, list[FailureLesson]] = {}
     for each in memories:
         if isinstance(entry := each.entry, FailureLesson):
             lessons.setdefault(likeness(entry.failed_action, entry.state_signature, syntax), []).append(entry)
     found: dict[str, str] = {}
     for command in commands if lessons else ():
-        now = likeness(command, state, syntax)
-        alike = lessons.get(now, [])
-        if sum(each.occurrence_count for each in alike) > experience.worked(now.action):
+        alike = lessons.get(likeness(command, state, syntax), [])
+        if alike and sum(each.occurrence_count for each in alike) > experience.worked(lifted(command, syntax)):
             found[command] = alike[0].id
     return found
 

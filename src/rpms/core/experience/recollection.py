@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
@@ -61,10 +61,6 @@ class Recollection:
         """The entries by kind, each as a prompt words it."""
         kinds = {kind: [entry for entry in self.memory.entries if entry.kind is kind] for kind in told_kinds()}
         return {kind: (entries, [entry_text(entry) for entry in entries]) for kind, entries in kinds.items()}
-
-    def learning(self, memory: EpisodicMemory) -> Recollection:
-        """The same with another memory, and all that is derived from it."""
-        return replace(self, memory=memory)
 
     @cached_property
     def _recalled(self) -> dict[tuple[Kind, GoalSignature], Ranking]:

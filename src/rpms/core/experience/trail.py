@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
-from rpms.core.experience.adapt import AdaptContext
+from rpms.core.experience.adapt import StepContext
 from rpms.core.experience.atlas import Atlas, Stride, Where, strides_of
 from rpms.core.facts import kind_of
 from rpms.core.lift import read, renamed
@@ -46,14 +46,14 @@ class Trail(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pathfinder(AdaptContext):
+class Pathfinder(StepContext):
     """The present in a world whose places matter, from which snippets are followed."""
 
     where: Where
     atlas: Atlas
 
     @classmethod
-    def of(cls, room: AdaptContext, where: Where, atlas: Atlas) -> Pathfinder:
+    def of(cls, room: StepContext, where: Where, atlas: Atlas) -> Pathfinder:
         return cls(where=where, atlas=atlas, **{each.name: getattr(room, each.name) for each in fields(room)})
 
     def trail(self, snippet: SuccessSnippet) -> Trail | None:

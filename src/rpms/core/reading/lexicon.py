@@ -102,7 +102,7 @@ class Lexicon:
         return self._found[key]
 
     def _evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
-        share = (self._meant[field][value] + 0.5) / (len(self.requests) + 0.5 * (len(self._meant[field]) + 1))
+        share = self._share(field, value)
         names = [value, *map("".join, map(words_of, self._called.get(value, ())))]
         found = []
         for word in names_in(request):
@@ -117,34 +117,30 @@ class Lexicon:
 
     def share(self, field: str, value: str) -> float:
         """Logarithm of how often remembered requests meant a value, whatever their words."""
-        count = self._meant[field][value]
-        return math.log((count + 0.5) / (len(self.requests) + 0.5 * (len(self._meant[field]) + 1)))
+        return math.log(self._share(field, value))
+
+    def _share(self, field: str, value: str) -> float:
+        return (self._meant[field][value] + 0.5) / (len(self.requests) + 0.5 * (len(self._meant[field]) + 1))
 
     def nearest(self, request: str, most: int) -> list[tuple[float, RememberedRequest]]:
         """Remembered requests that share the rarest words with this one, nearest first, each text once."""
-        own = self._weights(request)
-        size = math.sqrt(sum(weight**2 for weight in own.values())) or 1.0
+        own, size = self._weights(request)
         scored = []
-        for entry in self.requests:
-            weights = self._kept_weights[entry.id]
+        for entry, (weights, length) in zip(self.requests, self._kept_weights, strict=True):
             shared = sum(weight * weights[name] for name, weight in own.items() if name in weights)
-            scored.append((shared / size / self._sizes[entry.id], entry))
+            scored.append((shared / size / length, entry))
         scored.sort(key=lambda pair: (-pair[0], pair[1].id))
-        distinct = {(entry.request, entry.goal_signature): (score, entry) for score, entry in reversed(scored)}
-        return sorted(distinct.values(), key=lambda pair: (-pair[0], pair[1].id))[:most]
+        distinct: dict[object, tuple[float, RememberedRequest]] = {}
+        for score, entry in scored:
+            distinct.setdefault((entry.request, entry.goal_signature), (score, entry))
+        return list(distinct.values())[:most]
 
-    def _weights(self, text: str) -> dict[str, float]:
-        """Names in a text, each with the logarithm of how rare it is."""
+    def _weights(self, text: str) -> tuple[dict[str, float], float]:
+        """Names in a text, each with the logarithm of how rare it is, and the length of that vector."""
         total = len(self.requests) + 1
-        return {name: math.log(total / (self._seen[name] + 0.5)) for name in names_in(text)}
+        weights = {name: math.log(total / (self._seen[name] + 0.5)) for name in sorted(names_in(text))}
+        return weights, math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0
 
     @cached_property
-    def _kept_weights(self) -> Mapping[str, dict[str, float]]:
-        return {entry.id: self._weights(entry.request) for entry in self.requests}
-
-    @cached_property
-    def _sizes(self) -> Mapping[str, float]:
-        return {
-            name: math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0
-            for name, weights in self._kept_weights.items()
-        }
+    def _kept_weights(self) -> Sequence[tuple[dict[str, float], float]]:
+        return [self._weights(entry.request) for entry in self.requests]

@@ -141,10 +141,6 @@ class Narrowing:
         roles, names = self.roles(form, field_), self.belief.names
         return tuple(dict.fromkeys(kind_of(name) for role in sorted(roles) for name in names.get(role, ())))
 
-    def objection(self, form: RequestForm, named: Mapping[str, str]) -> str:
-        """Reason against a goal with some of its slots filled, in words; empty if there is none."""
-        return self.judge(form, named).reason
-
     def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
         """Judges a goal with some of its slots filled."""
         if self.here:
@@ -192,14 +188,13 @@ class Narrowing:
     def _blocked(self, fact: Fact, depth: int) -> Objected:
         """The lasting fact that keeps every way to a fact from working; fine where some way may work."""
         if fact not in self._known:
-            self._known[fact] = self._find_block(fact, depth)
+            if self._is_lasting(fact.predicate):
+                judged = [self._objected([fact], fact)]
+            else:
+                ways = self._ways.makers(fact.predicate, fact.negated)
+                judged = [self._way_blocked(way, fact, depth) for way in ways]
+            self._known[fact] = min(judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE)
         return self._known[fact]
-
-    def _find_block(self, fact: Fact, depth: int) -> Objected:
-        if self._is_lasting(fact.predicate):
-            return self._objected([fact], fact)
-        judged = [self._way_blocked(way, fact, depth) for way in self._ways.makers(fact.predicate, fact.negated)]
-        return min(judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE)
 
     def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:
         binding = dict(zip(way.fact.args, fact.args, strict=True))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from random import Random
@@ -77,11 +77,11 @@ class _Part:
     """A goal with some slots filled."""
 
     form: RequestForm
-    named: Mapping[str, str]
-    score: float
-    said: float
+    named: Mapping[str, str] = field(default_factory=dict)
+    score: float = 0.0
+    said: float = 0.0
     """The model's part of the score."""
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
 
     @property
     def begun(self) -> str:
@@ -186,56 +186,45 @@ class Reader:
     def _search(
         self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]
     ) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
-        prompt = self._prompt(request, possible, examples)
-        asks = self.source is Source.MODEL
-        types = [(form, form.type) for form in self.forms]
-        start = [_Part(form, {}, 0.0, 0.0, ()) for form, _ in types]
-        weights: Weights = [0.0] * len(types)
-        if asks:
-            weights = yield SlotQuestion(prompt, "goal", "", tuple(f"goal: {type_}" for _, type_ in types))
+        prompt, asks = self._prompt(request, possible, examples), self.source is Source.MODEL
+        types = tuple(f"goal: {form.type}" for form in self.forms)
+        weights = yield from self._weights(SlotQuestion(prompt, "goal", "", types))
         parts = [
-            self._with_words(part, request, "type", part.form.type, weight)
-            for part, weight in zip(start, weights, strict=True)
+            self._with_words(_Part(form), request, "type", form.type, weight)
+            for form, weight in zip(self.forms, weights, strict=True)
         ]
         parts = _best(parts, TYPES if asks else len(parts))
         parts = [part for part in parts if part.score >= parts[0].score - BELOW]
         for field_ in FIELDS:
-            grown: list[_Part] = [part for part in parts if field_ not in part.form.fields]
-            for part in parts:
-                if field_ not in part.form.fields:
-                    continue
+            grown = [part for part in parts if field_ not in part.form.fields]
+            for part in (each for each in parts if field_ in each.form.fields):
                 judged = {
                     kind: possible.judge(part.form, {**part.named, field_: kind})
                     for kind in self._kinds(part.form, field_, possible, request)
                 }
                 kinds = [kind for kind, found in judged.items() if not found.reason]
-                if not kinds:
-                    continue
-                weights = [0.0] * len(kinds)
-                if asks:
-                    weights = yield SlotQuestion(
-                        prompt, field_, part.begun, tuple(f"{field_}: {kind}" for kind in kinds)
-                    )
+                choices = tuple(f"{field_}: {kind}" for kind in kinds)
+                weights = yield from self._weights(SlotQuestion(prompt, field_, part.begun, choices))
                 filled = [
-                    self._with_words(
-                        replace(part, named={**part.named, field_: kind}),
-                        request,
-                        field_,
-                        kind,
-                        weight + UNTRIED * judged[kind].doubtful,
-                    )
+                    self._with_words(part, request, field_, kind, weight + UNTRIED * judged[kind].doubtful)
                     for kind, weight in zip(kinds, weights, strict=True)
                 ]
                 grown += _best(filled, OBJECTS if asks and field_ != FIELDS[-1] else READINGS)
             parts = _best(grown, READINGS)
         return [self._reading(part, request) for part in parts]
 
+    def _weights(self, question: SlotQuestion) -> Generator[SlotQuestion, Weights, Weights]:
+        """Weights of the choices by the model; all alike where none is asked, or there is nothing to choose."""
+        asks = self.source is Source.MODEL and question.choices
+        return (yield question) if asks else [0.0] * len(question.choices)
+
     def _with_words(self, part: _Part, request: str, field_: str, value: str, weight: float) -> _Part:
-        """A part with a slot's evidence added: the model's, and the words'."""
+        """A part with its type or another slot filled, and the evidence for it: the model's, and the words'."""
+        named = part.named if field_ == "type" else {**part.named, field_: value}
         words, word = self.lexicon.evidence(request, field_, value)
         words += self.lexicon.share(field_, value)
         reasons = (*part.reasons, f"`{word}` points to {value}") if word else part.reasons
-        return replace(part, score=part.score + weight + WORDS * words, said=part.said + weight, reasons=reasons)
+        return _Part(part.form, named, part.score + weight + WORDS * words, part.said + weight, reasons)
 
     def _reading(self, part: _Part, request: str) -> RequestReading:
         model = (f"model {part.said:.1f}",) if self.source is Source.MODEL else ()
@@ -250,7 +239,7 @@ class Reader:
         for score, entry in self.lexicon.nearest(request, len(self.lexicon.requests)):
             named = {name: kind for name, kind in entry.meant.items() if name != "type"}
             form = forms.get(entry.goal_signature.type)
-            if form is None or str(entry.goal_signature) in met or possible.objection(form, named):
+            if form is None or str(entry.goal_signature) in met or possible.judge(form, named).reason:
                 continue
             met.add(str(entry.goal_signature))
             yield RequestReading(self.make(form.type, named, request), 10 * score, 0.0, (f"like `{entry.request}`",))
@@ -296,8 +285,7 @@ def _asked(request: str) -> str:
 
 
 def _answer(entry: RememberedRequest) -> str:
-    lines = [f"{'goal' if name == 'type' else name}: {value}" for name, value in entry.meant.items()]
-    return "\n".join(lines)
+    return "\n".join(f"{'goal' if name == 'type' else name}: {value}" for name, value in entry.meant.items())
 
 
 def _best(parts: Iterable[_Part], most: int) -> list[_Part]:

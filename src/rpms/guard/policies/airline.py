@@ -59,15 +59,11 @@ def keeps_route(look: Look, reservation: str, flights: list[Any]) -> bool | None
     booked = look.record("reservation", reservation)
     if _legs(booked["flights"]) == _legs(flights):
         return True
-    return _makes_trip(look, booked["origin"], booked["destination"], booked["flight_type"], flights)
+    return leads_there(look, booked["origin"], booked["destination"], booked["flight_type"], flights)
 
 
 def leads_there(look: Look, origin: str, destination: str, trip: str, flights: list[Any]) -> bool | None:
     """True if flights make a trip."""
-    return _makes_trip(look, origin, destination, trip, flights)
-
-
-def _makes_trip(look: Look, origin: str, destination: str, trip: str, flights: list[Any]) -> bool:
     ends = [_ends(look, leg) for leg in _legs(flights)]
     stops = [ends[0][0], *(end for _, end in ends)]
     if any(one[1] != following[0] for one, following in pairwise(ends)) or stops[0] != origin:
@@ -85,37 +81,36 @@ def _once_each(stops: list[str]) -> bool:
 
 def _ends(look: Look, leg: Leg) -> tuple[str, str]:
     """Origin and destination of a flight, from any offer or reservation that shows it; the same every day."""
-    for kind in ("offer", "connection"):
-        for (number, _), offer in look.records(kind).items():
-            if number == leg[0]:
-                return offer["origin"], offer["destination"]
-    for reservation in look.records("reservation").values():
-        for flight in reservation["flights"]:
-            if flight["flight_number"] == leg[0]:
-                return flight["origin"], flight["destination"]
-    asked = look.call.arguments
-    trip = look.record("reservation", asked["reservation_id"]) if "reservation_id" in asked else asked
+    booked = (flight for each in look.records("reservation").values() for flight in each["flights"])
+    for flight in (*_offers(look).values(), *booked):
+        if flight["flight_number"] == leg[0]:
+            return flight["origin"], flight["destination"]
+    trip = _trip(look)
     raise Unknown("search", trip["origin"], trip["destination"], leg[1])
 
 
 def _offer(look: Look, leg: Leg) -> Any:
     """Offer of a flight in the search; None where it shows others that day, or its status says it is not for sale."""
-    for kind in ("offer", "connection"):
-        if leg in (known := look.records(kind)):
-            return known[leg]
-    if look.records("status").get(leg, "available") != "available":
-        return None
-    look.record("search", *_ends(look, leg), leg[1])
-    return None
+    offers = _offers(look)
+    if leg not in offers and look.records("status").get(leg, "available") == "available":
+        look.record("search", *_ends(look, leg), leg[1])
+    return offers.get(leg)
+
+
+def _offers(look: Look) -> dict[tuple[str, ...], Any]:
+    return look.records("connection") | look.records("offer")
+
+
+def _trip(look: Look) -> Any:
+    """The reservation that a call is about, or the booking that it asks for."""
+    asked = look.call.arguments
+    return look.record("reservation", asked["reservation_id"]) if "reservation_id" in asked else asked
 
 
 def _new_legs(look: Look, cabin: str, flights: list[Any]) -> list[Leg]:
     """The legs that are paid for anew: all of a booking, and in a change those not kept in the same cabin."""
-    asked = look.call.arguments
-    kept: list[Leg] = []
-    if "reservation_id" in asked:
-        booked = look.record("reservation", asked["reservation_id"])
-        kept = _legs(booked["flights"]) if booked["cabin"] == cabin else []
+    trip = _trip(look)
+    kept = _legs(trip["flights"]) if trip is not look.call.arguments and trip["cabin"] == cabin else []
     return [leg for leg in _legs(flights) if leg not in kept]
 
 
@@ -128,10 +123,9 @@ def searched(look: Look, cabin: str, flights: list[Any]) -> bool | None:
 
 def for_sale(look: Look, cabin: str, flights: list[Any]) -> bool | None:
     """True if each new flight has a seat for every passenger."""
-    asked = look.call.arguments
-    booked = look.record("reservation", asked["reservation_id"]) if "reservation_id" in asked else asked
+    seats = len(_trip(look)["passengers"])
     offers = [_offer(look, leg) for leg in _new_legs(look, cabin, flights)]
-    return all(offer is not None and offer["available_seats"][cabin] >= len(booked["passengers"]) for offer in offers)
+    return all(offer is not None and offer["available_seats"][cabin] >= seats for offer in offers)
 
 
 # --- passengers and bags ---
@@ -149,13 +143,10 @@ def detailed(_look: Look, passengers: list[Any]) -> bool | None:
 
 def right_fee(look: Look, total: int, paid: int) -> bool | None:
     """True if as many bags are paid for as are not free; what was paid for before stays so."""
-    asked, before = look.call.arguments, 0
-    user_id = asked.get("user_id")
-    if "reservation_id" in asked:
-        asked = look.record("reservation", asked["reservation_id"])
-        before, user_id = asked["nonfree_baggages"], asked["user_id"]
-    each = MEMBER_BAGS[look.record("user", user_id)["membership"]] + CABIN_BAGS[asked["cabin"]]
-    owed = max(0, total - each * len(asked["passengers"]))
+    trip = _trip(look)
+    before = trip["nonfree_baggages"] if trip is not look.call.arguments else 0
+    each = MEMBER_BAGS[look.record("user", trip["user_id"])["membership"]] + CABIN_BAGS[trip["cabin"]]
+    owed = max(0, total - each * len(trip["passengers"]))
     return bool(total >= 0 and owed <= paid <= max(owed, before))
 
 
@@ -164,9 +155,7 @@ def right_fee(look: Look, total: int, paid: int) -> bool | None:
 
 def _methods(look: Look) -> dict[str, Any]:
     """The payment methods of whom the call is for."""
-    asked = look.call.arguments
-    user = asked.get("user_id") or look.record("reservation", asked["reservation_id"])["user_id"]
-    return dict(look.record("user", user)["payment_methods"])
+    return dict(look.record("user", _trip(look)["user_id"])["payment_methods"])
 
 
 def _payments(look: Look) -> Iterator[tuple[str, float]]:
@@ -177,14 +166,12 @@ def _payments(look: Look) -> Iterator[tuple[str, float]]:
     elif "flights" in asked:
         yield asked["payment_id"], _price_of_change(look)
     else:
-        before = look.record("reservation", asked["reservation_id"])["nonfree_baggages"]
-        yield asked["payment_id"], BAG * max(0, asked["nonfree_baggages"] - before)
+        yield asked["payment_id"], BAG * max(0, asked["nonfree_baggages"] - _trip(look)["nonfree_baggages"])
 
 
 def _price_of_change(look: Look) -> float:
     """Price of other flights or another cabin; kept flights keep their price."""
-    asked = look.call.arguments
-    booked = look.record("reservation", asked["reservation_id"])
+    asked, booked = look.call.arguments, _trip(look)
     new = _new_legs(look, asked["cabin"], asked["flights"])
     stay = [leg for leg in _legs(asked["flights"]) if leg not in new]
     kept = sum((flight["price"] for flight in booked["flights"] if _leg(flight) in stay), 0.0)
@@ -275,18 +262,10 @@ def settled(look: Look, user: str, amount: int) -> bool | None:
 
 def _entitled(look: Look, user: str) -> Iterator[Any]:
     """The customer's reservations that were looked up and may be compensated for; one that was not is asked for."""
-    profile = look.record("user", user)
-    known = look.records("reservation")
-    for name in profile["reservations"]:
-        reservation = known.get((name,))
-        if reservation is None:
-            continue
-        if (
-            profile["membership"] != "regular"
-            or reservation["insurance"] == "yes"
-            or reservation["cabin"] == "business"
-        ):
-            yield reservation
+    profile, known = look.record("user", user), look.records("reservation")
+    for each in (known[name,] for name in profile["reservations"] if (name,) in known):
+        if profile["membership"] != "regular" or each["insurance"] == "yes" or each["cabin"] == "business":
+            yield each
     for name in profile["reservations"]:
         look.record("reservation", name)
 

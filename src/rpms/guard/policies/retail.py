@@ -82,8 +82,7 @@ def _covers(look: Look, order: str, method: str, amount: float) -> bool:
 
 
 def _methods(look: Look, order: str) -> dict[str, Any]:
-    methods = look.record("user", look.record("order", order)["user_id"])["payment_methods"]
-    return dict(methods)
+    return dict(look.record("user", look.record("order", order)["user_id"])["payment_methods"])
 
 
 def _bought(look: Look, order: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from random import Random
 from typing import NamedTuple
 
@@ -15,63 +15,53 @@ from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner, reasoner_of
 from rpms.core.rules import Predicate, Purpose, RuleManual, Stage
-from rpms.learn.rules.attempts import Book
+from rpms.learn.rules.attempts import Book, slots_of
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
-from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
+from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, fields_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.model import working
-from rpms.learn.rules.needs import Needs, bits, union
+from rpms.learn.rules.needs import Needs, bits, signed, union
 from rpms.learn.rules.templates import SLOT, fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label
 
 
-@dataclass
 class Question:
     """Open questions about an action, ready to be asked of many states."""
 
-    schema: ActionSchema
-    book: Book
-    needs: Needs = field(init=False)
-    decisive: dict[int, int] = field(init=False)  # Refusals that show that a fact is needed, by its bit
-    faultless: Counter[tuple[str, ...]] = field(init=False)  # Refusals that only the kinds can explain
-    fit: list[set[str]] = field(init=False)  # For each slot, the kinds that have worked in it
-    wanted: int = field(init=False)  # The best guess at what it needs
-    unusual: int = field(init=False)
-    """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
-    rare: float = field(init=False)
-    places: tuple[int, ...] = field(init=False)  # Of the facts that decide what a trial of it would settle
-    interest: float = field(init=False)  # Weight among other actions: an action of nothing has nothing to be settled
-    asked: Counter[object] = field(default_factory=Counter)
-    """Trials since conclusions were drawn, by the question each was to settle."""
-
-    def __post_init__(self) -> None:
-        self.needs = needs = Needs(self.book)
+    def __init__(self, schema: ActionSchema, book: Book) -> None:
+        self.schema = schema
+        self.book = book
+        self.needs = needs = Needs(book)
         self.decisive = {bit: len(needs.decisive(bit)) for bit in bits(needs.explaining)}
-        self.faultless = Counter(attempt.kinds for attempt in needs.faultless)
-        self.fit = working(self.book)
-        successes = len(self.book.successes)
+        """Refusals that show that a fact is needed, by its bit."""
+        self.faultless = Counter(attempt.kinds for attempt in needs.faultless)  # Which only the kinds can explain
+        successes = len(book.successes)
         self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
+        """The best guess at what it needs."""
         self.places = tuple(sorted({bit % needs.size for bit in bits(self.wanted | needs.required)}))
+        """Places of the facts that decide what a trial of it would settle."""
         usual = Counter(bit for _, true, _ in needs.wins for bit in bits(true))
         self.unusual = sum(
             1 << bit for bit in range(2 * needs.size) if usual[bit] < LIMITS.several and needs.of_slots(bit)
         )
+        """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
         self.rare = min(1.0, LIMITS.many_successes / max(1, successes))
-        self.interest = 1 / (1 + successes / LIMITS.half_interest) if self.book.slots else 0.0
+        self.interest = 1 / (1 + successes / LIMITS.half_interest) if book.slots else 0.0
+        """Weight among other actions: an action of nothing has nothing to be settled."""
+        self.asked: Counter[object] = Counter()  # Trials since conclusions were drawn, by what each was to settle
 
     def rarity(self, true: int, false: int) -> tuple[float, int]:
         """Rarity of its trials where such facts are so, unless one that explains refusals is false, and the facts."""
-        holds, fails = true | false << self.needs.size, false | true << self.needs.size
+        holds, fails = signed(true, false, self.needs.size)
         unusual = holds & self.unusual
         return (1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0), unusual
 
     def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
         """Value of doing it where some facts are true and some false, and the question it would settle."""
-        size, needs = self.needs.size, self.needs
-        holds, fails = true | false << size, false | true << size
+        needs = self.needs
+        holds, fails = signed(true, false, needs.size)
         missing = self.wanted & ~holds
-        fits = all(kind in fit for kind, fit in zip(kinds, self.fit, strict=True))
+        fits = all(kind in fit for kind, fit in zip(kinds, needs.fit, strict=True))
         if missing:
             single = missing & (missing - 1) == 0 and fails & missing
             if not single or not fits or (needs.paired and not self.book.worked[kinds]):
@@ -115,8 +105,7 @@ class Agenda:
     bold: bool = False  # True to doubt all that may be doubted: for types that are not won with it
     _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
-    interest: list[float] = field(default_factory=list)  # Weight of each question among the others
-    looks: list[ActionSchema] = field(default_factory=list)  # What makes things known and does nothing else
+    looks: list[ActionSchema] = field(default_factory=list)  # What makes things known and changes nothing
     deadly: frozenset[str] = frozenset()
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
     _manual: RuleManual = field(default_factory=RuleManual)
@@ -141,24 +130,16 @@ class Agenda:
         self._reasoners.clear()
         self.pursued.clear()
         books = {action.name: self.ledger.books[action.template] for action in learned.actions}
-        self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
-        self.looks = self._seeing()
-        self.interest = [question.interest for question in self.questions]
+        self.questions = [Question(schema, books[schema.name]) for schema in schemas]
+        every = (*schemas, *self._manual.lore.processes)
+        changing = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
+        seeing = [each for each in every if each.observes and not each.others]
+        self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in changing]
         self.deadly = frozenset(
             book.template
             for book in self.ledger.books.values()
             if book.losses >= max(LIMITS.deadly_often, LIMITS.deadly * book.worked.total())
         )
-
-    def _seeing(self) -> list[ActionSchema]:
-        """Actions and processes that make things known, of commands that are not known to change anything."""
-        every = (*self._manual.actions, *self._manual.lore.processes)
-        changing = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
-        return [
-            each
-            for each in every
-            if each.observes and not each.others and PARAMETER.sub(SLOT, each.syntax[0]) not in changing
-        ]
 
     def goal_model(self, type_: str) -> GoalModel | None:
         """Conclusion about a type of goals."""
@@ -189,8 +170,10 @@ class Agenda:
         for schema in (*self._manual.actions, *self._manual.lore.processes):
             for effect in schema.effects:
                 declared = self.ledger.vocabulary.predicates.get(effect.atom.predicate, Predicate(""))
-                for args in _assignments(declared.args, roles, self.ledger.names.order) if declared.args else ():
-                    found[atom_of(Literal(Atom(declared.name, args), effect.negated))] = None
+                for args in permutations(roles, len(declared.args)) if declared.args else ():
+                    slots = [(role, roles[name]) for role, name in zip(declared.args, args, strict=True)]
+                    if all(role not in self.ledger.names.order or role in has or not has for role, has in slots):
+                        found[atom_of(Literal(Atom(declared.name, args), effect.negated))] = None
         deeds = self._manual.active("").deeds
         return sorted(
             found, key=lambda atom: (atom.predicate.startswith(NOT), -len(atom.args), atom.predicate not in deeds)
@@ -218,8 +201,7 @@ class Agenda:
         if wanted not in self._reasoners:
             positional = reasoner_of(self._manual.active("")).positional
             ordered = sorted(wanted, key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)))
-            used = {arg for atom in wanted for arg in atom.args}
-            over = {name: field_ for field_, names in FIELDS.items() for name in names if name in used}
+            over = fields_of({arg for atom in wanted for arg in atom.args})
             purpose = Purpose("guess", over, tuple(Stage("", (Clause((literal_in(atom),)),)) for atom in ordered))
             self._reasoners[wanted] = reasoner_of(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
@@ -240,37 +222,24 @@ class Agenda:
         return self._manual.active("").instance(command)
 
 
-def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[str, int]) -> Iterator[tuple[str, ...]]:
-    """Ways to put the goal's variables in place of a predicate's arguments, each at most once."""
-    ways: list[tuple[str, ...]] = [()]
-    for role in args:
-        ways = [
-            (*way, name)
-            for way in ways
-            for name, has in roles.items()
-            if name not in way and (role not in known or role in has or not has)
-        ]
-    yield from ways
-
-
 class Past:
     """The last successes of an action with goals of a type: which of them scored, with which facts and kinds."""
 
     def __init__(self, book: Book, goal: str) -> None:
         rows = [row for row in book.attempts if row.goal == goal and not row.refused][-LIMITS.recent :]
-        self.usual = (sum(row.gained > 0 for row in rows) + 1) / (len(rows) + 2)
+        self.usual = (sum(row.scored for row in rows) + 1) / (len(rows) + 2)
         self._size = size = len(book.facts)
         # facts about the action's things; of one that has none, facts about nothing by its name
         own = [any(map(str.isdigit, fact.args)) if book.slots else not fact.args for fact in book.facts]
         self._own = mask = sum(1 << bit for bit, holds in enumerate(own) if holds)
-        self._rows = [(row.true & mask | (row.false & mask) << size, row.kinds, row.gained > 0) for row in rows]
+        self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, row.scored) for row in rows]
 
     def promise(self, true: int, false: int, kinds: Sequence[str]) -> float:
         """Probability of a score with some facts true and some false, as far as the past speaks against it."""
         worth = usual = self.usual
         if usual < LIMITS.hopeless:
             return usual
-        now = true & self._own | (false & self._own) << self._size
+        now, _ = signed(true & self._own, false & self._own, self._size)
         left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, scores and successes
         for features, those, scored in self._rows:
             alike = sum(1 << slot for slot, kind in enumerate(kinds) if those[slot] == kind)
@@ -350,7 +319,7 @@ class Ventures:
     def _names(self, question: Question, belief: Belief) -> Iterator[tuple[str, ...]]:
         """Names for an action: what is in hand, what just came into being, and such as have worked."""
         slots = []
-        for role, fit in zip(question.schema.variables, question.fit, strict=True):
+        for role, fit in zip(question.schema.variables, question.needs.fit, strict=True):
             known = belief.names.get(role, ())
             near = {*belief.holding, *self.born}
             slots.append([name for name in known if name in near or kind_of(name) in fit][: LIMITS.names_tried])
@@ -378,7 +347,6 @@ class Ventures:
         for bit, fact in enumerate(book.facts):
             if len(fact.args) == 2 and any(arg in words for arg in fact.args):
                 tried = sum(row.true >> bit & 1 for row in book.attempts if not row.refused)
-                bound = Atom(fact.predicate, tuple(names[int(arg)] if arg.isdigit() else arg for arg in fact.args))
-                if tried < LIMITS.known_past and belief.truth(bound) is Truth.TRUE:
+                if tried < LIMITS.known_past and belief.truth(fact.bind(slots_of(names))) is Truth.TRUE:
                     return True
         return False

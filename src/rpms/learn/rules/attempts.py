@@ -57,7 +57,7 @@ class Attempt(NamedTuple):
     lost: bool = False  # Whether the task was over for good after it
     won: bool = False
     goal: str = ""  # The type of the goal that was pursued
-    gained: float = 0.0  # By how much the score rose
+    scored: bool = False  # Whether the score rose
     further: bool = False  # Whether the score was higher after it than ever before in the episode
     meant: int = 0  # For each slot two bits: whether the goal's object, and whether its destination, is called so
     glimpse: Glimpse = Glimpse()  # What it showed of things that it does not name, by the action's revelations
@@ -68,6 +68,11 @@ class Probe(NamedTuple):
 
     name: str
     since: int  # How many attempts there were before it was settled
+
+
+def slots_of(names: Sequence[str]) -> dict[str, str]:
+    """Names by the slots that they fill, as facts write these."""
+    return {str(place): name for place, name in enumerate(names)}
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,7 @@ class Book:
     def measure(self, belief: Belief, names: Sequence[str], places: Iterable[int] = ()) -> tuple[int, int]:
         """True facts and false facts of some names: all, or those at some places in the list of facts."""
         true = false = 0
-        facts, slots = self.facts, _slots(names)
+        facts, slots = self.facts, slots_of(names)
         for place in places or range(len(facts)):
             fact = facts[place]
             value = belief.value(fact.predicate, tuple([slots.get(arg, arg) for arg in fact.args]))
@@ -167,9 +172,7 @@ class Book:
             near = predicate.exclusive not in ("", "always")
             for args in self._arguments(predicate, every, arity, names):
                 # of places, too, it may be said that they are near: the room that one has come to
-                if near or all(
-                    self._suits(arg, role, known_roles, names) for arg, role in zip(args, predicate.args, strict=True)
-                ):
+                if near or self._suits(args, predicate, known_roles, names):
                     self._take_in(self.facts, Atom(predicate.name, args))
             self._widen_revelations(predicate, arity, known_roles, names)
 
@@ -182,10 +185,7 @@ class Book:
         for place in range(len(predicate.args)):
             for others in permutations(map(str, range(arity)), len(predicate.args) - 1):
                 args = (*others[:place], ANYTHING, *others[place:])
-                if all(
-                    arg == ANYTHING or self._suits(arg, role, roles, names)
-                    for arg, role in zip(args, predicate.args, strict=True)
-                ):
+                if self._suits(args, predicate, roles, names):
                     self._take_in(self.revelations, Atom(predicate.name, args))
 
     def _look_up(self, since: int) -> None:
@@ -215,11 +215,14 @@ class Book:
             yield from product(first, slots)
             yield from product(slots, second)
 
-    def _suits(self, arg: str, role: str, roles: set[str], names: Names) -> bool:
-        """True if a fact may be about something: where its argument is called like a role, only about such things."""
-        if role not in roles:
-            return True
-        return role in (self.slots[int(arg)] if arg.isdigit() else names.roles[arg])
+    def _suits(self, args: Sequence[str], predicate: Predicate, roles: set[str], names: Names) -> bool:
+        """True if a fact may be about some things: where an argument is called like a role, only about such."""
+        return all(
+            arg == ANYTHING
+            or role not in roles
+            or role in (self.slots[int(arg)] if arg.isdigit() else names.roles[arg])
+            for arg, role in zip(args, predicate.args, strict=True)
+        )
 
     def _take_in(self, facts: list[Atom], atom: Atom) -> None:
         if atom not in self._known:
@@ -228,7 +231,7 @@ class Book:
 
     def known(self, belief: Belief, names: Sequence[str]) -> int:
         """Known revelations, of those of which it is settled what to ask about."""
-        found, slots = 0, _slots(names)
+        found, slots = 0, slots_of(names)
         for place, atom in enumerate(self.revelations):
             probe = self.probes.get(atom)
             if probe is not None and belief.truth(atom.bind({**slots, ANYTHING: probe.name})) is not Truth.UNKNOWN:
@@ -242,7 +245,7 @@ class Book:
         """
         if not kinds or self.worked.total() >= LIMITS.remembered:
             return
-        slots = _slots(names)
+        slots = slots_of(names)
         for atom in self.revelations:
             for _ in range(LIMITS.probes if atom not in self.probes else 0):
                 name = f"{dice.choice(kinds)} ?"
@@ -304,11 +307,6 @@ class Book:
         return [attempt for attempt in self.attempts if not attempt.refused]
 
 
-def _slots(names: Sequence[str]) -> dict[str, str]:
-    """Names by the slots that they fill, as facts write these."""
-    return {str(place): name for place, name in enumerate(names)}
-
-
 @dataclass
 class Sights:
     """Places of finds: looks into each kind of place, and finds of each kind of thing there."""
@@ -316,7 +314,7 @@ class Sights:
     looked: Counter[str] = field(default_factory=Counter)
     found: dict[tuple[str, str], list[Witness]] = field(default_factory=dict)  # By kind of thing and of place
 
-    def add(self, place: str, things: Iterator[str], witness: Witness) -> None:
+    def add(self, place: str, things: Iterable[str], witness: Witness) -> None:
         """Take over what a place was seen to hold."""
         where = kind_of(place)
         self.looked[where] += 1

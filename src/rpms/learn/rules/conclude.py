@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from rpms.core.actions import ActionSchema, Revelation
-from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.rules import ANYTHING, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
-from rpms.learn.rules.attempts import NAME, Book, Sights
+from rpms.learn.rules.attempts import NAME, Book, Sights, slots_of
 from rpms.learn.rules.goals import NOT, GoalModel, Makeable, goal_model
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.model import ActionModel, KindTable, kind_tables
+from rpms.learn.rules.model import ActionModel, kind_tables, seen
 from rpms.learn.rules.needs import Needs, circumstances
 from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.processes import Process, processes, processes_by_role
-from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks, score_tables
+from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Support
@@ -102,7 +102,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         _localities(ledger.sights.values()),
         tuple(process for each in (*links, *scores) if (process := _without(each, excluded)) is not None),
         scoring,
-        score_tables(deeds),
+        tuple(deed.table for deed in deeds if deed.table is not None),
         tuple(goal for goal in found if not goal.stands),
     )
 
@@ -118,7 +118,9 @@ def _without(process: Process, excluded: Excluded) -> Process | None:
 
 def _actions(books: Iterable[Book]) -> list[Book]:
     """The books of actions: not those of an action with a name in it that nobody knows for one, `disconnect air`."""
-    every = [(book, _pattern(book.template), len(book.successes)) for book in books]
+    every = [
+        (book, re.compile(".+".join(map(re.escape, book.template.split(SLOT)))), len(book.successes)) for book in books
+    ]
     return [
         book
         for book, _, count in every
@@ -130,10 +132,6 @@ def _actions(books: Iterable[Book]) -> list[Book]:
             for other, pattern, most in every
         )
     ]
-
-
-def _pattern(template: str) -> re.Pattern[str]:
-    return re.compile(".+".join(map(re.escape, template.split(SLOT))))
 
 
 def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded: Excluded) -> ActionModel | None:
@@ -148,26 +146,21 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
         or not words
     ):
         return None
-    choices = ["_".join(words[:count]) for count in range(1, len(words) + 1)]
-    choices += [f"{choices[-1]}_{letter}" for letter in "bcdefgh"]
-    if book.slots:
-        name = next((name for name in choices if name not in known), None)
-    else:
-        name = next((name for name in (choices[len(words) - 1], *choices) if name not in known), None)
+    whole = "_".join(words)
+    choices = [*(() if book.slots else (whole,)), *("_".join(words[:count]) for count in range(1, len(words) + 1))]
+    choices += [f"{whole}_{letter}" for letter in "bcdefgh"]
+    name = next((name for name in choices if name not in known), None)
     if name is None or not NAME.fullmatch(name):
         return None
     needs = Needs(book, frozenset(excluded.needs.get(book.template, ())))
     outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.weighed))
-    tables = tuple(
-        _named(
-            replace(table, of_names=needs.names_for_kinds),
-            f"{name}_{'_'.join(map(parameters.__getitem__, table.slots))}",
-            excluded,
-        )
-        for table in kind_tables(name, needs.book, needs.faultless)
-        if table.refused or not needs.names_for_kinds  # of names alone, that some worked says nothing
-    )
-    bound = dict(zip(map(str, range(len(parameters))), parameters, strict=True))
+    tables = []
+    for table in kind_tables(name, needs.book, needs.faultless):
+        title = f"{name}_{'_'.join(map(parameters.__getitem__, table.slots))}"
+        refused = {kinds: steps for kinds, steps in table.refused.items() if (title, kinds) not in excluded.kinds}
+        if table.refused or not needs.names_for_kinds:  # of names alone, that some worked says nothing
+            tables.append(replace(table, name=title, refused=refused, of_names=needs.names_for_kinds))
+    bound = slots_of(parameters)
     effects = [
         fact for fact in outcomes.effects() if (name, fact.clause.bind(bound).literals[0]) not in excluded.effects
     ]
@@ -180,7 +173,7 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
         len(book.attempts) - len(wins),
         needs.unexplained(tables),
         tuple(needs.facts()),
-        tables,
+        tuple(tables),
         tuple(effects),
         tuple(outcomes.conditional()),
         tuple(outcomes.observes()),
@@ -196,17 +189,11 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
 
 def bolder(learned: Learned) -> Learned:
     """Conclusions without what may be doubted: needs that held by chance perhaps, and kinds taken not to work."""
-    actions = []
-    for each in learned.actions:
-        tables = tuple(replace(table, refused={}) for table in each.tables)
-        actions.append(replace(each, explaining=each.likely, tables=tables))
+    actions = (
+        replace(each, explaining=each.likely, tables=tuple(replace(table, refused={}) for table in each.tables))
+        for each in learned.actions
+    )
     return replace(learned, actions=tuple(actions))
-
-
-def _named(table: KindTable, name: str, excluded: Excluded) -> KindTable:
-    """A table under its name, without kinds that were wrongly taken not to work."""
-    refused = {kinds: steps for kinds, steps in table.refused.items() if (name, kinds) not in excluded.kinds}
-    return replace(table, name=name, refused=refused)
 
 
 def _makeable(models: Iterable[ActionModel], links: Iterable[Process], predicates: Mapping[str, Predicate]) -> Makeable:
@@ -231,19 +218,13 @@ def _localities(sights: Iterable[Sights]) -> dict[str, dict[str, Support]]:
     ]
     found: dict[str, dict[str, Support]] = {}
     for kind, _, place, looked, steps in sorted(rows, key=lambda row: row[:3]):
-        note, shown = f"{len(steps)} of {looked} looked into", tuple(steps[: LIMITS.witnesses])
-        found.setdefault(kind, {})[place] = Support(confirmed=len(steps), witnesses=shown, note=note)
+        found.setdefault(kind, {})[place] = Support(**seen(steps), note=f"{len(steps)} of {looked} looked into")
     return found
-
-
-def _table_atom(table: KindTable, parameters: tuple[str, ...]) -> Atom:
-    """The fact that a table of kinds tells."""
-    return Atom(table.name, tuple(parameters[slot] for slot in table.slots))
 
 
 def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
     """An action as the manual has it. Guessing: it needs what explains refusals, whether that is certain or not."""
-    told = [Clause((Literal(_table_atom(table, action.parameters), kinds=table.kinds),)) for table in action.tables]
+    told = [action.bind(Clause((table.literal,))) for table in action.tables]
     necessary = [action.bind(fact.clause) for fact in action.labelled(Label.NECESSARY)]
     if guessing:
         pairs = [action.bind(fact.clause) for fact in action.needs if len(fact.clause.literals) > 1 and not fact.note]
@@ -296,9 +277,8 @@ def processes_of(action: ActionModel) -> list[ActionSchema]:
 def _prohibitions_of(learned: Learned) -> list[Rule]:
     """Rules that forbid what ended tasks for good."""
     rules = []
-    for number, action in enumerate((each for each in learned.actions if each.ruinous is not None), 1):
-        assert action.ruinous is not None
-        clause = action.bind(action.ruinous.clause)
+    ruinous = [(each, each.bind(each.ruinous.clause)) for each in learned.actions if each.ruinous is not None]
+    for number, (action, clause) in enumerate(ruinous, 1):
         literal = clause.literals[0]
         said = learned.predicates[literal.atom.predicate].say(literal.atom, Truth.of(not literal.negated))
         text = f"Never {action.name} while {said}: it ended the task for good."
@@ -312,7 +292,7 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
     predicates = dict(learned.predicates)
     for action in learned.actions:
         for table in action.tables:
-            args = _table_atom(table, action.parameters).args
+            args = table.literal.bind(slots_of(action.parameters)).atom.args
             names = " and ".join(f"<{name}>" for name in args)
             no = f"{action.name} never worked with {'' if table.of_names else 'such as '}{names}"
             predicates[table.name] = Predicate(table.name, args, f"{action.name} works with {names}", no)
@@ -343,7 +323,7 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         localities={kind: tuple(places) for kind, places in learned.localities.items()},
         kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
         facts={
-            table.name: {place: frozenset(names) for place, names in table.listed.items()} for table in learned.tables
+            table.name: {place: frozenset(row) for place, row in sorted(table.rows.items())} for table in learned.tables
         },
     )
     actions = tuple(schema_of(action, guessing=guessing) for action in learned.actions)

@@ -59,11 +59,6 @@ class GoalBook:
     fields: Counter[str] = field(default_factory=Counter)  # The number of episodes whose goal has each field
     episodes: int = 0
 
-    def begin(self, goal: Goal) -> Story:
-        """Begin to take over an episode."""
-        self.episodes += 1
-        return Story(self, goal)
-
     def refuting(self, wanted: State) -> list[Witness]:
         """The steps after which all that is wanted held and the episode went on."""
         return [witness for state, seen in self.went_on.items() if state >= wanted for witness in seen]
@@ -80,6 +75,7 @@ class Story:
         self._first: dict[Atom, int] = {}
         self._steps = 0
         self._things_before: dict[str, list[str]] = {}
+        book.episodes += 1
         for name in FIELDS:
             book.fields[name] += bool(goal.named(name))
 
@@ -201,10 +197,13 @@ class GoalModel:
     @property
     def fields(self) -> dict[str, str]:
         """Variable → field of the goal, for all that the procedure speaks of."""
-        return _fields({arg for step in self.steps() for clause in step.until for arg in clause.literals[0].atom.args})
+        return fields_of(
+            {arg for step in self.steps() for clause in step.until for arg in clause.literals[0].atom.args}
+        )
 
 
-def _fields(used: Container[str]) -> dict[str, str]:
+def fields_of(used: Container[str]) -> dict[str, str]:
+    """Variable → field of the goal, for those that are used."""
     return {name: field for field, names in FIELDS.items() for name in names if name in used}
 
 
@@ -258,7 +257,7 @@ def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
     wins = [win for win in book.wins if win.naming(wanted) is not None]
     model = GoalModel(
         book.type,
-        _fields({arg for atom in wanted for arg in atom.args}),
+        fields_of({arg for atom in wanted for arg in atom.args}),
         tuple(_fact(book, atom, wanted, wins) for atom in _order(wins, wanted, made.positional)),
         len(wins),
         book.episodes,
@@ -331,8 +330,7 @@ def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
     Every thing that the goal names has to be in it, else the goal would not name it.
     """
     fields = {name for name, count in book.fields.items() if count}
-    two = [atom.bind(_SWAP) for atom in made if "x" in atom.args]
-    pairs = [frozenset({atom, other}) for atom, other in zip((a for a in made if "x" in a.args), two, strict=True)]
+    pairs = [frozenset({atom, atom.bind(_SWAP)}) for atom in made if "x" in atom.args]
     for size in range(1, LIMITS.largest_guess + 1):
         some = [atom for atom in made if size == 1 or not atom.predicate.startswith(NOT)]
         states = [frozenset(each) for each in combinations(some, size)]

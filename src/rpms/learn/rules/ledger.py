@@ -12,8 +12,8 @@ from rpms.core.belief import Belief, Done, FactBelief
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
-from rpms.learn.rules.attempts import Attempt, Book, SeenStep, Sights, Vocabulary
-from rpms.learn.rules.goals import NOT, GoalBook
+from rpms.learn.rules.attempts import Attempt, Book, SeenStep, Sights, Vocabulary, slots_of
+from rpms.learn.rules.goals import NOT, GoalBook, Story
 from rpms.learn.rules.needs import bits
 from rpms.learn.rules.processes import Linked
 from rpms.learn.rules.scores import Tie
@@ -107,8 +107,8 @@ class Diary:
         self._counted: set[str] = set()
         digest = hashlib.sha256(episode.encode("utf-8", "surrogatepass")).digest()
         self._dice = Random(int.from_bytes(digest[:8]))  # noqa: S311  no secret
-        self._goal_book = ledger.goals.setdefault(self.goal.type, GoalBook(self.goal.type, ledger.vocabulary))
-        self._story = self._goal_book.begin(self.goal)
+        book = ledger.goals.setdefault(self.goal.type, GoalBook(self.goal.type, ledger.vocabulary))
+        self._story = Story(book, self.goal)
         ledger.names.begin()
         ledger.episodes += 1
         self._know(self.belief)
@@ -201,9 +201,9 @@ class Diary:
         meant = 0
         for slot, kind in enumerate(attempt.kinds):
             meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
-        gained, further = said.score - self._score, said.score > self._best
+        scored, further = said.score > self._score, said.score > self._best
         return attempt._replace(
-            lost=said.lost, won=said.won, goal=goal.type, gained=gained, further=further, meant=meant
+            lost=said.lost, won=said.won, goal=goal.type, scored=scored, further=further, meant=meant
         )
 
     def _imagine(self, belief: Belief) -> None:
@@ -219,19 +219,12 @@ class Diary:
 
     def _sight(self, book: Book, attempt: Attempt, after: Belief) -> None:
         """Count what was found where, at the moment in which it became known."""
-        fresh = attempt.known_after & ~attempt.known
+        fresh, slots = attempt.known_after & ~attempt.known, slots_of(attempt.names)
         for place, atom in enumerate(book.revelations):
             if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in self._ledger.vocabulary.companions:
                 continue
-            where = next((attempt.names[int(arg)] for arg in atom.args if arg != ANYTHING), None)
-            if where is None:
-                continue
-            things = self._inside(atom, where, after)
-            self._ledger.sights.setdefault(atom.predicate, Sights()).add(where, things, attempt.witness)
-
-    def _inside(self, atom: Atom, where: str, belief: Belief) -> Iterator[str]:
-        known = dict.fromkeys(name for names in belief.names.values() for name in names)
-        for thing in known:
-            args = tuple(thing if arg == ANYTHING else where for arg in atom.args)
-            if thing != where and belief.truth(Atom(atom.predicate, args)) is Truth.TRUE:
-                yield thing
+            where = next((slots[arg] for arg in atom.args if arg != ANYTHING), None)
+            if where is not None:
+                known = dict.fromkeys(name for names in after.names.values() for name in names if name != where)
+                true = [each for each in known if after.truth(atom.bind({**slots, ANYTHING: each})) is Truth.TRUE]
+                self._ledger.sights.setdefault(atom.predicate, Sights()).add(where, true, attempt.witness)

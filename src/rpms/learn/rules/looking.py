@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -13,7 +13,8 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import command_of
 from rpms.core.planning.reason import Plan
 from rpms.core.rules import ANYTHING
-from rpms.learn.rules.agenda import Agenda, Ventures
+from rpms.learn.rules.agenda import Agenda, Question, Ventures
+from rpms.learn.rules.attempts import slots_of
 from rpms.learn.rules.goals import State
 from rpms.learn.rules.ledger import Diary
 from rpms.learn.rules.needs import bits
@@ -79,6 +80,28 @@ class Standing:
         """True if a command was refused since anything changed, or again and again."""
         return command in self.refused or self.failures[command] > 1
 
+    def best_trial(
+        self,
+        trials: Iterable[tuple[Question, tuple[str, ...] | None]],
+        worth: Callable[[Question, tuple[str, ...]], tuple[float, object]],
+        least: float,
+    ) -> str:
+        """The action with names that is worth more than the others and the least; nothing where none is.
+
+        `worth` also says which question it would settle: this counts as asked.
+        """
+        best, choice = least, ("", Counter[object](), object())
+        for question, names in trials:
+            command = fill(question.book.template, names) if names is not None else ""
+            if names is None or self.vain(command) or self.too_early(command):
+                continue
+            value, about = worth(question, names)
+            if value > best:
+                best, choice = value, (command, question.asked, about)
+        command, asked, about = choice
+        asked[about] += 1
+        return command
+
     def begin(self, plan: Plan) -> str:
         """The first step of a plan's best option that was not refused; what comes after it is kept for later."""
         option = next((each for each in plan.options if not self.vain(each.command)), None)
@@ -119,9 +142,8 @@ class Looking(Standing):
         if question is None:
             return command
         size, (true, false) = question.needs.size, question.book.measure(self.diary.belief, reading.names)
-        slots = {str(place): name for place, name in enumerate(reading.names)}
         for bit in bits((question.unusual | question.unusual >> size) & ~(true | false) & (1 << size) - 1):
-            if look := self.find_out(question.book.facts[bit].bind(slots)):
+            if look := self.find_out(question.book.facts[bit].bind(slots_of(reading.names))):
                 self.then = command
                 return look
         return command
@@ -131,20 +153,10 @@ class Looking(Standing):
         seen, self.seen = self.seen, None
         if seen is None:
             return ""
-        best, choice = 0.0, ("", Counter[object](), 0)
-        for question in self.agenda.questions:
-            names = self._named(question.schema.variables, seen) if question.unusual else None
-            if names is None:
-                continue
-            command = fill(question.book.template, names)
-            if self.vain(command) or self.too_early(command):
-                continue
-            worth, about = question.rarity(*question.book.measure(self.diary.belief, names))
-            if worth > best:
-                best, choice = worth, (command, question.asked, about)
-        command, asked, about = choice
-        asked[about] += 1
-        return command
+        trials = ((each, self._named(each.schema.variables, seen)) for each in self.agenda.questions if each.unusual)
+        return self.best_trial(
+            trials, lambda each, names: each.rarity(*each.book.measure(self.diary.belief, names)), least=0.0
+        )
 
     def _named(self, roles: Sequence[str], seen: Sequence[str]) -> tuple[str, ...] | None:
         """Names for some roles, one of those that were seen among them; None where these have other roles.

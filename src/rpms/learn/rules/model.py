@@ -8,7 +8,7 @@ from math import ceil, log
 from typing import Any
 
 from rpms.core.facts import Atom, Clause, Kinds, Literal
-from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.attempts import Attempt, Book, slots_of
 from rpms.learn.rules.templates import fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Support, Witness
@@ -22,6 +22,11 @@ class Induced(Support):
     given: Clause | None = None  # Only where this holds
 
 
+def seen(steps: Sequence[Witness], against: int = 0) -> dict[str, Any]:
+    """Support by steps, of which some are kept."""
+    return {"confirmed": len(steps), "against": against, "witnesses": tuple(steps[: LIMITS.witnesses])}
+
+
 def induced(
     clause: Clause,
     confirmed: Sequence[Witness],
@@ -32,10 +37,8 @@ def induced(
     **further: Any,
 ) -> Induced:
     """A clause with the steps that speak for and against it, of which some are kept."""
-    few = LIMITS.witnesses
-    counts = {"confirmed": len(confirmed), "against": len(against), "decisive": len(decisive)}
-    kept = {"witnesses": (*decisive, *confirmed)[:few], "counterexamples": tuple(against[:few])}
-    return Induced(clause, given, **counts, **kept, **further)  # type: ignore[arg-type]
+    told = seen((*decisive, *confirmed), len(against)) | {"confirmed": len(confirmed), "decisive": len(decisive)}
+    return Induced(clause, given, **told, counterexamples=tuple(against[: LIMITS.witnesses]), **further)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,11 @@ class KindTable:
     @property
     def kinds(self) -> Kinds:
         return Kinds(frozenset(self.worked), frozenset(self.refused))
+
+    @property
+    def literal(self) -> Literal:
+        """The fact that it tells, over slots."""
+        return Literal(Atom(self.name, tuple(map(str, self.slots))), kinds=self.kinds)
 
 
 @dataclass(frozen=True)
@@ -90,8 +98,7 @@ class ActionModel:
     def guessed(self) -> tuple[Literal, ...]:
         """Facts that plans see to: known needs, the best guess at the rest, and kinds that fit."""
         certain = [fact.clause.literals[0] for fact in self.labelled(Label.NECESSARY)]
-        told = [Literal(Atom(one.name, tuple(map(str, one.slots))), kinds=one.kinds) for one in self.tables]
-        return tuple(dict.fromkeys((*certain, *self.explaining, *told)))
+        return tuple(dict.fromkeys((*certain, *self.explaining, *(table.literal for table in self.tables))))
 
     def labelled(self, *labels: Label) -> tuple[Induced, ...]:
         """The preconditions with some labels."""
@@ -99,7 +106,7 @@ class ActionModel:
 
     def bind(self, clause: Clause) -> Clause:
         """A clause with the parameters' names in place of the slots."""
-        return clause.bind({str(place): name for place, name in enumerate(self.parameters)})
+        return clause.bind(slots_of(self.parameters))
 
 
 def literal_of(facts: Sequence[Atom], bit: int) -> Literal:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import combinations
-from operator import or_
+from operator import and_, or_
 
 from rpms.core.facts import Clause, Literal, kind_of
 from rpms.learn.rules.attempts import Attempt, Book
@@ -34,6 +34,11 @@ def union(masks: Iterable[int]) -> int:
     return reduce(or_, masks, 0)
 
 
+def signed(true: int, false: int, size: int) -> tuple[int, int]:
+    """Literals that hold and literals that fail, as bits: first of facts, then of their negations."""
+    return true | false << size, false | true << size
+
+
 @dataclass(eq=False)
 class Needs:
     """Needs of an action, from its attempts."""
@@ -47,10 +52,9 @@ class Needs:
 
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
-        self.rows = [
-            (attempt, attempt.true | attempt.false << self.size, attempt.false | attempt.true << self.size)
-            for attempt in self.book.attempts
-        ]
+        self.many = len(self.book.named) > LIMITS.many_names
+        self.fit = working(self.book)  # For each slot, the kinds that have worked in it
+        self.rows = [(each, *signed(each.true, each.false, self.size)) for each in self.book.attempts]
         self.wins = [row for row in self.rows if not row[0].refused]
         self.losses = [row for row in self.rows if row[0].refused]
 
@@ -62,7 +66,9 @@ class Needs:
             if sum(row[2] >> bit & 1 for row in self.wins) <= self.tolerated * len(self.wins):
                 never &= ~(1 << bit)
         for bit in bits(once & ~never):
-            if literal_of(self.book.facts, bit) in self.excluded or (self._by_name(bit) and self._may_be_chance(bit)):
+            # of facts about many fixed names, some are so common that all successes prove nothing
+            by_chance = self.many and self._by_name(bit) and self._chance(bit) > LIMITS.by_chance / self.size
+            if by_chance or literal_of(self.book.facts, bit) in self.excluded:
                 never |= 1 << bit
         return self._without_names(once & ~never)
 
@@ -72,10 +78,6 @@ class Needs:
         explained = [row for row in self.losses if row[2] & safe]
         as_well = sum(bool(row[2] & rest) for row in explained) >= (1 - LIMITS.exceptions) * len(explained)
         return rest if self.losses and as_well else safe
-
-    def _may_be_chance(self, bit: int) -> bool:
-        """True if a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
-        return len(self.book.named) > LIMITS.many_names and self._chance(bit) > LIMITS.by_chance / self.size
 
     def _chance(self, bit: int, given: int = 0) -> float:
         """Likelihood that a fact held in all successes by chance: as often as of random names of which others hold."""
@@ -116,20 +118,13 @@ class Needs:
         return frozenset((*self.literals(self.tested), *pairs))
 
     @cached_property
-    def _fit(self) -> list[set[str]]:
-        return working(self.book)
-
-    @cached_property
     def paired(self) -> bool:
         """True if kinds that worked each were refused together, with nothing else missing: pillows in a fridge."""
         return any(
-            row[0].kinds not in self.book.worked and self._each_fits(row[0])
+            row[0].kinds not in self.book.worked and not strange(row[0], self.fit)
             for row in self.losses
             if row[1] & self.tested == self.tested and not row[2] & self.safe
         )
-
-    def _each_fits(self, attempt: Attempt) -> bool:
-        return not strange(attempt, self._fit)
 
     @cached_property
     def _explainable(self) -> list[tuple[Attempt, int, int]]:
@@ -145,7 +140,7 @@ class Needs:
         return [
             row
             for row in self.losses
-            if row[2] & told or (worked(row[0].kinds) if self.paired else self._each_fits(row[0]))
+            if row[2] & told or (worked(row[0].kinds) if self.paired else not strange(row[0], self.fit))
         ]
 
     @cached_property
@@ -187,8 +182,7 @@ class Needs:
 
         Of many fixed names, some fact always happened to hold: what explains nothing is left out of these.
         """
-        many = len(self.book.named) > LIMITS.many_names
-        rest = [bit for bit in bits(self.tested & ~self.explaining) if not (many and self._by_name(bit))]
+        rest = [bit for bit in bits(self.tested & ~self.explaining) if not (self.many and self._by_name(bit))]
         return self.explaining | sum(1 << bit for bit in rest if not self._implied(bit))
 
     def _by_name(self, bit: int) -> bool:
@@ -310,7 +304,7 @@ class Needs:
     @cached_property
     def _drawn(self) -> list[tuple[int, int]]:
         """True and false literals of names drawn at random."""
-        return [(true | false << self.size, false | true << self.size) for true, false in self.book.imagined]
+        return [signed(true, false, self.size) for true, false in self.book.imagined]
 
     @cached_property
     def _left(self) -> list[tuple[Attempt, int, int]]:
@@ -324,8 +318,7 @@ class Needs:
         left, found = self._left, list[Induced]()
         while len(left) >= LIMITS.either:
             ever = union(row[2] for row in left)
-            pairs = [pair for pair in combinations(bits(ever), 2) if self._one_always(*pair)]
-            pairs = [pair for pair in pairs if _accounts(left, *pair)]
+            pairs = [each for each in combinations(bits(ever), 2) if self._one_always(*each) and _accounts(left, *each)]
             best = max(pairs, key=lambda pair: (_both(left, *pair), *map(self._worth, pair)), default=None)
             if best is None:
                 break
@@ -341,15 +334,10 @@ class Needs:
 
     def _one_always(self, one: int, other: int) -> bool:
         """True if in no success both are false, each alone held in some, and they are not each other's opposite."""
-        if abs(one - other) == self.size or not self.wins:
+        if abs(one - other) == self.size or any(false >> one & false >> other & 1 for _, _, false in self.wins):
             return False
-        alone = [0, 0]
-        for _, true, false in self.wins:
-            if false >> one & false >> other & 1:
-                return False
-            alone[0] += true >> one & false >> other & 1
-            alone[1] += true >> other & false >> one & 1
-        return min(alone) > 0
+        ways = ((one, other), (other, one))
+        return all(any(true >> this & false >> that & 1 for _, true, false in self.wins) for this, that in ways)
 
     # Kinds.
 
@@ -392,10 +380,8 @@ def circumstances(needs: Needs) -> tuple[Literal, ...]:
     Nobody can tell whether they are needed: there are many such facts, and some always hold. Plans see to them all the
     same where the action is to be tried, until it has worked often enough to tell.
     """
-    book, always = needs.book, (1 << needs.size) - 1 if needs.wins else 0
-    for _, true, _ in needs.wins:
-        always &= true
-    found = []
+    book, found = needs.book, []
+    always = reduce(and_, (true for _, true, _ in needs.wins)) & (1 << needs.size) - 1 if needs.wins else 0
     for bit in bits(always):
         args = book.facts[bit].args
         known = [true >> bit & 1 for true, false in book.imagined if (true | false) >> bit & 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_
@@ -11,7 +11,7 @@ from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.model import Induced, induced, literal_of
-from rpms.learn.rules.needs import bits, union
+from rpms.learn.rules.needs import bits, signed, union
 from rpms.learn.rules.thresholds import LIMITS
 
 _Row = tuple[Attempt, int, int, int, int]
@@ -29,14 +29,8 @@ class Outcomes:
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
         self.rows = [
-            (
-                attempt,
-                attempt.true | attempt.false << self.size,
-                attempt.false | attempt.true << self.size,
-                attempt.true_after | attempt.false_after << self.size,
-                attempt.false_after | attempt.true_after << self.size,
-            )
-            for attempt in self.book.successes
+            (each, *signed(each.true, each.false, self.size), *signed(each.true_after, each.false_after, self.size))
+            for each in self.book.successes
         ]
 
     def effects(self) -> list[Induced]:
@@ -62,7 +56,7 @@ class Outcomes:
                 yield induced(Clause((literal,)), changed, against, unknown=len(self.rows) - seen)
 
     def _made(self) -> Iterator[int]:
-        yield from bits(union(row[2] & row[3] for row in self.rows) | self._new)
+        return bits(union(row[2] & row[3] for row in self.rows) | self._new)
 
     @cached_property
     def _new(self) -> int:
@@ -100,24 +94,22 @@ class Outcomes:
     def _telling(
         self, with_it: _Rows, without: _Rows, facts: Callable[[_Row], tuple[int, int]], own: set[int]
     ) -> Literal | None:
-        """The fact that was true in all of some rows and false in all others, if there is one."""
+        """The fact that was true in all of some rows and false in all others, else the kind of one of its things."""
         if len(with_it) < LIMITS.telling or len(without) < LIMITS.telling:
             return None
         always = self._all((*(facts(row)[0] for row in with_it), *(facts(row)[1] for row in without)))
-        found = [bit for bit in bits(always) if bit not in own]
-        return literal_of(self.book.facts, found[0]) if found else self._telling_kind(with_it, without)
+        for bit in bits(always):
+            if bit not in own:
+                return literal_of(self.book.facts, bit)
+        for slot in range(len(self.book.slots)):
+            kind, *others = {row[0].kinds[slot] for row in with_it}
+            if not others and all(row[0].kinds[slot] != kind for row in without):
+                return Literal(Atom("kind", (str(slot), kind)))
+        return None
 
     def _all(self, masks: Iterable[int]) -> int:
         """Literals that all of some masks have."""
         return reduce(and_, masks, (1 << 2 * self.size) - 1)
-
-    def _telling_kind(self, with_it: _Rows, without: _Rows) -> Literal | None:
-        """The kind that one of the action's things had in all of some rows and in none of the others."""
-        for slot in range(len(self.book.slots)):
-            (kind, *others) = {row[0].kinds[slot] for row in with_it}
-            if not others and all(row[0].kinds[slot] != kind for row in without):
-                return Literal(Atom("kind", (str(slot), kind)))
-        return None
 
     def ruinous(self) -> Induced | None:
         """The fact that held before every success that ended the task for good, and before no other."""
@@ -129,23 +121,20 @@ class Outcomes:
             return None
         return induced(Clause((literal_of(self.book.facts, found[0]),)), [row[0].witness for row in lost])
 
-    def observes(self) -> Iterator[Induced]:
+    def observes(self) -> list[Induced]:
         """Facts that were unknown before and are known after, of the action's own things, and of all such things."""
         made = {fact.clause.literals[0].atom for fact in (*self.certain(), *self.conditional())}
-        found: set[str] = set()
-        for fact in (*self._of_its_things(made), *self._of_all_such()):
-            found.add(fact.clause.literals[0].atom.predicate)
-            yield fact
-        yield from self._of_unnamed(found | {atom.predicate for atom in made})
+        found = [*self._of_its_things(made), *self._of_all_such()]
+        told = made | {fact.clause.literals[0].atom for fact in found}
+        return [*found, *self._of_unnamed({atom.predicate for atom in told})]
 
     def _of_its_things(self, made: set[Atom]) -> Iterator[Induced]:
-        half = (1 << self.size) - 1
         for place, atom in enumerate(self.book.facts):
             place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
             if atom in made or atom in self.needed or _fixed(atom) or place_of_agent:
                 continue
-            before = [row for row in self.rows if not (row[1] | row[2]) & half & 1 << place]
-            known = [row for row in before if (row[3] | row[4]) & half & 1 << place]
+            before = [row for row in self.rows if not (row[1] | row[2]) >> place & 1]
+            known = [row for row in before if (row[3] | row[4]) >> place & 1]
             yield from self._revealed(atom, before, known, {place, place + self.size})
 
     def _of_all_such(self) -> Iterator[Induced]:
@@ -158,12 +147,11 @@ class Outcomes:
             known = [row for row in rows if row[0].known_after >> place & 1]
             yield from self._revealed(atom, rows, known, set())
 
-    def _of_unnamed(self, told: Collection[str]) -> Iterator[Induced]:
+    def _of_unnamed(self, told: set[str]) -> Iterator[Induced]:
         """Facts that became known of things it does not name, with nothing left unknown of such; the narrowest first.
 
         `told`: the predicates of which it makes or shows something narrower.
         """
-        told = set(told)
         for place, atom in sorted(enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)):
             rows = [row for row in self.rows if (row[0].glimpse.shown | row[0].glimpse.hidden) >> place & 1]
             known = [row for row in rows if not row[0].glimpse.hidden >> place & 1]

@@ -7,7 +7,7 @@ are looked at as attempts in vain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
@@ -16,9 +16,9 @@ from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING
-from rpms.learn.rules.attempts import NAME, Attempt, Book, SeenStep, Vocabulary
+from rpms.learn.rules.attempts import NAME, Attempt, Book, SeenStep, Vocabulary, slots_of
 from rpms.learn.rules.conditions import Circumstance, condition, conditions, view
-from rpms.learn.rules.model import ActionModel, Induced
+from rpms.learn.rules.model import ActionModel, Induced, seen
 from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.templates import SLOT, Names, fill
 from rpms.learn.rules.thresholds import LIMITS
@@ -42,11 +42,9 @@ def _discovered(book: Book, before: Belief, after: Belief, names: Sequence[str])
         if last not in atom.args or atom.args.count(ANYTHING) != 1 or len(atom.args) != 2:
             continue
         role = book.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
-        for thing in after.names.get(role, ()):
-            asked = Atom(atom.predicate, tuple(thing if arg == ANYTHING else names[int(arg)] for arg in atom.args))
-            if after.truth(asked) is Truth.TRUE and before.truth(asked) is Truth.UNKNOWN:
-                found |= 1 << place
-                break
+        every = [atom.bind({**slots_of(names), ANYTHING: thing}) for thing in after.names.get(role, ())]
+        if any(after.truth(each) is Truth.TRUE and before.truth(each) is Truth.UNKNOWN for each in every):
+            found |= 1 << place
     return found
 
 
@@ -81,16 +79,12 @@ over slots of which the last is the place of the agent; and the steps at which i
 open a door frees a way: `not blocked(1, _)` where `door(0, 1, _)`."""
 
 
-def _matched(relation: Atom, atom: Atom, named: Sequence[str]) -> str | None:
+def _matched(relation: Atom, atom: Atom, slots: Mapping[str, str]) -> str | None:
     """The thing that `_` stands for if a fact is this relation; None where it is another fact."""
     if relation.predicate != atom.predicate:
         return None
     thing = next(name for arg, name in zip(relation.args, atom.args, strict=True) if arg == ANYTHING)
-    return thing if atom.args == _filled(relation.args, named, thing) and thing not in named else None
-
-
-def _filled(args: Sequence[str], named: Sequence[str], thing: str) -> tuple[str, ...]:
-    return tuple(thing if arg == ANYTHING else named[int(arg)] if arg.isdigit() else arg for arg in args)
+    return thing if atom == relation.bind({**slots, ANYTHING: thing}) and thing not in slots.values() else None
 
 
 @dataclass
@@ -148,13 +142,14 @@ class Linked:
         """Count facts that changed about something not named, by the relation that tells which thing that is."""
         if not isinstance(before, FactBelief) or not isinstance(after, FactBelief):
             return
-        slots = {name: str(place) for place, name in enumerate(named)}
+        slots = slots_of(named)
+        places = {name: slot for slot, name in slots.items()}
         certain = [atom for atom, holds in before.known.items() if holds and ANYTHING not in atom.args]
         for atom, holds in after.known.items():
-            others = [arg for arg in atom.args if arg not in slots]
+            others = [arg for arg in atom.args if arg not in places]
             if len(others) != 1 or others == [ANYTHING] or before.truth(atom) is not Truth.of(not holds):
                 continue
-            lifted = {**slots, others[0]: ANYTHING}
+            lifted = {**places, others[0]: ANYTHING}
             for told in certain:
                 if told.predicate != atom.predicate and others[0] in told.args and lifted.keys() >= set(told.args):
                     key = (Literal(atom.bind(lifted), not holds), told.bind(lifted))
@@ -162,8 +157,8 @@ class Linked:
                         self.sides.setdefault(key, ([], []))
         for (effect, relation), (good, bad) in self.sides.items():
             for told in certain:
-                found = _matched(relation, told, named)
-                bound = None if found is None else Atom(effect.atom.predicate, _filled(effect.atom.args, named, found))
+                thing = _matched(relation, told, slots)
+                bound = None if thing is None else effect.atom.bind({**slots, ANYTHING: thing})
                 if bound is not None and before.truth(bound) is Truth.of(effect.negated):
                     (good if after.truth(bound) is Truth.of(not effect.negated) else bad).append(witness)
 
@@ -214,7 +209,7 @@ def _showing(name: str, parameters: Sequence[str], told: Circumstance, book: Boo
         rows = [row for row in book.attempts if not row.refused and not row.known >> bit & 1]
         shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]
         when = next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
-        if when is None or when.good < LIMITS.several:
+        if when is None or when.confirmed < LIMITS.several:
             continue
         literals = tuple(dict.fromkeys((*when.literals, *told.literals)))
         fact = Induced(Clause((Literal(atom),)))
@@ -261,7 +256,7 @@ def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Proc
         binding = {ANYTHING: other}
         near = [_related(literal, here, linked.vocabulary) for literal in action.guessed]
         needs = (Literal(relation.bind(binding)), *near, Literal(Atom(at, (here,))))
-        when = Circumstance(tuple(dict.fromkeys(needs)), len(good), len(bad), tuple(good[: LIMITS.witnesses]))
+        when = Circumstance(tuple(dict.fromkeys(needs)), **seen(good, len(bad)))
         fact = Induced(Clause((effect.bind(binding),)))
         yield process_of(f"{action.name}_{effect.atom.predicate}", linked.template, (*parameters, role), when, [fact])
 
@@ -304,9 +299,9 @@ def process_of(
     observes: Sequence[Induced] = (),
 ) -> Process:
     """Use of a command under a condition, over the names of its slots; what often fails costs more."""
-    bound = {str(place): parameter for place, parameter in enumerate(parameters)}
+    bound = slots_of(parameters)
     syntax = fill(template, [f"<{each}>" for each in parameters[: template.count(SLOT)]])
-    clauses = tuple(clause.bind(bound) for clause in told.clauses)
+    clauses = tuple(Clause((literal.bind(bound),)) for literal in told.literals)
     gives = tuple(fact.clause.bind(bound).literals[0] for fact in effects)
     used = dict.fromkeys(arg for clause in clauses for literal in clause.literals for arg in literal.atom.args)
     used |= dict.fromkeys(arg for literal in gives for arg in literal.atom.args)
@@ -324,7 +319,7 @@ def process_of(
         steps=round(1 / told.share, 1),
         others=others,
     )
-    return Process(schema, Support(confirmed=told.good, against=told.bad, witnesses=told.witnesses))
+    return Process(schema, told)
 
 
 def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
@@ -332,7 +327,9 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
     told = {fact.clause for fact in action.observes}
     needed = frozenset(literal.atom for literal in action.guessed)
     for slot, parameter in enumerate(action.parameters):
-        for role in _some_have(book, slot, names):
+        every = [names.roles[name] for name in {attempt.names[slot] for attempt in book.successes}]
+        some = every[0].union(*every) - every[0].intersection(*every)  # but not all of the names that worked
+        for role in sorted(some, key=names.order.__getitem__):
             if role in action.parameters or not NAME.fullmatch(role):
                 continue
             rows = [attempt for attempt in book.successes if role in names.roles[attempt.names[slot]]]
@@ -340,8 +337,7 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
             shown = [fact for fact in found if fact.clause not in told and _speaks_of(fact, slot, role, book, names)]
             if shown:
                 parameters = [role if each == parameter else each for each in action.parameters]
-                steps = tuple(attempt.witness for attempt in rows[: LIMITS.witnesses])
-                when = Circumstance(action.guessed, len(rows), 0, steps)
+                when = Circumstance(action.guessed, **seen([attempt.witness for attempt in rows]))
                 yield process_of(f"{action.name}_{role}", book.template, parameters, when, (), shown)
 
 
@@ -351,10 +347,3 @@ def _speaks_of(fact: Induced, slot: int, role: str, book: Book, names: Names) ->
     told = zip(atom.args, book.vocabulary.predicates[atom.predicate].args, strict=True)
     called = [each for arg, each in told if arg == str(slot)]
     return bool(called) and all(each == role or each not in names.order for each in called)
-
-
-def _some_have(book: Book, slot: int, names: Names) -> list[str]:
-    """Roles that some of the names had that worked in a slot, and others had not."""
-    every = [names.roles[name] for name in {attempt.names[slot] for attempt in book.successes}]
-    some = every[0].union(*every) - every[0].intersection(*every)
-    return sorted(some, key=names.order.__getitem__)

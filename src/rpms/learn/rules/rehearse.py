@@ -133,10 +133,9 @@ class Rehearsal:
 
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""
-        bad: list[str] = []
-        good: list[str] = []
+        lines: list[tuple[bool, str]] = []
         for type_, games in sorted(self.results.items()):
             since = games[self._mended.get(type_, 0) :] or games
             line = f"{type_}: won {sum(since)} of {len(since)} games played with this manual"
-            (good if any(since) else bad).append(line)
-        return [*(f"NOT WON IN PLAY: {line}" for line in bad), *good]
+            lines.append((any(since), line if any(since) else f"NOT WON IN PLAY: {line}"))
+        return [line for _, line in sorted(lines, key=lambda each: each[0])]

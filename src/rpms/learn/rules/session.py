@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -28,11 +27,11 @@ class Scoring(Standing):
     def towards_score(self) -> str:
         """The next step towards what scores; nothing where nothing is known to score now."""
         plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
-        fair = (each for each in plan.options if not any(self.vain(link.command) for link in each.chain))
-        option = next(fair, None)
-        if option is not None:
-            self.ventures.pursued, self.ahead = None, []
-        return option.command if option is not None else ""
+        for option in plan.options:
+            if not any(self.vain(link.command) for link in option.chain):
+                self.ventures.pursued, self.ahead = None, []
+                return option.command
+        return ""
 
     def venture(self) -> str:
         """The next step towards something that may score, for all that is known."""
@@ -119,28 +118,18 @@ class Session(Looking, Scoring):
 
     def _experiment(self) -> str:
         """Action possible right now that would settle most, if any would."""
-        best, choice = LIMITS.worth_it, ("", Counter[object](), object())
-        for question in self._some_questions():
-            names = self._imagine(question)
-            if names is None:
-                continue
-            command = fill(question.book.template, names)
-            if self.vain(command) or self.too_early(command):
-                continue
+
+        def gain(question: Question, names: tuple[str, ...]) -> tuple[float, object]:
             known = question.book.measure(self.diary.belief, names, question.places) if question.places else (0, 0)
-            gain, about = question.gain(*known, tuple(map(kind_of, names)))
-            if gain > best:
-                best, choice = gain, (command, question.asked, about)
-        command, asked, about = choice
-        asked[about] += 1
-        return command
+            return question.gain(*known, tuple(map(kind_of, names)))
+
+        return self.best_trial(((each, self._imagine(each)) for each in self._some_questions()), gain, LIMITS.worth_it)
 
     def _some_questions(self) -> list[Question]:
         """Actions to imagine, those that succeeded least more often."""
-        agenda = self.agenda
-        if not any(agenda.interest):
-            return []
-        return self.dice.choices(agenda.questions, agenda.interest, k=agenda.how.imagined)
+        questions = self.agenda.questions
+        interest = [question.interest for question in questions]
+        return self.dice.choices(questions, interest, k=self.agenda.how.imagined) if any(interest) else []
 
     def _imagine(self, question: Question) -> tuple[str, ...] | None:
         """Names for an action: any, or with a kind that has worked in one slot, or with such kinds in all."""
@@ -151,9 +140,9 @@ class Session(Looking, Scoring):
         slots = range(len(names)) if chance < LIMITS.any_kind + LIMITS.fitting else (self.dice.randrange(len(names)),)
         chosen = list(names)
         for slot in slots:
-            if kind_of(chosen[slot]) not in question.fit[slot]:
+            if kind_of(chosen[slot]) not in question.needs.fit[slot]:
                 known = self.diary.belief.names.get(question.schema.variables[slot], ())
-                fit = [name for name in known if kind_of(name) in question.fit[slot] and name not in chosen]
+                fit = [name for name in known if kind_of(name) in question.needs.fit[slot] and name not in chosen]
                 chosen[slot] = self.dice.choice(fit) if fit else chosen[slot]
         return tuple(chosen)
 
@@ -187,7 +176,7 @@ class Session(Looking, Scoring):
                 continue
             kinds = tuple(map(kind_of, names))
             tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
-            new = sum(kind not in fit for kind, fit in zip(kinds, question.fit, strict=True))
+            new = sum(kind not in fit for kind, fit in zip(kinds, question.needs.fit, strict=True))
             worth = (2.0 if not tried else 0.5 / tried) * question.interest / max(1, new)
             if self.about_goal and not tried and not named.isdisjoint(kinds):
                 worth *= LIMITS.about_goal

@@ -112,11 +112,7 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
     chosen: list[str] = []
     every = belief.names
     for allowed in roles:
-        known: Sequence[str] = ()
-        if len(allowed) == 1:
-            known = every.get(next(iter(allowed)), ())
-        else:
-            known = list(dict.fromkeys(name for role in sorted(allowed) for name in every.get(role, ())))
+        known = list(dict.fromkeys(name for role in sorted(allowed) for name in every.get(role, ())))
         if not known:
             return None
         some: list[str] = []

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rpms.core.actions import ActionSchema
-from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.rules import Predicate, Purpose, RuleManual
 from rpms.learn.rules.conclude import Learned, manual_from, processes_of
 from rpms.learn.rules.goals import GoalModel, literal_in
-from rpms.learn.rules.model import ActionModel, Induced, KindTable
+from rpms.learn.rules.model import ActionModel, Induced, seen
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.store.evidence import Claim, Label
+from rpms.store.evidence import Claim, Label, Support
 
 _OF_NAMES = "a table of names, unknown for any other name"
 _PLACES_SAID = 6  # Places that the sentence about where something is names
@@ -99,8 +99,8 @@ def _quoted(parameters: Sequence[str], clause: Clause) -> str:
     return str(clause.bind({name: quoted for name, quoted in names.items() if name != "_"}))
 
 
-def observed(action: ActionModel, fact: Induced) -> str:
-    """Revelations of an action, as a manual writes them."""
+def _said(action: ActionModel, fact: Induced) -> str:
+    """A fact that an action needs, makes or reveals, as a manual writes it."""
     given = f" if {_quoted(action.parameters, action.bind(fact.given))}" if fact.given else ""
     return _quoted(action.parameters, action.bind(fact.clause)) + given
 
@@ -135,19 +135,15 @@ _TWO_ARTICLES = re.compile(r"\b(?:an?|the) (?=(?:the|another) )", re.IGNORECASE)
 _NAMED = {"x": "the object", "y": "another such object", "p": "the destination", "q": "another destination"}
 
 
-def _say(predicate: Predicate, atom: Atom, value: Truth) -> str:
+def _say(literal: Literal, predicates: Mapping[str, Predicate]) -> str:
     """A fact about what a goal names, in words; a world may write `the <thing>` where the name brings its article."""
-    return _TWO_ARTICLES.sub("", predicate.say(atom.bind(_NAMED), value))
+    predicate = predicates.get(literal.atom.predicate) or Predicate(literal.atom.predicate)
+    return _TWO_ARTICLES.sub("", predicate.say(literal.atom.bind(_NAMED), Truth.of(not literal.negated)))
 
 
 def wanted_sentence(holds: Iterable[Clause], predicates: Mapping[str, Predicate]) -> str:
     """Facts that are to hold in the end, in words."""
-    said = []
-    for clause in holds:
-        literal = clause.literals[0]
-        predicate = predicates.get(literal.atom.predicate) or Predicate(literal.atom.predicate)
-        said.append(_say(predicate, literal.atom, Truth.of(not literal.negated)))
-    return f"In the end: {'; '.join(said)}."
+    return f"In the end: {'; '.join(_say(clause.literals[0], predicates) for clause in holds)}."
 
 
 def place_sentence(kind: str, places: Sequence[str]) -> str:
@@ -158,8 +154,7 @@ def place_sentence(kind: str, places: Sequence[str]) -> str:
 def goal_sentence(goal: GoalModel, learned: Learned) -> str:
     """Wants of a type of goals, and what all wins did on the way."""
     sentence = wanted_sentence((fact.clause for fact in goal.holds), learned.predicates)
-    stages = map(literal_in, goal.stages)
-    way = [_say(learned.predicates[each.atom.predicate], each.atom, Truth.of(not each.negated)) for each in stages]
+    way = [_say(literal_in(atom), learned.predicates) for atom in goal.stages]
     return f"{sentence} On the way there, in this order: {'; '.join(way)}." if len(way) > 1 else sentence
 
 
@@ -201,38 +196,23 @@ def _claims_of_goals(learned: Learned) -> Iterator[Claim]:
 
 def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
     at = ("environment", action.name)
-    yield Claim(
-        at,
-        "syntax",
-        action.syntax,
+    told = Support(
         confirmed=action.successes,
         against=action.refusals,
         witnesses=action.witnesses,
         note=f"{action.unexplained} refusals have no explanation" if action.unexplained else "",
     )
+    yield told.claim(at, "syntax", action.syntax)
     for fact in action.needs:
-        key = "plan" if fact.label is Label.POSSIBLE else "preconditions"
-        yield fact.claim(at, key, _quoted(action.parameters, action.bind(fact.clause)))
-    yield from (
-        fact.claim(at, "effects", _quoted(action.parameters, action.bind(fact.clause))) for fact in action.effects
-    )
-    yield from (fact.claim(at, "observes", observed(action, fact)) for fact in action.observes)
+        yield fact.claim(at, "plan" if fact.label is Label.POSSIBLE else "preconditions", _said(action, fact))
+    for key, facts in (("effects", action.effects), ("observes", action.observes)):
+        yield from (fact.claim(at, key, _said(action, fact)) for fact in facts)
     for process, fact in zip(processes_of(action), action.conditional, strict=True):
-        yield fact.claim(("processes", process.name), "effects", _quoted(action.parameters, action.bind(fact.clause)))
+        yield from (fact.claim(("processes", process.name), "effects", text) for text in _outcome(process)["effects"])
     for table in action.tables:
-        yield from _claims_of_kinds(table)
+        for key, rows in (("yes", table.worked), ("no", table.refused)):
+            for kinds, steps in sorted(rows.items()):
+                found = Support(**seen(steps), note=_OF_NAMES if table.of_names else "")
+                yield found.claim(("kinds", table.name), key, ", ".join(kinds))
     if action.ruinous is not None:
-        yield action.ruinous.claim(at, "forbids", _quoted(action.parameters, action.bind(action.ruinous.clause)))
-
-
-def _claims_of_kinds(table: KindTable) -> Iterator[Claim]:
-    for key, rows in (("yes", table.worked), ("no", table.refused)):
-        for kinds, steps in sorted(rows.items()):
-            yield Claim(
-                ("kinds", table.name),
-                key,
-                ", ".join(kinds),
-                confirmed=len(steps),
-                witnesses=tuple(steps[: LIMITS.witnesses]),
-                note=_OF_NAMES if table.of_names else "",
-            )
+        yield action.ruinous.claim(at, "forbids", _said(action, action.ruinous))
