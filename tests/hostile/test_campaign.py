@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the campaign forks")
 @pytest.mark.parametrize(
     "part",
@@ -25,6 +26,6 @@ def test_the_campaign_finds_nothing(part):
     for needed in ("jinja2", "matplotlib"):
         pytest.importorskip(needed, reason="the extra `report` is not installed")
     words = [sys.executable, "benchmarks/attack.py", *part, "--pages", "0", "--seed", "7", "--minutes", "4"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "failures" in done.stdout

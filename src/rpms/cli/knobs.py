@@ -7,6 +7,7 @@ import functools
 import inspect
 import tomllib
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -38,6 +39,23 @@ _METAVARS: Mapping[Any, str] = {
 """Names of values where an option gives none: simpler than the names of types."""
 LATER = {"Settings": Any, "Resources": Any}
 """Types of what a command gets once its options are read: nothing has to load them before."""
+
+
+@dataclass(frozen=True)
+class ResourceOptions:
+    """Options that `run`, `learn` and `study run` share, given to each as one value."""
+
+    data: Path | None = None
+    base_url: str | None = None
+    workers: int | None = None
+    processes: int | None = None
+    ray: bool = False
+    record: Path | None = None
+    price: str | None = None
+    timeout: float | None = None
+    max_cost: float | None = None
+    max_requests: int | None = None
+    max_time: str | None = None
 
 
 def option(name: str, command: str = "", *, flag: bool = False) -> Any:

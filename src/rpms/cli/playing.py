@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_origin
 
 import typer
 
-from rpms.cli.knobs import LATER, option, with_options, with_settings
+from rpms.cli.knobs import LATER, ResourceOptions, option, with_options, with_settings
 
 if TYPE_CHECKING:
     from rpms.cli.options import Resources
@@ -29,23 +29,6 @@ EngineName = Annotated[str, option("engine")]
 ModelName = Annotated[str, option("model")]
 BaseUrl = Annotated[str | None, option("base_url")]
 WorldOptions = Annotated[list[str] | None, option("option")]
-
-
-@dataclass(frozen=True)
-class ResourceOptions:
-    """Options that `run`, `learn` and `study run` share, given to each as one value."""
-
-    data: Path | None = None
-    base_url: str | None = None
-    workers: int | None = None
-    processes: int | None = None
-    ray: bool = False
-    record: Path | None = None
-    price: str | None = None
-    timeout: float | None = None
-    max_cost: float | None = None
-    max_requests: int | None = None
-    max_time: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
