@@ -240,12 +240,27 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
         for effect in schema.effects:
             for args in permutations(purpose.over, len(effect.atom.args)):
                 found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
-    opposite = {each.opposite() for each in own}
+    opposite, undone = {each.opposite() for each in own}, _undone_with(rules, own)
     return {
-        each: 0.0 if each.atom.predicate in told else price
+        each: (0.0 if each.atom.predicate in told else price) + (FULL * STEPS if each in undone else 0.0)
         for each, price in found.items()
         if each not in own and each not in opposite
     }
+
+
+def _undone_with(rules: ActiveRules, own: Iterable[Literal]) -> set[Literal]:
+    """Facts that end with every action that brings about some fact of the goal: what is put down is not held."""
+    found: set[Literal] = set()
+    for wanted in own:
+        undone: list[set[Literal]] = []
+        for schema in (*rules.environment, *rules.lore.processes):
+            for effect in schema.effects:
+                if (effect.atom.predicate, effect.negated) == (wanted.atom.predicate, wanted.negated):
+                    binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))
+                    ended = (each.opposite() for each in schema.effects if binding.keys() >= set(each.atom.args))
+                    undone.append({each.bind(binding) for each in ended})
+        found |= set.intersection(*undone) if undone else set()
+    return found
 
 
 def _choices(lists: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
