@@ -120,3 +120,4 @@ def _done(step: StepRecord) -> Iterator[str]:
     yield f"> {step.command or '(no action)'}"
     if step.infeasible:
         yield f"infeasible{f': {step.objection}' if step.objection else ''}"
+    yield from (f"surprise, {one.kind}: {one.text}" for one in step.surprises)
