@@ -386,9 +386,8 @@ def _note_use(ways: Achievers) -> None:
     with _using:
         _used.pop(ways, None)
         _used[ways] = None
-        unused = next(iter(_used)) if len(_used) > _INDEXES_AT_WORK else None
-        if unused is not None:
-            del _used[unused]
+        if len(_used) > _INDEXES_AT_WORK:
+            del _used[unused := next(iter(_used))]
             for of_one_step in ("names", "answers", "doubting"):
                 unused.kept.pop(of_one_step, None)
 
