@@ -158,9 +158,11 @@
       const found = [`goal: ${episode.goal}`];
       for (const step of episode.steps) {
         found.push("", `step ${step.number}`, step.observation.trim());
+        for (const one of step.surprises) found.push(`surprise, ${one.kind}: ${one.text}${one.line ? ` [${one.line}]` : ""}`);
+        if (step.extras.reading) found.push(`another reading: ${step.extras.reading}`);
+        for (const each of step.extras.readings || []) if ("taken" in each) found.push(`read as: ${each.goal}`);
         if (step.thought.trim()) found.push(`thought: ${step.thought.trim()}`);
         for (const refusal of step.extras.refused || []) found.push(`refused: ${refusal.command || "(no action)"}: ${refusal.reason}`);
-        if (step.extras.reading) found.push(`another reading: ${step.extras.reading}`);
         if (step.extras.replaced) found.push(`replaced: ${step.action || "(no action)"}: ${step.extras.replaced}`);
         found.push(`> ${step.command || "(no action)"}`);
         if (step.infeasible) found.push(`infeasible${step.objection ? `: ${step.objection}` : ""}`);
