@@ -5,11 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from rpms.cli import options, playing
+from rpms.cli import options
 from rpms.cli.playing import LearnOptions
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
@@ -104,15 +101,13 @@ def main(given: LearnOptions) -> None:
 
 
 def gather_insights(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders of one world; their later trials are read too.")],
-    out: Annotated[Path, typer.Option(help="The file to write, such as expel.jsonl.")],
-    model: playing.ModelName,
-    base_url: playing.BaseUrl = None,
-    record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, so that it is asked for only once.")
-    ] = None,
-    context: Annotated[int | None, typer.Option(help="The model's context window, in tokens.", min=256)] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="The longest answer, in tokens.", min=1)] = None,
+    runs: list[Path],
+    out: Path,
+    model: str,
+    base_url: str | None = None,
+    record: Path | None = None,
+    context: int | None = None,
+    max_tokens: int | None = None,
 ) -> None:
     """Let a model draw insights from recorded runs; `--agent expel` plays with these and with the won episodes.
 

@@ -149,7 +149,7 @@ def _about_tasks(results: Results) -> Iterator[_Note]:
         yield _Note(name, f"{shared} of {len(results)}", "tasks are among those that its memory was learned from")
     if games := games_won((row.task, row.won) for row in results):
         words = "games won in every and in some of their sentences, which intervals and tests take for independent"
-        yield _Note(name, f"{games[0]} and {games[1]} of {games[2]}", words)
+        yield _Note(results.name, f"{games[0]} and {games[1]} of {games[2]}", words)
     if results.best_of:
         words = "attempts at each task; steps and tokens are of that one"
         yield _Note(name, f"the best of up to {results.best_of}", words)

@@ -51,8 +51,8 @@ def test_every_game_is_won_by_its_walkthrough(name):
 
 def test_they_are_varied():
     assert len({(game.goal.type, game.goal.sentence) for game in GAMES}) == 12
-    assert set(Counter(game.room for game in GAMES)) == {"kitchen", "living", "bedroom", "bathroom"}
-    assert min(Counter(game.room for game in GAMES).values()) >= 3
+    assert set(Counter(game.house.room for game in GAMES)) == {"kitchen", "living", "bedroom", "bathroom"}
+    assert min(Counter(game.house.room for game in GAMES).values()) >= 3
     assert len({game.goal.object for game in GAMES}) >= 15
 
 

@@ -89,6 +89,6 @@ def test_attributes_and_what_fits_where_agree_with_games_the_tables_were_not_mea
         for name, *arguments in facts:
             if name == "canContain":
                 place, thing = (kind.removesuffix("Type") for kind in arguments)
-                assert thing in known.can_contain[place]
-            elif name in known.attributes and types[arguments[0]] != "Footstool":
-                assert types[arguments[0]] in known.attributes[name]
+                assert thing in known["can_contain"][place]
+            elif name in known["attributes"] and types[arguments[0]] != "Footstool":
+                assert types[arguments[0]] in known["attributes"][name]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from rpms.worlds.alfworld.games.measured import tables
+from rpms.worlds.alfworld.games.measured import object_types, tables
 
 _LOCALITY = re.compile(r"category: (.+)\n +objects: \[([^]]*)\]")
 """The manual's list of objects found in the same places; a whole reading of it takes a tenth of a second."""
@@ -82,12 +82,12 @@ def affordances() -> Affordances:
     """Read the measured facts, once."""
     measured = tables()
     return Affordances(
-        objects=_lower(measured.object_types),
-        places=_lower(measured.receptacle_types),
-        attributes={name: _lower(kinds) for name, kinds in measured.attributes.items()},
-        accepts={place.lower(): _lower(kinds) for place, kinds in measured.can_contain.items()},
-        refuses={place.lower(): _lower(kinds) for place, kinds in measured.cannot_contain.items()},
-        doors={place.lower(): percent for place, percent in measured.openable.items()},
+        objects=_lower(object_types()),
+        places=_lower(measured["can_contain"]),
+        attributes={name: _lower(kinds) for name, kinds in measured["attributes"].items()},
+        accepts={place.lower(): _lower(kinds) for place, kinds in measured["can_contain"].items()},
+        refuses={place.lower(): _lower(kinds) for place, kinds in measured["cannot_contain"].items()},
+        doors={place.lower(): percent for place, percent in measured["openable"].items()},
     )
 
 

@@ -99,7 +99,7 @@ class GameEngine:
             else:
                 if reachable and layout.accepts[receptacle] >> held & 1:
                     after.append(f"{self._put[0]}{objects[held]}{self._put[1]}{name}")
-                for verb in layout.treating.get(receptacle, ()):
+                for verb in layout.treating[receptacle]:
                     if layout.treatable[verb] >> held & 1:
                         (after if verb == "heat" else before).append(f"{verb} {objects[held]} with {name}")
         after += [f"use {objects[thing]}" for thing in bits(usable)]
@@ -192,7 +192,7 @@ class GameEngine:
         thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, tool)
         if thing < 0 or thing != state.held or receptacle < 0:
             return None
-        if not (self.layout.appliances[verb] >> receptacle & self.layout.treatable[verb] >> thing & 1):
+        if verb not in self.layout.treating[receptacle] or not self.layout.treatable[verb] >> thing & 1:
             return None
         mask = 1 << thing
         if verb == "clean":
@@ -257,7 +257,7 @@ class GameEngine:
     def _describe(self, state: State, thing: int) -> str:
         name = self.layout.object_names[thing]
         if self.layout.vessels >> thing & 1:
-            return f"This is a normal {name}. In it, you see {self._things(self.layout.inside.get(thing, ()))}."
+            return f"This is a normal {name}. In it, you see {self._things(bits(self.layout.inside[thing]))}."
         warmth = "hot" if state.hot >> thing & 1 else "cool" if state.cool >> thing & 1 else ""
         states = " and ".join(filter(None, (warmth, "clean" if state.clean >> thing & 1 else "")))
         sliced = state.sliced >> thing & 1

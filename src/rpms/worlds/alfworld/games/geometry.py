@@ -47,20 +47,23 @@ class _Stand:
 
 @dataclass(frozen=True, slots=True)
 class FloorSpot:
-    """A thing's id, where it can be reached from, and its place in centimetres."""
+    """A thing's id and type, where it can be reached from, and its place in centimetres."""
 
     id: str
+    type: str
     location: str
     stand: _Stand
     x: int
     y: int
     z: int
+    openable: bool = False
 
 
 class FloorPlan:
     """The floor plan of one house: hands out places and never the same id or unshared location twice."""
 
     def __init__(self, dice: Dice) -> None:
+        self._dice = dice
         half = _ALONG_WALL
         walls = [[(along, half), (half, along), (along, -half), (-half, along)] for along in range(-half + 1, half, 2)]
         self._stands = dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)])
@@ -81,37 +84,37 @@ class FloorPlan:
         self._next += 1
         return stand
 
-    def _spot(self, dice: Dice, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> FloorSpot:
+    def _spot(self, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> FloorSpot:
         x, y, z = place
         part = f"_bar_{kind}" if kind in _BASINS else ""
         while True:
             name = "_bar_".join([_BASINS.get(kind, kind), _signed(x), _signed(y), _signed(z)]) + part
             if name not in self._ids:
                 self._ids.add(name)
-                return FloorSpot(name, location, stand, x, y, z)
-            x, z = x + dice.below(9) - 4, z + dice.below(9) - 4
+                return FloorSpot(name, kind, location, stand, x, y, z)
+            x, z = x + self._dice.below(9) - 4, z + self._dice.below(9) - 4
 
-    def _at_wall(self, dice: Dice, stand: _Stand, height: int) -> tuple[int, int, int]:
+    def _at_wall(self, stand: _Stand, height: int) -> tuple[int, int, int]:
         dx, dz = stand.ahead
-        x = (stand.x + _REACH * dx) * _STEP + (dice.below(31) - 15) * abs(dz)
-        z = (stand.z + _REACH * dz) * _STEP + (dice.below(31) - 15) * abs(dx)
+        x = (stand.x + _REACH * dx) * _STEP + (self._dice.below(31) - 15) * abs(dz)
+        z = (stand.z + _REACH * dz) * _STEP + (self._dice.below(31) - 15) * abs(dx)
         return x, height, z
 
-    def receptacle(self, dice: Dice, kind: str, neighbour: FloorSpot | None) -> FloorSpot:
+    def receptacle(self, kind: str, neighbour: FloorSpot | None) -> FloorSpot:
         """Place a receptacle at a location of its own, or where its neighbour is reached from."""
-        height = dice.pick(MADE["heights"].get(kind, (0,)))
+        height = self._dice.pick(MADE["heights"].get(kind, (0,)))
         stand = self._stand() if neighbour is None else neighbour.stand
         tilt = next((tilt for top, tilt in _TILTS if height < top), 0)
         location = self._claim(stand, tilt) if neighbour is None else neighbour.location
-        return self._spot(dice, kind, stand, location, self._at_wall(dice, stand, height))
+        return self._spot(kind, stand, location, self._at_wall(stand, height))
 
-    def floor(self, dice: Dice, kind: str) -> FloorSpot:
+    def floor(self, kind: str) -> FloorSpot:
         """Place something in no receptacle, at a location of its own."""
         stand = self._stand()
-        return self._spot(dice, kind, stand, self._claim(stand, 60), self._at_wall(dice, stand, 0))
+        return self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
 
-    def on(self, dice: Dice, kind: str, receptacle: FloorSpot) -> FloorSpot:
+    def on(self, kind: str, receptacle: FloorSpot) -> FloorSpot:
         """Place an object in or on a receptacle."""
-        x, y, z = (dice.below(41) - 20, 2 + dice.below(8), dice.below(41) - 20)
+        x, y, z = self._dice.below(41) - 20, 2 + self._dice.below(8), self._dice.below(41) - 20
         place = (receptacle.x + x, receptacle.y + y, receptacle.z + z)
-        return self._spot(dice, kind, receptacle.stand, receptacle.location, place)
+        return self._spot(kind, receptacle.stand, receptacle.location, place)
