@@ -99,7 +99,7 @@ class Coming:
 
 @dataclass(eq=False)
 class CallFacts:
-    """The facts that one call is judged by. Whatever is asked for and was not looked up is kept in `missing`."""
+    """The facts that one call is judged by. `why` says what makes those unknown that were asked for."""
 
     call: Call
     manual: ToolManual
@@ -108,12 +108,8 @@ class CallFacts:
     python: Callable[..., bool | None]
     """Asks the predicate of a name, with a Look and the values of its arguments."""
     coming: Mapping[Atom, Coming]
-    missing: dict[Atom, tuple[str, ...]] = field(default_factory=dict, init=False)
-    """Facts that are unknown for want of a record, and that record."""
-    near: dict[Atom, Atom] = field(default_factory=dict, init=False)
-    """Facts that are unknown since another is known that may be the same."""
-    under_way: dict[Atom, Coming] = field(default_factory=dict, init=False)
-    """Facts that are unknown since a call that changes them has not returned."""
+    why: dict[Atom, tuple[str, ...] | Atom | Coming] = field(default_factory=dict, init=False)
+    """Causes of unknown facts: a record not looked up, a known fact that may be the same, a call under way."""
     _values: dict[str, Any] = field(default_factory=dict, init=False)
     _known: dict[Atom, Truth] = field(default_factory=dict, init=False)
 
@@ -159,7 +155,7 @@ class CallFacts:
             key = (kind.name, *atom.args[: len(kind.key)])
             record = self.belief.records.get(key, MISSING)
             if record is MISSING:
-                self.missing[atom] = key
+                self.why[atom] = key
                 return Truth.UNKNOWN
         values = (self._values.get(arg, arg) for arg in atom.args)
         return reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
@@ -168,7 +164,7 @@ class CallFacts:
         try:
             return Truth.of(self.python(fact.python, Look(self), *(self._values.get(arg, arg) for arg in atom.args)))
         except Unknown as unknown:
-            self.missing[atom] = unknown.record
+            self.why[atom] = unknown.record
             return Truth.UNKNOWN
 
     def _told(self, fact: ToolFact, atom: Atom) -> Truth:
@@ -176,13 +172,13 @@ class CallFacts:
         if value is Truth.UNKNOWN:
             near = self.belief.near(atom)
             if near is not None and self.belief.truth(near) is not Truth.of(fact.initially):
-                self.near[atom] = near
+                self.why[atom] = near
                 return Truth.UNKNOWN
             value = Truth.of(fact.initially)
         coming = self.coming.get(atom)
         if coming is None or Truth.of(coming.value) is value:
             return value
-        self.under_way[atom] = coming
+        self.why[atom] = coming
         return Truth.UNKNOWN
 
     def values_at(self, path: Path, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> list[Any]:

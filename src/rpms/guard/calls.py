@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -12,7 +12,7 @@ from typing import Any, Final
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
 from rpms.core.names import nearest
-from rpms.core.rules import Predicate, Rule
+from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.shown import excerpt
 from rpms.guard.comparisons import Alike, text_of
 from rpms.guard.readings import Path, Reading, Which
@@ -196,6 +196,18 @@ class ToolManual:
     """Ruling on a call that failed twice while nothing was learned."""
     circles: OnUnknown = OnUnknown.WARN
     """Ruling on calls that bring nothing new, again and again."""
+
+    @cached_property
+    def rules(self) -> Mapping[str, Sequence[Policy]]:
+        """The rules on each tool: what it needs, then the policies."""
+        found: dict[str, list[Policy]] = {}
+        for tool in self.tools.values():
+            rule = Rule(tool.id, Tier.ENVIRONMENT, "tools", f"{tool.name} needs that ")
+            found[tool.name] = [Policy(rule, (), requires=(need,), unknown=tool.unknown) for need in tool.needs]
+        for policy in self.policies:
+            for name in dict.fromkeys(policy.tools):
+                found.setdefault(name, []).append(policy)
+        return found
 
     @property
     def asking(self) -> frozenset[str]:

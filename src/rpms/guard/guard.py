@@ -24,11 +24,10 @@ from rpms.guard.call_facts import CallFacts, PythonFact, ToolBelief
 from rpms.guard.calls import Call, ToolManual, unquoted
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
-from rpms.guard.judging import Rulebook, judge
+from rpms.guard.judging import findings, judge
 from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, Word, kept
-from rpms.guard.manuals import open_tool_manual
+from rpms.guard.manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.python_facts import PythonFacts
-from rpms.guard.reloading import manual_at, stamp_of
 from rpms.guard.repeats import Repeats
 from rpms.guard.rulings import ERROR, FORM, Allow, Ask, Modify, Refuse, Ruling, Warn
 from rpms.guard.shared import SharedFacts
@@ -75,7 +74,6 @@ class Guard:
         known = belief or FactBelief()
         self._start = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self.python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
-        self._rules = Rulebook(self.manual)
         self._now = now
         self._log = GuardLog(Path(log)) if log is not None else None
         self._observe_only, self._watch = observe_only, watch
@@ -123,7 +121,7 @@ class Guard:
             _LOUD.error("the changed manual is not used: %s", excerpt(error))
             return
         with self._lock:
-            self.python, self.manual, self._rules = python, changed, Rulebook(changed)
+            self.python, self.manual = python, changed
         _LOUD.warning("the manual was read again")
 
     def at(self, moment: str) -> None:
@@ -201,7 +199,7 @@ class Guard:
         """The ruling that a host would get that can modify and ask; nothing is noted or logged."""
         with self._lock:
             try:
-                return judge(self._facts(as_call(call)), self._rules, can_modify=True)[1]
+                return judge(self._facts(as_call(call)), can_modify=True)[1]
             except NotJson as error:
                 return Refuse(f"the call cannot be read: {error}", FORM)
 
@@ -237,9 +235,7 @@ class Guard:
 
     def _check(self, call: Call, *, can_modify: bool, can_ask: bool, approved: bool | None) -> tuple[CallFacts, Ruling]:
         known = self._facts(call)
-        facts, ruling = self.python.within(
-            lambda: judge(known, self._rules, can_modify=can_modify, approved=approved is True)
-        )
+        facts, ruling = self.python.within(lambda: judge(known, can_modify=can_modify, approved=approved is True))
         if isinstance(ruling, Ask) and (approved is False or not can_ask):
             remedy = "a person said no" if approved is False else ruling.remedy or "ask a person to approve it"
             ruling = Refuse(ruling.reason, ruling.rule, ruling.fact, remedy)
@@ -374,11 +370,11 @@ class Guard:
     def kept_rules(self) -> list[str]:
         """The rules that were asked about the last call and stand against nothing in it."""
         facts = self._last[1] if self._last is not None else None
-        found = self._rules.findings(facts) if facts is not None else ()
+        found = findings(facts) if facts is not None else ()
         return [each.rule for each in found if each.broken is Truth.FALSE]
 
     def _said_by_rules(self, facts: CallFacts) -> Iterator[str]:
         words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-        for found in self._rules.findings(facts):
+        for found in findings(facts):
             said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
             yield f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}"

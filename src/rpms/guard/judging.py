@@ -9,10 +9,10 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from rpms.core.facts import Atom, Clause, Truth
-from rpms.core.rules import Rule, Tier
+from rpms.core.rules import Tier
 from rpms.foreign.shown import excerpt
-from rpms.guard.call_facts import Absent, CallFacts
-from rpms.guard.calls import GIVEN, OnUnknown, Policy, ToolManual, ToolSchema
+from rpms.guard.call_facts import Absent, CallFacts, Coming
+from rpms.guard.calls import GIVEN, OnUnknown, Policy
 from rpms.guard.comparisons import MISSING, loosened, text_of
 from rpms.guard.readings import Path
 from rpms.guard.rulings import CALL_IT_WITH, OTHER, Allow, Ask, Modify, Refuse, Ruling, Warn
@@ -37,36 +37,20 @@ class RuleFinding:
         return self.by.rule.id
 
 
-class Rulebook:
-    """A manual's rules by the tool that they are about."""
-
-    def __init__(self, manual: ToolManual) -> None:
-        self._by_tool: dict[str, list[Policy]] = {}
-        self.mended = frozenset(name for policy in manual.policies if policy.sets for name in policy.tools)
-        """The tools with a rule that changes their calls."""
-        needs = (_need(tool, clause) for tool in manual.tools.values() for clause in tool.needs)
-        for policy in (*needs, *manual.policies):
-            for name in dict.fromkeys(policy.tools):
-                self._by_tool.setdefault(name, []).append(policy)
-
-    def findings(self, facts: CallFacts) -> Iterator[RuleFinding]:
-        """Judgements of each rule that concerns the call's tool."""
-        whole = _Case(facts)
-        of: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
-        for policy in self._by_tool.get(facts.call.tool, ()):
-            each = tuple(policy.each.items())
-            if each not in of:
-                of[each] = [_Case(facts, whole, element) for element in _elements(each, facts)]
-            yield _finding(policy, of[each])
-
-    def violations(self, facts: CallFacts) -> Iterator[RuleFinding]:
-        """Judgements of the rules that are broken, or may be."""
-        return (found for found in self.findings(facts) if found.broken is not Truth.FALSE)
+def findings(facts: CallFacts) -> Iterator[RuleFinding]:
+    """Judgements of each rule that concerns the call's tool."""
+    whole = _Case(facts)
+    of: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
+    for policy in facts.manual.rules.get(facts.call.tool, ()):
+        each = tuple(policy.each.items())
+        if each not in of:
+            of[each] = [_Case(facts, whole, element) for element in _elements(each, facts)]
+        yield _finding(policy, of[each])
 
 
-def _need(tool: ToolSchema, clause: Clause) -> Policy:
-    rule = Rule(tool.id, Tier.ENVIRONMENT, "tools", f"{tool.name} needs that ")
-    return Policy(rule, (tool.name,), requires=(clause,), unknown=tool.unknown)
+def violations(facts: CallFacts) -> Iterator[RuleFinding]:
+    """Judgements of the rules that are broken, or may be."""
+    return (found for found in findings(facts) if found.broken is not Truth.FALSE)
 
 
 def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
@@ -155,9 +139,7 @@ def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) ->
     return RuleFinding(policy, broken, text, atoms)
 
 
-def judge(
-    facts: CallFacts, rules: Rulebook, *, can_modify: bool = False, approved: bool = False
-) -> tuple[CallFacts, Ruling]:
+def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False) -> tuple[CallFacts, Ruling]:
     """The ruling on a call, and the facts of the call that it is about: that one, or the one to make in its place.
 
     Calls are changed first, one rule after another, and what comes of that is judged as any call is. A rule that is
@@ -165,14 +147,14 @@ def judge(
     """
     mended: dict[str, RuleFinding] = {}
     changed = facts
-    while changed.call.tool in rules.mended:
-        broken = (each for each in rules.violations(changed) if each.by.sets and each.broken is Truth.TRUE)
+    while any(rule.sets for rule in facts.manual.rules.get(facts.call.tool, ())):
+        broken = (each for each in violations(changed) if each.by.sets and each.broken is Truth.TRUE)
         found = next(broken, None)
         if found is None or found.rule in mended:
             break
         mended[found.rule] = found
         changed = replace(changed, call=replace(changed.call, arguments={**changed.call.arguments, **found.by.sets}))
-    ruling = _judge(changed, rules, approved=approved)
+    ruling = _judge(changed, approved=approved)
     if not mended or not ruling.goes_on:
         return changed, ruling
     first = next(iter(mended.values()))
@@ -192,12 +174,12 @@ def _said(found: RuleFinding, facts: CallFacts) -> str:
     return "; ".join(dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN]))
 
 
-def _judge(facts: CallFacts, rules: Rulebook, *, approved: bool) -> Ruling:
+def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
     """The gravest ruling of all rules: known to be broken, then unknown, then for a person to decide."""
     if (other := _undeclared(facts)) is not None:
         return other
     gravest: Ruling = Allow()
-    for found in rules.violations(facts):
+    for found in violations(facts):
         known, by = found.broken is Truth.TRUE, found.by
         otherwise = Warn if by.warns else Ask if by.asks else Refuse
         kind = otherwise if known else _ruling(by.unknown, otherwise)
@@ -248,18 +230,18 @@ def _lookup(found: RuleFinding, facts: CallFacts) -> str:
     """Remedies for unknown facts: a lookup, an argument, a call that makes the fact so."""
     ways = []
     for atom in found.facts:
-        record = facts.missing.get(atom)
+        why = facts.why.get(atom)
         absent = [arg for arg in atom.args if isinstance(arg, Absent)]
-        if record is not None and record[0] in facts.manual.records:
-            kind = facts.manual.records[record[0]]
-            ways.append(f"{kind.ask} first, with {kind.tools[0]}: {', '.join(record[1:])}")
+        if isinstance(why, tuple) and why[0] in facts.manual.records:
+            kind = facts.manual.records[why[0]]
+            ways.append(f"{kind.ask} first, with {kind.tools[0]}: {', '.join(why[1:])}")
         elif absent:
             ways.append(f"give the argument {absent[0].replace('<', '').replace('>', '')}")
-        elif atom in facts.near:
-            ways.append(f"write {excerpt(', '.join(facts.near[atom].args))} as it was written before")
-        elif (coming := facts.under_way.get(atom)) is not None:
+        elif isinstance(why, Atom):
+            ways.append(f"write {excerpt(', '.join(why.args))} as it was written before")
+        elif isinstance(why, Coming):
             lost = "an earlier call did not return: find out whether it was done, or ask a person"
-            ways.append(lost if coming.lost else "wait for the result of the call that is under way")
+            ways.append(lost if why.lost else "wait for the result of the call that is under way")
         else:
             ways.append(_way_to(found, facts))
     return "; ".join(dict.fromkeys(way for way in ways if way))

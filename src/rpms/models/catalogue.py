@@ -107,18 +107,12 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
         from rpms.models.local_gguf import GGUFModel  # noqa: PLC0415  an extra
 
         return GGUFModel(str(name), Path(name.rest).expanduser(), context=options.context, contexts=options.contexts)
-    arguments: dict[str, Any] = {
-        "name": str(name),
-        "model": name.rest,
-        "base_url": _base_url(provider, options.base_url),
-        "key": _key(provider),
-        "key_variable": provider.key_variable,
-        "patience": options.patience,
-    }
+    endpoint = (str(name), name.rest, _base_url(provider, options.base_url))
+    reached = {"key": _key(provider), "key_variable": provider.key_variable, "patience": options.patience}
     from rpms.models.remote import ClaudeModel, RemoteModel  # noqa: PLC0415  what few commands need
 
     claude = provider.backend is Backend.ANTHROPIC
-    return ClaudeModel(**arguments) if claude else RemoteModel(**arguments, forms=provider.forms)
+    return ClaudeModel(*endpoint, **reached) if claude else RemoteModel(*endpoint, **reached, forms=provider.forms)
 
 
 def _load_installed(name: ModelName) -> Model:

@@ -57,7 +57,8 @@ class RemoteModel(ServedModel):
         super().__init__(*endpoint, **options)
         self._forms = forms
         self._finding = threading.Lock()
-        self._heeds: frozenset[ConstraintForm] | None = None
+        self._found = False
+        self._heeds: ConstraintForm | None = None
 
     @property
     def constrains(self) -> bool:
@@ -73,9 +74,8 @@ class RemoteModel(ServedModel):
         messages, decoding = request.prompt.messages(), request.decoding
         if not shapes or not forms:
             return self._say(messages, decoding, {})
-        heeded = self._heeded(decoding)
-        form = next((form for form in forms if form in heeded), None)
-        if form is None:
+        form = self._heeded(decoding)
+        if form not in forms:
             answer = self._say(messages, decoding, {})
             return replace(answer, notes=(*answer.notes, f"{NOT_HELD}: this server takes none of the forms"))
         answer = self._say(messages, decoding, form.fields(shapes, decoding.max_tokens))
@@ -88,21 +88,19 @@ class RemoteModel(ServedModel):
             notes += (f"{NOT_HELD}: this server did not heed {form.name} here",)
         return replace(answer, notes=notes)
 
-    def _heeded(self, decoding: Decoding) -> frozenset[ConstraintForm]:
-        """The forms that the server heeds: each is sent with choices that rule out the wanted action, once."""
+    def _heeded(self, decoding: Decoding) -> ConstraintForm | None:
+        """The first form that the server heeds: each is sent with choices that rule out the wanted action, once."""
+
+        def heeds(form: ConstraintForm) -> bool:
+            return held(self._say(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens)).text, _PROBED)
+
         with self._finding:
-            if self._heeds is None:
-                found: set[ConstraintForm] = set()
-                for form in self._forms:
-                    answer = self._say(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens))
-                    if held(answer.text, _PROBED):
-                        found.add(form)
-                        break
-                if not found:
-                    _LOG.warning(
-                        "note: %s does not hold its actions to a menu or grammar; its server may be too old", self.name
-                    )
-                self._heeds = frozenset(found)
+            if not self._found:
+                self._heeds = next(filter(heeds, self._forms), None)
+                self._found = True
+                if self._heeds is None:
+                    note = "note: %s does not hold its actions to a menu or grammar; its server may be too old"
+                    _LOG.warning(note, self.name)
             return self._heeds
 
     def _say(self, messages: Sequence[Message], decoding: Decoding, fields: Fields) -> Answer:
