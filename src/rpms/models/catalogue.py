@@ -108,7 +108,7 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
 
         return GGUFModel(str(name), Path(name.rest).expanduser(), context=options.context, contexts=options.contexts)
     endpoint = (str(name), name.rest, _base_url(provider, options.base_url))
-    reached = {"key": _key(provider), "key_variable": provider.key_variable, "patience": options.patience}
+    reached: dict[str, Any] = {"key": _key(provider), "key_variable": provider.key_variable, "patience": options.patience}
     from rpms.models.remote import ClaudeModel, RemoteModel  # noqa: PLC0415  what few commands need
 
     claude = provider.backend is Backend.ANTHROPIC
