@@ -30,8 +30,7 @@ from rpms.guard.manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
 from rpms.guard.rulings import ERROR, FORM, Allow, Ask, Modify, Refuse, Ruling, Warn
-from rpms.guard.shared import SharedFacts
-from rpms.guard.under_way import UnderWay
+from rpms.guard.under_way import SharedFacts, UnderWay
 
 USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
