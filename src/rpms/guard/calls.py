@@ -44,6 +44,11 @@ class Call:
         said = tuple((name, text_of(value)) for name, value in sorted(self.arguments.items()))
         return self.text if sum(len(text) for _, text in said) < _LONG else f"{self.tool}({hash(said):x})"
 
+    @property
+    def place(self) -> str:
+        """Name of the call among those that are under way."""
+        return self.id or self.key
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -90,6 +95,10 @@ class ToolFact:
     def told(self) -> bool:
         """True if calls make it so, rather than that it is read."""
         return self.reading is None and not self.python
+
+    def written_alike(self, atom: Atom) -> Atom:
+        """A fact of this kind with its arguments normalised."""
+        return Atom(atom.predicate, tuple(map(self.alike, atom.args))) if self.alike is not None else atom
 
 
 @dataclass(frozen=True, slots=True)

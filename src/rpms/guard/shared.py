@@ -82,9 +82,9 @@ class SharedFacts:
         late = time.time() - _PATIENCE
         return {_atom(text): Coming(bool(holds), bool(lost) or since < late) for text, holds, since, lost in rows}
 
-    def announce(self, call: str, changes: Iterable[tuple[Atom, bool]]) -> None:
+    def announce(self, call: str, changes: Iterable[Literal]) -> None:
         """Say what a call is about to change."""
-        rows = [(self._owner, call, _text(atom), holds, time.time(), False) for atom, holds in changes]
+        rows = [(self._owner, call, _text(each.atom), not each.negated, time.time(), False) for each in changes]
         self._db.executemany("insert into coming values (?, ?, ?, ?, ?, ?)", rows)
 
     def withdraw(self, call: str) -> None:

@@ -96,12 +96,10 @@ def read_results(name: str, run: RunFolder) -> Results:
     settings: Mapping[str, Any] = run.protocol.settings
     rows: dict[str, EpisodeRow] = {}
     damaged: dict[str, str] = {}
-    for task in run.protocol.tasks:
-        rows[task] = MissingRow(task, UNKNOWN_TYPE)
-        try:
-            rows[task] = run.row(task) or rows[task]
-        except FileError as error:
-            damaged[run.file(task).name] = error.problem
+    for task, row in run.readings():
+        rows[task] = row if isinstance(row, EpisodeRow) else MissingRow(task, UNKNOWN_TYPE)
+        if isinstance(row, FileError):
+            damaged[run.file(task).name] = row.problem
     strangers = _strangers(run)
     going = len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(run.folder)
     damaged.update({name: problem for name, problem in strangers.items() if problem})

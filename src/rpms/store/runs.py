@@ -13,6 +13,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -32,6 +33,7 @@ from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write
 from rpms.store.protocol import Protocol, read_protocol
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
+_PART = 500  # Episodes that a thread reads at a time
 EPOCHS = "epochs"
 """Folder of further runs of the same tasks; see `rpms.play.epochs`."""
 
@@ -135,9 +137,27 @@ class RunFolder:
         file = self.file(task)
         return _of_task(file, task, read_row(file)) if is_there(file) else None
 
+    def readings(self) -> Iterator[tuple[str, EpisodeRow | FileError | None]]:
+        """Every task of the protocol with its row, None before it is finished, or what is wrong with its file."""
+        tasks = self.protocol.tasks
+        parts = (tasks[at : at + _PART] for at in range(0, len(tasks), _PART))
+        with ThreadPoolExecutor() as threads:  # unpacking and checksums take the time, and run beside each other
+            for found in threads.map(lambda part: [*map(self._reading, part)], parts):
+                yield from found
+
+    def _reading(self, task: str) -> tuple[str, EpisodeRow | FileError | None]:
+        try:
+            return task, self.row(task)
+        except FileError as error:
+            return task, error
+
     def rows(self) -> Iterator[EpisodeRow]:
         """The finished episodes of the protocol's tasks; other files in the folder count for nothing."""
-        yield from filter(None, map(self.row, self.protocol.tasks))
+        for _, row in self.readings():
+            if isinstance(row, FileError):
+                raise row
+            if row:
+                yield row
 
     def episode(self, task: str) -> EpisodeRecord:
         """One episode in full."""
@@ -238,17 +258,13 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
         for leftover in chain.from_iterable(map(folder.glob, (".*.part", "*/.*.part"))):  # of a process that was killed
             leftover.unlink(missing_ok=True)
         run = RunFolder(folder)
-        finished: dict[str, EpisodeRow] = {}
-        damaged: list[FileError] = []
-        for task in protocol.tasks:
-            try:
-                finished |= {task: row} if (row := run.row(task)) else {}
-            except FileError as error:
-                damaged.append(error)
+        found = dict(run.readings())
         with writing(folder / TIMINGS):
             timings = open_regular(folder / TIMINGS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            yield OpenRun(run, finished, tuple(damaged), timings)
+            finished = {task: row for task, row in found.items() if isinstance(row, EpisodeRow)}
+            damaged = tuple(row for row in found.values() if isinstance(row, FileError))
+            yield OpenRun(run, finished, damaged, timings)
         finally:
             os.close(timings)
 
