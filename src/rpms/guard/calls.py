@@ -250,13 +250,13 @@ class ToolManual:
             raise InputError(f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}")
         if fact.told:
             return
-        kind = self.records.get(fact.record)
+        reason = "it is read from what a call is made with"
         if fact.python:
-            raise InputError(f"the fact {name} cannot be told: the function {fact.python!r} says whether it holds")
-        if kind is not None:
+            reason = f"the function {fact.python!r} says whether it holds"
+        elif (kind := self.records.get(fact.record)) is not None:
             way = f"{kind.ask} with {kind.tools[0]}, and observe what it returns"
-            raise InputError(f"the fact {name} cannot be told: it is read from the record {kind.name}; {way}")
-        raise InputError(f"the fact {name} cannot be told: it is read from what a call is made with")
+            reason = f"it is read from the record {kind.name}; {way}"
+        raise InputError(f"the fact {name} cannot be told: {reason}")
 
 
 def unquoted(fact: str) -> Literal:

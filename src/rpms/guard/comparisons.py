@@ -81,7 +81,7 @@ def _loosened(text: str) -> str:
         plain = unicodedata.normalize("NFKC", text)
         text = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace())
     text = " ".join(text.casefold().split())
-    return posixpath.normpath(_PATHS.sub("/", text)) if "/" in text or "\\" in text else text
+    return _as_path(text) if "/" in text or "\\" in text else text
 
 
 _SHORT = 1_000
@@ -91,10 +91,10 @@ Alike = Callable[[str], str]
 
 
 def _as_path(text: str) -> str:
-    return posixpath.normpath(_PATHS.sub("/", text.strip()))
+    return posixpath.normpath(_PATHS.sub("/", text))
 
 
-ALIKE: Final[Mapping[str, Alike]] = {"path": _as_path, "words": loosened}
+ALIKE: Final[Mapping[str, Alike]] = {"path": lambda text: _as_path(text.strip()), "words": loosened}
 """Normalisations of texts before they are compared, by name."""
 
 
@@ -139,7 +139,7 @@ def _inside(value: object, folder: object) -> bool | None:
     """True if a path names something in a folder, by its text alone: `..` is followed, links are not."""
     if not isinstance(value, str) or not isinstance(folder, str) or "\0" in value:
         return None
-    path, root = (posixpath.normpath(_PATHS.sub("/", each)) for each in (value, folder))
+    path, root = _as_path(value), _as_path(folder)
     if root.startswith("/") and not path.startswith("/"):
         return None  # from where, only the tool knows
     return path == root or path.startswith(root.rstrip("/") + "/")

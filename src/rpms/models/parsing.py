@@ -219,8 +219,9 @@ def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | Non
         action = line.text
         if not action.strip("*_`\"' ") and later and later[0].label == "":
             action = later.pop(0).text
-        if _looks_like_thought(action):
-            continue
+        label = _LABEL.match(action)
+        if label and _LABELS.get(label["word"].lower()) == "thought":
+            continue  # `Action: think: …`, as agents that have a thinking action write it
         if any(other.label == "action" for other in later) or any(other.fenced or other.quoted for other in later):
             repairs.append("several actions")
         return _thought(lines[:index], repairs), action
@@ -234,12 +235,6 @@ def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | Non
                 repairs.append("several actions")
             return _thought(before, repairs), more[0]
     return None
-
-
-def _looks_like_thought(action: str) -> bool:
-    """`Action: think: …`, as agents that have a thinking action write it."""
-    found = _LABEL.match(action)
-    return found is not None and _LABELS.get(found["word"].lower()) == "thought"
 
 
 def _thought(lines: list[_Line], repairs: list[str]) -> str:

@@ -143,7 +143,8 @@ def read_script(path: Path, name: str | None = None) -> ScriptedModel:
             if line:
                 entry = _entry(path, number, line)
                 episode = entry.get("episode")
-                (common if episode is None else by_episode.setdefault(str(episode), [])).append(_text(entry))
+                text = str(entry["text"]) if "text" in entry else _spoken(entry.get("thought"), entry["action"])
+                (common if episode is None else by_episode.setdefault(str(episode), [])).append(text)
         elif line and not line.startswith("#"):
             common.append(line if "action:" in line.lower() else f"Action: {line}")
     return ScriptedModel(name or f"scripted/{path}", common, by_episode)
@@ -157,7 +158,3 @@ def _entry(path: Path, number: int, line: str) -> dict[str, Any]:
     if not isinstance(entry, dict) or not isinstance(entry.get("text", entry.get("action")), str):
         raise FileError(path, number, "is not a JSON object with `text` or `action`")
     return entry
-
-
-def _text(entry: dict[str, Any]) -> str:
-    return str(entry["text"]) if "text" in entry else _spoken(entry.get("thought"), entry["action"])
