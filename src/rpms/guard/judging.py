@@ -85,7 +85,8 @@ class _Case:
         return answer
 
     def _asked(self, atom: Atom) -> tuple[Atom, Truth]:
-        if self._whole is not None and self._variables.keys().isdisjoint(Path.parse(arg).head for arg in atom.args):
+        heads = {Path.parse(arg).head for arg in atom.args if arg.startswith("<")}
+        if self._whole is not None and heads.isdisjoint(self._variables):
             return self._whole.ask(atom)
         bound = next(self.facts.bind(atom, variables=self._variables))
         return (atom if atom.predicate == GIVEN else bound), self.facts.truth_of(bound)
