@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Truth(Enum):
@@ -42,8 +42,7 @@ class Truth(Enum):
         raise TypeError("a Truth has three values: compare it with `is Truth.TRUE`")
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(NamedTuple):
     """One fact by name: a predicate and its arguments, `in(apple 1, fridge 1)`."""
 
     predicate: str
@@ -51,7 +50,7 @@ class Atom:
 
     def bind(self, binding: Mapping[str, str]) -> Atom:
         """Put names of this world in place of a schema's parameters."""
-        return Atom(self.predicate, tuple([binding.get(arg, arg) for arg in self.args]))
+        return Atom(self.predicate, tuple(map(binding.get, self.args, self.args)))
 
     def __str__(self) -> str:
         return f"{self.predicate}({', '.join(self.args)})" if self.args else self.predicate

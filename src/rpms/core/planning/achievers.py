@@ -33,7 +33,7 @@ class Fact(NamedTuple):
 
     def bound(self, binding: Mapping[str, str]) -> Fact:
         """The same fact with names in place of parameters."""
-        return Fact(self.predicate, tuple([binding.get(arg, arg) for arg in self.args]), self.negated, self.makeable)
+        return Fact(self.predicate, tuple(map(binding.get, self.args, self.args)), self.negated, self.makeable)
 
 
 class Need(NamedTuple):

@@ -275,7 +275,7 @@ class Ground:
     def _lacking(self, needs: Sequence[Need], binding: Mapping[str, str]) -> int:
         """Number of needs that do not hold yet."""
         literals = [need.literals[0] for need in needs]
-        args = [tuple([binding.get(arg, arg) for arg in literal.args]) for literal in literals]
+        args = [tuple(map(binding.get, literal.args, literal.args)) for literal in literals]
         values = map(self._value, [literal.predicate for literal in literals], args)
         return sum(value is None or value is each.negated for value, each in zip(values, literals, strict=True))
 
@@ -284,7 +284,7 @@ class Ground:
         if len(need.literals) > 1:
             return self._judge_literals(need, binding)
         literal = need.literals[0]
-        args = tuple([binding.get(arg, arg) for arg in literal.args])
+        args = tuple(map(binding.get, literal.args, literal.args))
         value = self._value(literal.predicate, args)
         if value is not None and value is not literal.negated:
             return HOLDS
@@ -299,7 +299,7 @@ class Ground:
         granted = 0.0
         manual = self._manual
         for literal in need.literals:
-            args = tuple([binding.get(arg, arg) for arg in literal.args])
+            args = tuple(map(binding.get, literal.args, literal.args))
             value = self._value(literal.predicate, args)
             if value is not None and value is not literal.negated:
                 return HOLDS

@@ -52,7 +52,8 @@ class Option:
 
     def spelled(self, spell: Callable[[str], str]) -> Option:
         """The same with its command as a game wants it written."""
-        return Option(spell(self.command), self.regret, self.chain, self.evidence)
+        written = spell(self.command)
+        return self if written == self.command else Option(written, self.regret, self.chain, self.evidence)
 
 
 class Priced(Purposeful):
