@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -152,3 +152,8 @@ def kind_of(name: str) -> str:
     """Say what sort of thing a name is: `apple 1` is an `apple`, as is `apple ?`, which nobody has seen yet."""
     match = _NUMBERED.fullmatch(name)
     return match[1] if match else name
+
+
+def is_unseen(names: Iterable[str]) -> bool:
+    """True if any of some names is of something that nobody has seen yet."""
+    return any(name[-1:] == "?" for name in names)

@@ -350,7 +350,7 @@ class KnownNames:
         self.stones: dict[str, dict[object, Any]] = (
             {key: dict(each) for key, each in kept.stones.items()} if kept else {}
         )
-        """Facts and things derived for progress."""
+        """Facts and things derived for progress, and the names that passed a need."""
         goal, order, expanded = kept.expanded if kept else (None, None, {})
         self.expanded: Expanded = (goal, order, dict(expanded))
 
