@@ -229,7 +229,7 @@ def test_preconditions_block_nothing_that_the_engine_allows_and_know_most_of_wha
             allowed = game.admissible()
             for command in allowed:
                 assert rules.instance(command).feasible(Situation(belief, goal)) is not Truth.FALSE, command
-            for place in belief.visited:
+            for place in belief.seen | belief.containers.keys():
                 for command in (f"open {place}", f"close {place}", f"go to {place}", f"take mug 1 from {place}"):
                     if command not in allowed:
                         value = rules.instance(command).feasible(Situation(belief, goal))

@@ -84,19 +84,12 @@ class AlfworldBelief(Belief):
     """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""
     inert: frozenset[str] = frozenset()
     """Basins that something was held under in vain: they clean nothing."""
-    refused: frozenset[str] = frozenset()
-    """Commands that did nothing since the last one that changed something."""
     _derived: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
     """Names, which plans ask for again and again."""
 
     @property
     def holding(self) -> tuple[str, ...]:
         return () if self.hand is None else (self.hand,)
-
-    @property
-    def visited(self) -> frozenset[str]:
-        """Places that were seen, from outside at least."""
-        return self.seen | self.containers.keys()
 
     def here(self, place: str) -> bool | None:
         """True if the agent stands at a place; None if unknown."""

@@ -8,9 +8,9 @@ from itertools import combinations
 from pathlib import Path
 
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
+from rpms.worlds.alfworld.engine.engine import EngineTurn
 from rpms.worlds.alfworld.engine.gamefile import GameFile
-from rpms.worlds.alfworld.engine.layout import State, bits
+from rpms.worlds.alfworld.engine.layout import bits
 from rpms.worlds.base import Game, Outcome
 
 
@@ -32,32 +32,6 @@ class GroundTruth:
     """Content of each receptacle, in the order in which the game lists it; some objects are in several."""
     states: Mapping[str, frozenset[str]]
     """State, as a belief names it → the objects that are in it."""
-
-
-def truth_of(engine: GameEngine, state: State) -> GroundTruth:
-    """Look behind the text of a state."""
-    layout = engine.layout
-    receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
-
-    def called(names: tuple[str, ...], mask: int) -> frozenset[str]:
-        return frozenset(names[index] for index in bits(mask))
-
-    return GroundTruth(
-        location=locations[state.location],
-        here=tuple(receptacles[index] for index in layout.here[state.location]),
-        held=objects[state.held] if state.held >= 0 else None,
-        places={name: locations[at] for name, at in zip(receptacles, layout.place, strict=True) if at >= 0},
-        openable=called(receptacles, layout.openable),
-        opened=called(receptacles, layout.openable & state.opened),
-        contents={
-            name: tuple(objects[index] for index in bits(mask))
-            for name, mask in zip(receptacles, state.contents, strict=True)
-        },
-        states={
-            "on": called(objects, state.toggled),
-            **{name: called(objects, getattr(state, name)) for name in ("hot", "cool", "clean", "sliced")},
-        },
-    )
 
 
 class NativeGame:
@@ -87,7 +61,26 @@ class NativeGame:
 
     def truth(self) -> GroundTruth:
         """True facts now, told by a text or not."""
-        return truth_of(self._engine, self._state)
+        layout, state = self._engine.layout, self._state
+        receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
+
+        def called(names: tuple[str, ...], mask: int) -> frozenset[str]:
+            return frozenset(names[index] for index in bits(mask))
+
+        states = {"on": "toggled", **{name: name for name in ("hot", "cool", "clean", "sliced")}}
+        return GroundTruth(
+            location=locations[state.location],
+            here=tuple(receptacles[index] for index in layout.here[state.location]),
+            held=objects[state.held] if state.held >= 0 else None,
+            places={name: locations[at] for name, at in zip(receptacles, layout.place, strict=True) if at >= 0},
+            openable=called(receptacles, layout.openable),
+            opened=called(receptacles, layout.openable & state.opened),
+            contents={
+                name: tuple(objects[index] for index in bits(mask))
+                for name, mask in zip(receptacles, state.contents, strict=True)
+            },
+            states={name: called(objects, getattr(state, field)) for name, field in states.items()},
+        )
 
     def _outcome(self, turn: EngineTurn) -> Outcome:
         self._state = turn.state
@@ -106,28 +99,15 @@ def _compare(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     if belief.hand != truth.held:
         yield f"holding {belief.hand}, in truth {truth.held}"
     yield from _compare_places(belief, truth)
-    yield from _compare_contents(belief, truth)
-    yield from _compare_states(belief, truth)
-
-
-def _compare_contents(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     for place, inside in belief.contents.items():
         real = set(truth.contents.get(place, ()))
-        for thing in set(inside) - real:
-            yield f"{thing} is not in {place}"
-        if place in belief.seen:
-            for thing in real - set(inside):
-                yield f"{thing} is in {place}"
+        yield from (f"{thing} is not in {place}" for thing in set(inside) - real)
+        yield from (f"{thing} is in {place}" for thing in real - set(inside) if place in belief.seen)
     for thing, place in belief.last_seen.items():
         if thing not in truth.contents.get(place, ()):
             yield f"{thing} was not last seen in {place}"
-
-
-def _compare_states(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     for thing, states in belief.states.items():
-        for state in states:
-            if thing not in truth.states[state]:
-                yield f"{thing} is not {state}"
+        yield from (f"{thing} is not {state}" for state in states if thing not in truth.states[state])
 
 
 def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:

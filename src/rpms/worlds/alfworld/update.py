@@ -15,7 +15,6 @@ from rpms.worlds.alfworld.sites import NOWHERE, Sites, assumed, printed
 _Value = TypeVar("_Value")
 _TREATED = {"heat": ("hot", "cool"), "cool": ("cool", "hot"), "clean": ("clean", ""), "slice": ("sliced", "")}
 """Verb → the state it gives and the one it ends."""
-_REFUSED_KEPT = 20
 
 
 def update(belief: AlfworldBelief, action: str | None, observation: str) -> AlfworldBelief:
@@ -58,11 +57,6 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
     return mapping if mapping.get(key) == value else {**mapping, key: value}
 
 
-def _changed(belief: AlfworldBelief) -> AlfworldBelief:
-    """Forget refusals: what was refused before may work now."""
-    return belief.but(refused=frozenset()) if belief.refused else belief
-
-
 def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
     where, seen = arrived
     place, before, sites = seen.place, belief.site, belief.sites
@@ -75,11 +69,11 @@ def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelie
     site = sites.of[place]
     if before:
         sites = sites.part(before, site)
-    return _see(belief, seen, location=place, site=site, sites=sites, dialect=dialect, refused=frozenset())
+    return _see(belief, seen, location=place, site=site, sites=sites, dialect=dialect)
 
 
 def _see_here(belief: AlfworldBelief, seen: Sight) -> AlfworldBelief:
-    return _see(_stand(_changed(belief), seen.place), seen)
+    return _see(_stand(belief, seen.place), seen)
 
 
 def _see(belief: AlfworldBelief, seen: Sight, **changes: object) -> AlfworldBelief:
@@ -120,7 +114,6 @@ def _face(belief: AlfworldBelief, faced: tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def _do(belief: AlfworldBelief, done: AlfworldDeed) -> AlfworldBelief:
-    belief = _changed(belief)
     thing, place = done.object, done.place
     match done.verb:
         case "take":
@@ -152,8 +145,6 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     """Draw what can be concluded from a command that did nothing."""
     if _speaks_of_moving(belief, action):
         belief = belief.but(dialect="0.4")
-    elif len(belief.refused) < _REFUSED_KEPT:
-        belief = belief.but(refused=belief.refused | {action})
     verb, _, place = action.partition(" ")
     basin = action.removeprefix(f"clean {belief.hand} with ")
     if basin != action and belief.here(basin):

@@ -15,7 +15,8 @@ from rpms.core.goal import GoalStep
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.predicates import PREDICATES, SIGHTS
-from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles, unseen
+from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles
+from rpms.worlds.scienceworld.recipes.household import unseen
 from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.tasks import TABLE
 from rpms.worlds.scienceworld.tree import walk

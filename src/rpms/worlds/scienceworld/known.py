@@ -41,7 +41,6 @@ class ScienceKnown(Belief):
     """Things last seen in each room; all of them only in rooms that are in `looked`."""
     looked: frozenset[str] = frozenset()
     """Rooms whose listing was seen."""
-    visited: frozenset[str] = frozenset()
     temperatures: Mapping[str, float] = field(default_factory=dict)
     """Substance (by its name in any state) or thing → the last temperature measured, in °C."""
     states: Mapping[str, str] = field(default_factory=dict)

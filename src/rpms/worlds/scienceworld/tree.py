@@ -138,12 +138,6 @@ def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[tupl
     return direct + further
 
 
-def at(forest: Forest, path: Path) -> Thing:
-    """The thing at the end of a way."""
-    thing = forest[path[0]]
-    return at(thing.contents or (), path[1:]) if len(path) > 1 else thing
-
-
 def put(forest: Forest, path: Path, thing: Thing | None) -> Forest:
     """The forest with another thing, or none, in a place."""
     place = path[0]

@@ -56,7 +56,7 @@ class Sandbox:
         try:
             answer = self._context.run(_run, tool.tool, package.converted(arguments, tool.tool))
         except package.refusal as refusal:
-            return f"Error: {refusal.message}"  # type: ignore[attr-defined]
+            return f"Error: {refusal.message}"
         except (ValueError, TypeError, AttributeError) as error:  # a tool that does not check what it is given
             return f"Error: {excerpt(str(error))}"
         if opens:

@@ -11,8 +11,7 @@ from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
 from rpms.worlds.scienceworld.recipes.physics import chosen_plane, conducts, flows, melting_side, reading_side
-from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe
-from rpms.worlds.scienceworld.scene import Scene, Seen
+from rpms.worlds.scienceworld.scene import Names, Recipe, Scene, Seen
 from rpms.worlds.scienceworld.tree import alike, head_of, read_phrase
 
 
