@@ -9,8 +9,9 @@ from rpms.core.facts import kind_of
 from rpms.worlds.alfworld import observations as heard
 from rpms.worlds.alfworld.affordances import affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.observations import AlfworldDeed, Sight
+from rpms.worlds.alfworld.observations import Sight
 from rpms.worlds.alfworld.sites import NOWHERE, Sites, assumed, printed
+from rpms.worlds.base import Deed
 
 _Value = TypeVar("_Value")
 _TREATED = {"heat": ("hot", "cool"), "cool": ("cool", "hot"), "clean": ("clean", ""), "slice": ("sliced", "")}
@@ -113,7 +114,7 @@ def _face(belief: AlfworldBelief, faced: tuple[tuple[str, ...], tuple[str, ...]]
     return _resite(belief, places[0], belief.sites.complete(belief.site, places))
 
 
-def _do(belief: AlfworldBelief, done: AlfworldDeed) -> AlfworldBelief:
+def _do(belief: AlfworldBelief, done: Deed) -> AlfworldBelief:
     thing, place = done.object, done.place
     match done.verb:
         case "take":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from rpms.core.goal import Goal
@@ -182,16 +183,10 @@ def _things(belief: ScienceKnown, words: str) -> list[Thing]:
     return ([] if is_vague(head) else [match.thing for match in meant(belief, words)]) or [Thing(head)]
 
 
-def _serves(use: str) -> Callable[[ScienceKnown, str], bool | None]:
-    def ask(belief: ScienceKnown, words: str) -> bool | None:
-        if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
-            return None
-        return _agreed(serves(use, thing.name) for thing in _things(belief, words))
-
-    return ask
-
-
-_switched = _serves("switch")
+def _serves(belief: ScienceKnown, words: str, use: str) -> bool | None:
+    if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
+        return None
+    return _agreed(serves(use, thing.name) for thing in _things(belief, words))
 
 
 def _helps(belief: ScienceKnown, tool: str, words: str) -> bool | None:
@@ -266,7 +261,7 @@ def _works(scene: Scene, words: str) -> bool | None:
     if scene.is_broken(words) or not belief.broken.isdisjoint({f"{name} in {here}", f"{words.casefold()} in {here}"}):
         return False
     broken = all("broken" in thing.flags for thing in _things(belief, words))
-    return False if broken or _switched(belief, words) is False else None
+    return False if broken or _serves(belief, words, "switch") is False else None
 
 
 def _pourable(belief: ScienceKnown, words: str) -> bool | None:
@@ -349,12 +344,9 @@ PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
         1,
         lambda belief, words: _agreed(_flagged(thing, "on", "off") for thing in _things(belief, words)),
     ),
-    "lid": (1, _serves("lid")),
+    **{use: (1, partial(_serves, use=use)) for use in ("lid", "paper", "food", "flushed")},
     "helps": (2, _helps),
     "joinable": (2, _joinable),
-    "paper": (1, _serves("paper")),
-    "food": (1, _serves("food")),
-    "flushed": (1, _serves("flushed")),
     "pourable": (1, _pourable),
     "several": (1, _several),
     "wet": (1, _wet),

@@ -96,12 +96,8 @@ def is_vague(head: str) -> bool:
 
 
 def _fits(thing: Thing, phrase: Phrase) -> bool:
-    named = (
-        phrase.head in _ANY
-        or alike(thing.name, phrase.head)
-        or (phrase.head == "substance" and is_substance(thing))
-        or (phrase.head.endswith(" substance") and is_substance(thing))
-    )
+    head = phrase.head
+    named = head in _ANY or alike(thing.name, head) or (is_vague(head) and is_substance(thing))
     if phrase.containing == ("nothing",):
         return named and not thing.contents
     return named and all(any(alike(inner.name, name) for inner in thing.contents or ()) for name in phrase.containing)

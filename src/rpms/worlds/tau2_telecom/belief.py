@@ -43,10 +43,6 @@ class TelecomBelief(FactBelief):
             return [line for line in lines if _registered(self, line) is not False]
         return super().called(word)
 
-    def about(self, today: str, number: str) -> Self:
-        """The same on the day, and about the number, of a ticket."""
-        return replace(self, today=today, number=number)
-
     def of(self, name: str, field_name: str) -> Any:
         """A field of a record; None where it is unknown or empty."""
         return self.records.get(name, {}).get(field_name)
