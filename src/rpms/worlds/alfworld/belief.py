@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Facts, Truth, kind_of
 from rpms.core.goal import Goal
-from rpms.worlds.alfworld.affordances import KNIVES, affordances
+from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld.sites import NOWHERE, Sites
 from rpms.worlds.base import some
 
@@ -57,10 +57,10 @@ def _same(one: str, other: str) -> bool | None:
     if one == other:
         return True
     kinds = {kind_of(one), kind_of(other)}
-    return False if len(kinds) > 1 and kinds <= affordances().places else None
+    return False if len(kinds) > 1 and kinds <= affordances.places() else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AlfworldBelief(Belief):
     """One moment's belief. Made by `rpms.worlds.alfworld.update.update`."""
 
@@ -84,6 +84,9 @@ class AlfworldBelief(Belief):
     """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""
     inert: frozenset[str] = frozenset()
     """Basins that something was held under in vain: they clean nothing."""
+    _names: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _by_kind: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Names, found out when they are first asked for."""
 
     @property
     def holding(self) -> tuple[str, ...]:
@@ -102,14 +105,14 @@ class AlfworldBelief(Belief):
         known = self.containers.get(place)
         if known is not None:
             return not known
-        if place in self.seen or affordances().has_door(kind_of(place)) is False:
+        if place in self.seen or affordances.has_door(kind_of(place)) is False:
             return False
         return None
 
     def has_door(self, place: str) -> bool | None:
         if place in self.containers:
             return True
-        return False if place in self.seen else affordances().has_door(kind_of(place))
+        return False if place in self.seen else affordances.has_door(kind_of(place))
 
     def contains(self, place: str, thing: str) -> bool | None:
         """True if an object is in a place; None if unknown."""
@@ -145,13 +148,13 @@ class AlfworldBelief(Belief):
                 return None
             if other not in self.places:
                 # the opening names every place, so one more is not there
-                return False if kind_of(other) in affordances().places else self._beside(one, other)
+                return False if kind_of(other) in affordances.places() else self._beside(one, other)
         return self.sites.together(one, other)
 
     def _beside(self, place: str, thing: str) -> bool | None:
         """Only what cannot be carried away is sure to be where it is when someone gets there."""
         site = self.sites.of.get(place)
-        if affordances().has("pickupable", kind_of(thing)) is not False:
+        if affordances.has("pickupable", kind_of(thing)) is not False:
             return None
         if thing in self.contents.get(place, ()):
             return True
@@ -159,20 +162,20 @@ class AlfworldBelief(Belief):
             return self.contains(place, thing)
         return None if site is None else self._in_site(site, thing)
 
-    @cached_property
+    @property
     def names(self) -> Mapping[str, tuple[str, ...]]:
-        things = {thing: None for inside in self.contents.values() for thing in inside}
-        objects = tuple(things | dict.fromkeys(self.holding))
-        return {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
-
-    @cached_property
-    def _by_kind(self) -> Mapping[str, tuple[str, ...]]:
-        kinds: dict[str, tuple[str, ...]] = {}
-        for name in self.names["thing"]:
-            kinds[kind_of(name)] = (*kinds.get(kind_of(name), ()), name)
-        return kinds
+        if not self._names:
+            things = {thing: None for inside in self.contents.values() for thing in inside}
+            objects = tuple(things | dict.fromkeys(self.holding))
+            self._names.update(place=self.places, object=objects, tool=objects, thing=(*self.places, *objects))
+        return self._names
 
     def called(self, word: str) -> tuple[str, ...]:
+        if not self._by_kind:
+            kinds: dict[str, tuple[str, ...]] = {}
+            for name in self.names["thing"]:
+                kinds[kind_of(name)] = (*kinds.get(kind_of(name), ()), name)
+            self._by_kind.update(kinds)
         return self._by_kind.get(word, ())
 
     def serving(self, goal: Goal) -> AlfworldBelief:
@@ -223,9 +226,9 @@ def _at(belief: AlfworldBelief, thing: str) -> bool | None:
 
 
 def _slices(_belief: AlfworldBelief, tool: str, thing: str) -> bool | None:
-    if kind_of(tool) not in KNIVES:
-        return False if kind_of(tool) in affordances().objects else None
-    return affordances().has("sliceable", kind_of(thing))
+    if kind_of(tool) not in affordances.KNIVES:
+        return False if kind_of(tool) in affordances.objects() else None
+    return affordances.has("sliceable", kind_of(thing))
 
 
 def _placed(belief: AlfworldBelief, thing: str, place: str) -> bool:
@@ -241,22 +244,22 @@ def _placed(belief: AlfworldBelief, thing: str, place: str) -> bool:
 
 
 def _treats(verb: str) -> Callable[[AlfworldBelief, str, str], bool | None]:
-    return lambda _belief, place, thing: affordances().treats(verb, kind_of(place), kind_of(thing))
+    return lambda _belief, place, thing: affordances.treats(verb, kind_of(place), kind_of(thing))
 
 
 def _cleans(belief: AlfworldBelief, place: str, thing: str) -> bool | None:
-    known = affordances().treats("clean", kind_of(place), kind_of(thing))
+    known = affordances.treats("clean", kind_of(place), kind_of(thing))
     return False if known is None and place in belief.inert else known
 
 
 def _has(attribute: str) -> Callable[[AlfworldBelief, str], bool | None]:
-    return lambda _belief, thing: affordances().has(attribute, kind_of(thing))
+    return lambda _belief, thing: affordances.has(attribute, kind_of(thing))
 
 
 def _movable(_belief: AlfworldBelief, thing: str) -> bool | None:
     kind = kind_of(thing)
-    known = affordances().has("pickupable", kind)
-    return False if known is None and kind in affordances().places else known
+    known = affordances.has("pickupable", kind)
+    return False if known is None and kind in affordances.places() else known
 
 
 def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
@@ -274,7 +277,7 @@ AlfworldBelief.answers = {
     "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
     "movable": (1, _movable),
     "lamp": (1, _has("toggleable")),
-    "fits": (2, lambda _belief, thing, place: affordances().fits(kind_of(thing), kind_of(place))),
+    "fits": (2, lambda _belief, thing, place: affordances.fits(kind_of(thing), kind_of(place))),
     "heats": (2, _treats("heat")),
     "cools": (2, _treats("cool")),
     "cleans": (2, _cleans),

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from rpms.core.facts import kind_of
+from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld import observations as heard
-from rpms.worlds.alfworld.affordances import affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.observations import Sight
 from rpms.worlds.alfworld.sites import NOWHERE, Sites, assumed, printed
@@ -172,7 +172,7 @@ def _speaks_of_moving(belief: AlfworldBelief, action: str) -> bool:
     if belief.dialect is not None or belief.hand is None or not action.startswith(start):
         return False
     place = action.removeprefix(start)
-    fits = affordances().fits(kind_of(belief.hand), kind_of(place))
+    fits = affordances.fits(kind_of(belief.hand), kind_of(place))
     return bool(fits and belief.here(place) and belief.closed(place) is False)
 
 
