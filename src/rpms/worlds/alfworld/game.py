@@ -8,8 +8,8 @@ from itertools import combinations
 from pathlib import Path
 
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.engine.engine import EngineTurn
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
+from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.engine.layout import bits
 from rpms.worlds.base import Game, Outcome
 
@@ -37,15 +37,14 @@ class GroundTruth:
 class NativeGame:
     """One game being played. Copies (`copy.copy`) share the engine and nothing else: each may go to its own thread."""
 
-    def __init__(self, file: GameFile) -> None:
-        self.file = file
-        self._engine = file.engine
-        self._state = file.engine.start
+    def __init__(self, engine: GameEngine) -> None:
+        self._engine = engine
+        self._state = engine.start
 
     @classmethod
     def load(cls, path: str | Path) -> NativeGame:
         """Open a `game.tw-pddl`. Raises FileError where it is damaged or not ALFWorld's."""
-        return cls(GameFile.load(path))
+        return cls(load_engine(path))
 
     def reset(self) -> Outcome:
         return self._outcome(self._engine.reset())

@@ -31,6 +31,7 @@ class GameEngine:
         self.layout = layout
         self.dialect = dialect
         self.task = task
+        """The goal as the game words it, such as `put a mug in desk.`"""
         self.start = start
         self._goal = goal
         self._marks = marks
