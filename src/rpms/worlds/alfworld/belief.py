@@ -252,10 +252,6 @@ def _cleans(belief: AlfworldBelief, place: str, thing: str) -> bool | None:
     return False if known is None and place in belief.inert else known
 
 
-def _has(attribute: str) -> Callable[[AlfworldBelief, str], bool | None]:
-    return lambda _belief, thing: affordances.has(attribute, kind_of(thing))
-
-
 def _movable(_belief: AlfworldBelief, thing: str) -> bool | None:
     kind = kind_of(thing)
     known = affordances.has("pickupable", kind)
@@ -276,7 +272,7 @@ AlfworldBelief.answers = {
     "door": (1, lambda belief, place: belief.has_door(place)),
     "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
     "movable": (1, _movable),
-    "lamp": (1, _has("toggleable")),
+    "lamp": (1, lambda _belief, thing: affordances.has("toggleable", kind_of(thing))),
     "fits": (2, lambda _belief, thing, place: affordances.fits(kind_of(thing), kind_of(place))),
     "heats": (2, _treats("heat")),
     "cools": (2, _treats("cool")),

@@ -141,10 +141,6 @@ class ScienceKnown(Belief):
             return True
         return False if room in self.looked and other in self.exits and other != room else None
 
-    def way_open(self, room: str) -> bool | None:
-        """True if the door from here to a room next door is open; None if unknown."""
-        return self.exits.get(self.room or "", {}).get(room)
-
     def but(self, **changes: object) -> Self:
         """The same belief with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]

@@ -109,6 +109,11 @@ def _leads_nowhere(belief: ScienceKnown, name: str) -> bool:
     return belief.room in belief.looked and bool(doors) and set(words).isdisjoint(name.split())
 
 
+def _shut(belief: ScienceKnown, room: str) -> bool | None:
+    way = belief.exits.get(belief.room or "", {}).get(room_named(room))
+    return None if way is None else not way
+
+
 # What is in reach
 
 
@@ -337,7 +342,7 @@ PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "near": (1, _near),
     "inside": (1, lambda belief, room: None if belief.room is None else room_named(room) == belief.room),
     "adjoins": (2, lambda belief, room, other: belief.adjoin(room_named(room), room_named(other))),
-    "shut": (1, lambda belief, room: None if (way := belief.way_open(room_named(room))) is None else not way),
+    "shut": (1, _shut),
     "portable": (1, _portable),
     "open": (1, _open),
     "running": (

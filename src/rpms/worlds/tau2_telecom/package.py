@@ -111,9 +111,4 @@ def list_tasks(split: str) -> Sequence[Task]:
     known = splits()
     held_out = frozenset(known["test"])
     names = [name for name in known["full"] if name not in held_out] if split == "full-train" else known[split]
-    return [Task(name, split, _type_of(name)) for name in names]
-
-
-def _type_of(name: str) -> str:
-    match = _TYPE.match(name)
-    return match[1] if match else "other"
+    return [Task(name, split, match[1] if (match := _TYPE.match(name)) else "other") for name in names]

@@ -30,10 +30,6 @@ def _signed(centimetres: int) -> str:
     return f"_{sign}_{abs(centimetres) // 100:02d}_dot_{abs(centimetres) % 100:02d}"
 
 
-def _plain(number: int) -> str:
-    return f"_minus_{-number}" if number < 0 else str(number)
-
-
 @dataclass(frozen=True, slots=True)
 class _Stand:
     """A standing point: grid cell and the wall it faces (0 to 3)."""
@@ -47,7 +43,7 @@ class _Stand:
         return ((0, 1), (1, 0), (0, -1), (-1, 0))[self.facing]
 
     def location(self, tilt: int) -> str:
-        return "_bar_".join(["loc", *map(_plain, (self.x, self.z, self.facing, tilt))])
+        return "_bar_".join(["loc", *map(str, (self.x, self.z, self.facing, tilt))]).replace("-", "_minus_")
 
 
 @dataclass(frozen=True, slots=True)
