@@ -78,7 +78,7 @@ def bytes_a_game(paths: list[Path]) -> float:
     gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    games = [NativeGame.load(path) for path in paths]
+    games = [NativeGame(load_engine(path)) for path in paths]
     for number, game in enumerate(games):
         walk(game, 20, number)
     gc.collect()
@@ -101,7 +101,7 @@ def main() -> None:
         cpu = time.process_time()
         loads = load_ms(paths)
         load_cpu = (time.process_time() - cpu) * 1e3 / len(paths)
-        games = [NativeGame.load(path) for path in paths]
+        games = [NativeGame(load_engine(path)) for path in paths]
         cpu = time.process_time()
         seconds = sum(walk(game, args.steps, number) for number, game in enumerate(games))
         step_cpu = (time.process_time() - cpu) * 1e3 / (len(games) * args.steps)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
-from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.engine.layout import bits
 from rpms.worlds.base import Game, Outcome
 
@@ -40,11 +38,6 @@ class NativeGame:
     def __init__(self, engine: GameEngine) -> None:
         self._engine = engine
         self._state = engine.start
-
-    @classmethod
-    def load(cls, path: str | Path) -> NativeGame:
-        """Open a `game.tw-pddl`. Raises FileError where it is damaged or not ALFWorld's."""
-        return cls(load_engine(path))
 
     def reset(self) -> Outcome:
         return self._outcome(self._engine.reset())
