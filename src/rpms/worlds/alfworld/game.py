@@ -16,10 +16,8 @@ from rpms.worlds.base import Game, Outcome
 class GroundTruth:
     """True facts of a game at one moment, by name: for checking beliefs, never for playing."""
 
-    location: str
-    """The name of the agent's location, such as `loc 17`."""
     here: tuple[str, ...]
-    """The receptacles at that location: those that the agent can handle."""
+    """The receptacles at the agent's location: those that it can handle."""
     held: str | None
     places: Mapping[str, str]
     """The location of every receptacle."""
@@ -61,7 +59,6 @@ class NativeGame:
 
         states = {"on": "toggled", **{name: name for name in ("hot", "cool", "clean", "sliced")}}
         return GroundTruth(
-            location=locations[state.location],
             here=tuple(receptacles[index] for index in layout.here[state.location]),
             held=objects[state.held] if state.held >= 0 else None,
             places={name: locations[at] for name, at in zip(receptacles, layout.place, strict=True) if at >= 0},

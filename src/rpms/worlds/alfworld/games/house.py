@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, replace
+from itertools import cycle
 
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.goals import GameGoal
@@ -67,8 +68,9 @@ class FloorPlan:
         self._dice = dice
         half = _ALONG_WALL
         walls = [[(along, half), (half, along), (along, -half), (-half, along)] for along in range(-half + 1, half, 2)]
-        self._stands = dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)])
-        self._next = 0
+        stands = dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)])
+        self._stands = cycle(stands)
+        """Round the walls; a crowded house comes round again and looks at another height."""
         self._ids: set[str] = set()
         self._locations: set[str] = set()
         self.start = self._claim(_Stand(0, 0, dice.below(4)), 30)
@@ -78,12 +80,6 @@ class FloorPlan:
             tilt -= 15
         self._locations.add(location)
         return location
-
-    def _stand(self) -> _Stand:
-        """Go round the walls; a crowded house comes round again and looks at another height."""
-        stand = self._stands[self._next % len(self._stands)]
-        self._next += 1
-        return stand
 
     def _spot(self, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> FloorSpot:
         x, y, z = place
@@ -104,14 +100,14 @@ class FloorPlan:
     def receptacle(self, kind: str, neighbour: FloorSpot | None) -> FloorSpot:
         """Place a receptacle at a location of its own, or where its neighbour is reached from."""
         height = self._dice.pick(MADE["heights"].get(kind, (0,)))
-        stand = self._stand() if neighbour is None else neighbour.stand
+        stand = next(self._stands) if neighbour is None else neighbour.stand
         tilt = next((tilt for top, tilt in _TILTS if height < top), 0)
         location = self._claim(stand, tilt) if neighbour is None else neighbour.location
         return self._spot(kind, stand, location, self._at_wall(stand, height))
 
     def floor(self, kind: str) -> FloorSpot:
         """Place something in no receptacle, at a location of its own."""
-        stand = self._stand()
+        stand = next(self._stands)
         return self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
 
     def on(self, kind: str, receptacle: FloorSpot) -> FloorSpot:
