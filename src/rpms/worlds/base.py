@@ -288,7 +288,7 @@ def read_table(package: str | None, file: str) -> dict[str, Any]:
     return tomllib.loads(files(package or "").joinpath(file).read_text(encoding="utf-8"))
 
 
-class Deed(NamedTuple):
+class ToldDeed(NamedTuple):
     """Something that a world's answer says was done, by the names in it."""
 
     verb: str
@@ -296,11 +296,11 @@ class Deed(NamedTuple):
     place: str = ""
 
 
-def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> Deed | None:
+def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ToldDeed | None:
     """The first deed whose form, with the groups `object` and `place` where there are such, fits a whole text."""
     for pattern, verb in forms:
         if (match := pattern.fullmatch(text)) is not None:
-            return Deed(verb, **{name: said for name, said in match.groupdict().items() if said})
+            return ToldDeed(verb, **{name: said for name, said in match.groupdict().items() if said})
     return None
 
 

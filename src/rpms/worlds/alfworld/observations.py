@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rpms.worlds.base import Deed, read_deed, read_table
+from rpms.worlds.base import ToldDeed, read_deed, read_table
 
 WORDS = read_table(__package__, "words.toml")
 NOTHING_HAPPENS = "Nothing happens."
@@ -73,7 +73,7 @@ def arrival(text: str) -> tuple[str, Sight] | None:
     return (where, seen) if seen is not None else None
 
 
-def deed(text: str) -> Deed | None:
+def deed(text: str) -> ToldDeed | None:
     """Read what was done with an object at a place (or, for `slice`, with another object)."""
     return read_deed(_DEEDS, text) if text.startswith("You ") else None
 

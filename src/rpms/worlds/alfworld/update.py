@@ -11,7 +11,7 @@ from rpms.worlds.alfworld import observations as heard
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.observations import Sight
 from rpms.worlds.alfworld.sites import NOWHERE, Sites, assumed, printed
-from rpms.worlds.base import Deed
+from rpms.worlds.base import ToldDeed
 
 _Value = TypeVar("_Value")
 _TREATED = {"heat": ("hot", "cool"), "cool": ("cool", "hot"), "clean": ("clean", ""), "slice": ("sliced", "")}
@@ -114,7 +114,7 @@ def _face(belief: AlfworldBelief, faced: tuple[tuple[str, ...], tuple[str, ...]]
     return _resite(belief, places[0], belief.sites.complete(belief.site, places))
 
 
-def _do(belief: AlfworldBelief, done: Deed) -> AlfworldBelief:
+def _do(belief: AlfworldBelief, done: ToldDeed) -> AlfworldBelief:
     thing, place = done.object, done.place
     match done.verb:
         case "take":

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rpms.worlds.base import Deed, read_deed, read_table
+from rpms.worlds.base import ToldDeed, read_deed, read_table
 from rpms.worlds.scienceworld.affordances import THINGS
 
 _DEEPEST: Final = 12
@@ -223,7 +223,7 @@ def disconnections(observation: str) -> tuple[tuple[str, ...], str]:
     return tuple(names), observation
 
 
-def deed(observation: str) -> Deed | None:
+def deed(observation: str) -> ToldDeed | None:
     """Read what was done; None for answers that describe or refuse."""
     text = observation.strip()
     return read_deed(_DEEDS, text) if len(text) <= 2_000 else None

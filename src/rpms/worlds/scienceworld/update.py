@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from rpms.worlds.base import Deed
+from rpms.worlds.base import ToldDeed
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import SYNONYMS, is_fixed, starts_closed
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
@@ -42,7 +42,7 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
     loose, observation = heard.disconnections(observation)
     for name in loose:
-        after = _disconnect(after, Deed("disconnect", name), command)
+        after = _disconnect(after, ToldDeed("disconnect", name), command)
     done = heard.deed(observation)
     if done is not None:
         take_over, after = _DEEDS.get(done.verb), after.but(failed=frozenset())
@@ -246,7 +246,7 @@ def _unseen(belief: ScienceBelief, thing: Thing) -> ScienceBelief:
 # What is done
 
 
-def _go(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
+def _go(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
     room = done.object
     if belief.room is not None and room in belief.exits.get(belief.room, {}):
         belief = _with_doors(belief, belief.room, {room: True})
@@ -261,7 +261,7 @@ def _with_doors(belief: ScienceBelief, room: str, doors: Mapping[str, bool | Non
     return belief.but(exits=exits)
 
 
-def _move(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _move(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     belief = belief.but(handled=belief.handled | {done.object})
     belief, thing = _take(belief, command, done.object, carried_first=done.place != "inventory")
     if done.place == "inventory":
@@ -274,7 +274,7 @@ def _move(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     return _unseen(belief, thing if done.place == belief.room else Thing(done.place, (thing,)))
 
 
-def _pour(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     if done.object == "inventory":
         poured: Forest = belief.inventory
         belief = belief.but(inventory=())
@@ -292,7 +292,7 @@ def _pour(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     return _filled(_doubted(belief, target), target, poured)
 
 
-def _dunk(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _dunk(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     """The dunked container takes the liquids along."""
     target, source = _find_spot(belief, command.one, done.object), _find_spot(belief, command.two, done.place)
     if target is None or source is None:
@@ -302,7 +302,7 @@ def _dunk(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     return _filled(belief, target, liquids)
 
 
-def _mix(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _mix(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     made, wanted = heard.plain_name(done.object.casefold()), belief.goal.state
     if sorted(made.split()) == sorted(wanted.replace("-", " ").split()):
         made = wanted  # by its usual name: the simulator says `blue green paint` of `green-blue paint` once
@@ -312,13 +312,13 @@ def _mix(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     return belief if spot is None else _with(belief, spot, contents=(Thing(made),))
 
 
-def _focus(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _focus(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     known = _find_spot(belief, command.one, done.object) is not None
     belief = belief if known else _placed(belief, Thing(done.object), command)
     return belief.but(focused=(*belief.focused, done.object))
 
 
-def _door(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _door(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     """A door is named by where it leads; where the command does not say, one of several doors has changed."""
     room, doors = belief.room, belief.exits.get(belief.room or "", {})
     if room is None:
@@ -337,7 +337,7 @@ _FLAGS: Final = {
 """The state that a switch or a lid is in now, and the one it is no longer in."""
 
 
-def _switch(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _switch(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     flag, opposite = _FLAGS[done.place]
     if (flag == "on" and is_fixed(done.object)) or (flag == "open" and starts_closed(done.object)):
         belief = belief.but(handled=belief.handled | {done.object})
@@ -347,7 +347,7 @@ def _switch(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     return _with(belief, spot, flags=(spot.thing.flags - {opposite}) | {flag})
 
 
-def _measure(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _measure(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     spot = _find_spot(belief, command.two)
     name = command.two.head if spot is None else spot.thing.name
     try:
@@ -361,12 +361,12 @@ def _measure(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief
     return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
 
 
-def _disconnect(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
+def _disconnect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
     kept = {pair for pair in belief.connections if not any(end.endswith(f" on {done.object}") for end in pair)}
     return belief.but(connections=frozenset(kept))
 
 
-_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, Deed, Named], ScienceBelief]]] = {
+_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ToldDeed, Named], ScienceBelief]]] = {
     "go": _go,
     "move": _move,
     "pour": _pour,
