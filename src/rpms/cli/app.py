@@ -99,12 +99,17 @@ def make_app(word: str | None = None) -> typer.Typer:
             summary = "" if word in COMMANDS else known.summary
             app.command(name, help=summary, rich_help_panel=known.panel)(_not_loaded)
             continue
+        from rpms.cli.knobs import declare  # noqa: PLC0415  a mistyped command does not wait for it
+
         found = getattr(import_module(f"rpms.{known.module}"), known.name)
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name, rich_help_panel=known.panel)
+            for each in found.registered_commands:
+                declare(each.callback, f"{name} {each.name}")
         else:
-            declared = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
-            app.command(name, rich_help_panel=known.panel)(declared)
+            command = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
+            declare(command, name)
+            app.command(name, rich_help_panel=known.panel)(command)
     if of_world or word not in COMMANDS:
         problems += add_others(app, () if of_world else (_OWN_WORLD,))
     join_lines(app)
