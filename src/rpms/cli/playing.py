@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rpms.cli.knobs import declare, group, knob_parameters, sign
+from rpms.cli.knobs import grouped, knob_parameters, sign, told
 from rpms.core.errors import InputError
 from rpms.play.knobs import KNOBS
 
@@ -142,9 +142,7 @@ def command_of(name: str, options: type) -> Callable[..., None]:
 
     command.__doc__ = options.__doc__
     plain = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shared.values())]
-    sign(command, [*plain, *knob_parameters(knobs)])
-    declare(command, name)
-    group(command)
+    sign(command, grouped([*told(plain, name), *knob_parameters(knobs)]))
     return command
 
 

@@ -123,8 +123,11 @@ def score_table(comparison: Comparison) -> Table:
         "Score (negatives as 0)": Column(lambda results: results.floored, best=max),
         "Score (raw)": Column(lambda results: results.score, best=max),
     }
+    editions = [results.protocol.get("edition") for results in comparison]
+    names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
+    simplified = f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
     caption = (
-        f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted "
+        f"Average score over {len(comparison.tasks)} episodes, {simplified}: with negative scores counted "
         "as 0, as the papers on this world do, and raw, as the simulator gives them."
     )
     return _two_by_two("scores", caption, comparison, columns)
@@ -153,13 +156,6 @@ def _lettered(results: Results) -> str:
 
 def _switch(name: str, results: Results) -> str | None:
     return {True: "ON", False: "OFF", None: None}[results.switches.get(name)]
-
-
-def _simplified(comparison: Comparison) -> str:
-    """Under which simplifications the games were played, as all protocols of a comparison say alike."""
-    editions = [results.protocol.get("edition") for results in comparison]
-    names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
-    return f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
 
 
 def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:

@@ -37,7 +37,9 @@ class FolderOfAnswers:
         self._folder = folder
         self._lock = threading.Lock()
         self._damaged: set[Path] = set()
-        self._remove_leftovers()
+        for each in {part.parent for part in folder.glob("[0-9a-f][0-9a-f]/.*.part")}:
+            with suppress(OSError):  # a folder that this process may not write in
+                remove_leftovers(each, "")
 
     @property
     def place(self) -> str:
@@ -119,11 +121,6 @@ class FolderOfAnswers:
             if kept is None:
                 beside.replace(path)
             return kept
-
-    def _remove_leftovers(self) -> None:
-        for folder in {part.parent for part in self._folder.glob("[0-9a-f][0-9a-f]/.*.part")}:
-            with suppress(OSError):  # a folder that this process may not write in
-                remove_leftovers(folder, "")
 
 
 def _whole_entry(data: bytes) -> dict[str, Any] | None:
