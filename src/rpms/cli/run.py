@@ -187,8 +187,8 @@ def spending_lines(spent: Spending) -> list[str]:
     asked = f"{usage.prompt_tokens:,} prompt ({usage.cached_tokens:,} cached)"
     lines = [f"tokens: {asked}, {usage.completion_tokens:,} completion; {usage.seconds:,.1f} s of model time"]
     if spent.cost is not None:
-        each = spent.cost_per_win
-        lines.append(f"cost: ${spent.cost:,.4f}" + (f", ${each:,.4f} a task solved" if each is not None else ""))
+        each = f", ${spent.cost / spent.won:,.4f} a task solved" if spent.won else ""
+        lines.append(f"cost: ${spent.cost:,.4f}{each}")
     return lines
 
 

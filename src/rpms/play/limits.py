@@ -146,10 +146,6 @@ class Spending:
     cost: float | None
     """US dollars paid: answers from a record are free. None where something was paid for and no price is known."""
 
-    @property
-    def cost_per_win(self) -> float | None:
-        return self.cost / self.won if self.cost is not None and self.won else None
-
 
 def spending(folder: RunFolder) -> Spending:
     """Add up a run, at the price that is kept with it."""

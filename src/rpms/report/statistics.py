@@ -38,10 +38,6 @@ class Interval:
     def times(self, scale: float) -> Interval:
         return Interval(scale * self.estimate, scale * self.low, scale * self.high, self.method)
 
-    @property
-    def excludes_zero(self) -> bool:
-        return self.low > 0 or self.high < 0
-
 
 def success_rate(successes: int, trials: int) -> Interval:
     """A success rate with its Wilson interval."""

@@ -165,7 +165,7 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     text = f"Interaction{of}, D − (B + C − A): {points(found.estimate, scale)} {unit}"
     if found.low == found.high:
         return f"{text}, the same in every task."
-    sure = "" if found.excludes_zero else "; the interval holds 0, so it may be none"
+    sure = "" if found.low > 0 or found.high < 0 else "; the interval holds 0, so it may be none"
     if not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
         sure += "; the additive expectation is above 100%, which nothing can reach"
     return f"{text}, 95% interval {range_of(found, scale)} ({found.method}, paired by task){sure}."

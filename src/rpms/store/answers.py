@@ -63,12 +63,17 @@ class FolderOfAnswers:
         try:
             with written_beside(path, data) as beside:
                 kept = self._place(beside, path)
-            _flush_folder(path.parent)
         except OSError as error:
             raise InputError(
                 f"{self._folder}: the answer cannot be recorded: {error.strerror}; what was recorded before is whole. "
                 "Make room and run the same command again to resume"
             ) from error
+        with suppress(OSError):  # the new name itself survives a power cut, where the system can
+            handle = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
         with self._lock:
             self._damaged.discard(path)
         return dict(entry) if kept is None else kept
@@ -136,13 +141,3 @@ def _whole_entry(data: bytes) -> dict[str, Any] | None:
 
 def _hash(body: str) -> str:
     return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the new name itself survive a power cut, where the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
