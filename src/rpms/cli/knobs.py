@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -36,6 +37,23 @@ _METAVARS: Mapping[Any, str] = {
     bool: "",  # a flag has no value
 }
 """Names of values where an option gives none: simpler than the names of types."""
+
+
+@dataclass(frozen=True)
+class ResourceOptions:
+    """Options that `run`, `learn` and `study run` share, given to each as one value."""
+
+    data: Path | None = None
+    base_url: str | None = None
+    workers: int | None = None
+    processes: int | None = None
+    ray: bool = False
+    record: Path | None = None
+    price: str | None = None
+    timeout: float | None = None
+    max_cost: float | None = None
+    max_requests: int | None = None
+    max_time: str | None = None
 
 
 def declare(function: Any, command: str) -> None:
