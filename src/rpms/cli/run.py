@@ -19,6 +19,7 @@ from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
+from rpms.models.windows import context_window
 from rpms.play.epochs import Agreement, Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.limits import Spending, spending
@@ -48,7 +49,8 @@ def main(given: RunOptions) -> None:
         raise InputError(f"--part {error}") from None
     base = options.make_setting(found, resources.data, given.engine, given.option)
     tasks, setting = settings.tasks(found, base, dealt.of_list)
-    opened, window = resources.model(model, world, settings), resources.window(model, settings)
+    opened = resources.model(model, world, settings)
+    window = context_window(model, settings.context, resources.base_url)
     plan = settings.plan(
         found,
         model,

@@ -24,7 +24,7 @@ from typing import Unpack
 from rpms.core.condition import FULL, RULES_ONLY, Condition
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
-from rpms.core.memory import Entry, Kind, Origin, merge
+from rpms.core.memory import Entry, Kind, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.foreign.files import read_bytes
@@ -245,13 +245,10 @@ def _experience(
             continue
         before.add(text)
         if text.count("\n") > 1:  # more than the header
-            fresh.append([_of_round(entry, number) for entry in parse_memory(file, text, world.name).entries])
+            entries = parse_memory(file, text, world.name).entries
+            named = ({one._replace(episode=f"round{number}/{one.episode}") for one in each.origins} for each in entries)
+            fresh.append([replace(each, origins=frozenset(own)) for each, own in zip(entries, named, strict=True)])
     return fresh, repeated
-
-
-def _of_round(entry: Entry, number: int) -> Entry:
-    origins = frozenset(Origin(f"round{number}/{one.episode}", one.step, one.failed) for one in entry.origins)
-    return replace(entry, origins=origins)
 
 
 def learned(results: Sequence[Round]) -> Iterator[str]:

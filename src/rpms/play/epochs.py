@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count, takewhile
 from math import comb
 from pathlib import Path
 from typing import TypeVar, Unpack
@@ -34,10 +35,8 @@ Outcome = TypeVar("Outcome")
 
 def epoch_folders(run: Path) -> tuple[Path, ...]:
     """The folders of a run's epochs, itself first; later ones as far as they are there without a gap."""
-    found = [run]
-    while is_there(run / EPOCHS / str(len(found) + 1) / PROTOCOL):
-        found.append(run / EPOCHS / str(len(found) + 1))
-    return tuple(found)
+    later = (run / EPOCHS / str(number) for number in count(2))
+    return (run, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
 
 
 def epoch_plan(plan: RunPlan, number: int) -> RunPlan:
@@ -174,9 +173,10 @@ def trial_folder(out: Path, number: int) -> Path:
     return out / f"trial-{number}" if number else out
 
 
-def best_folder(out: Path, trials: int) -> Path:
-    """Folder of the best of so many trials."""
-    return out / f"best-of-{trials}"
+def trial_folders(out: Path) -> tuple[Path, ...]:
+    """A run, and its later trials where it has any."""
+    later = (trial_folder(out, number) for number in count(1))
+    return (out, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
 
 
 def run_trials(
@@ -197,22 +197,16 @@ def run_trials(
                 break
         folder = trial_folder(out, number)
         listening = listener(number) if listener is not None else None
-        _refuse_stale(folder, trial)
+        begun = trial.trial and is_there(folder / PROTOCOL) and any((folder / EPISODES).glob("*.json.gz"))
+        if begun and RunFolder(folder).protocol.differences(trial.protocol()):
+            why = "its attempts followed from others, which were played again since"
+            raise InputError(f"{folder}: {why}; remove it to play them too")
         summaries.append(run(trial, folder, workers, listening, **how))
         folders.append(folder)
     if not plan.method.question:
         return Trials(tuple(folders), tuple(summaries), out, summaries[0])
-    chosen = best_folder(out, plan.method.trials)
+    chosen = out / f"best-of-{plan.method.trials}"
     return Trials(tuple(folders), tuple(summaries), chosen, _write_best(plan, folders, chosen))
-
-
-def _refuse_stale(folder: Path, trial: RunPlan) -> None:
-    """Refuse a later trial whose attempts followed from others than those that are there now."""
-    begun = is_there(folder / PROTOCOL) and any((folder / EPISODES).glob("*.json.gz"))
-    if trial.trial and begun and RunFolder(folder).protocol.differences(trial.protocol()):
-        raise InputError(
-            f"{folder}: its attempts followed from others, which were played again since; remove it to play them too"
-        )
 
 
 def next_trial(plan: RunPlan, folders: Sequence[Path]) -> RunPlan:

@@ -153,7 +153,9 @@ def action_table(comparison: Comparison) -> Table:
     seconds = where_known(comparison, {"Seconds": Column(lambda results: results.seconds_a_step, _digits)})
     costs = where_known(comparison, {"Cost ($)": Column(lambda results: results.cost, _digits)})
     if costs:
-        costs["$ a solved task"] = Column(_cost_a_win, _digits)
+        costs["$ a solved task"] = Column(
+            lambda each: each.cost / each.won if each.cost is not None and each.won else None, _digits
+        )
     caption = (
         f"Infeasible actions, state drift (each per 100 steps) and tokens{' and seconds' if seconds else ''} a step"
     )
@@ -191,10 +193,6 @@ def a_step(name: str, results: Results) -> float | None:
 def _digits(value: float) -> str:
     """Three digits, of small numbers as well."""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _cost_a_win(results: Results) -> float | None:
-    return results.cost / results.won if results.cost is not None and results.won else None
 
 
 def significance_table(comparison: Comparison) -> Table:

@@ -66,7 +66,9 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
     }
     columns: Columns = {
         "Model": lambda results: results.model,
-        "Agent": _agent,
+        "Agent": lambda results: (
+            excerpt(agent.get("name", "")) if isinstance(agent := results.protocol.get("agent"), Mapping) else REACT
+        ),
         "Condition": method,
         "Rank": lambda results: str(1 + sum(other.rate > results.rate for other in ranked)),
         "Succ. (%)": SUCCESS,
@@ -83,8 +85,3 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
         omissions(comparison),
         words=3,
     )
-
-
-def _agent(results: Results) -> str:
-    agent = results.protocol.get("agent")
-    return excerpt(agent.get("name", "")) if isinstance(agent, Mapping) else REACT

@@ -235,7 +235,8 @@ class Comparison:
     def soft_pairs(self) -> tuple[tuple[Results, Results], ...]:
         """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against the other three cells."""
         for alike in comparable(self):
-            soft = next((each for each in alike if _is_soft(each)), None)
+            full = (one for one in alike if all(map(one.switches.get, ("rules", "memory", "state_filter"))))
+            soft = next((each for each in full if each.switches.get("arbitration") == Arbitration.SOFT), None)
             cells = {name: next((each for each in alike if _is_cell(each, name)), None) for name in ABLATION.values()}
             base, rules, memory = (cells[name] for name in ("baseline", "rules-only", "memory-only"))
             if soft is not None:
@@ -280,12 +281,6 @@ def comparable(comparison: Comparison) -> Iterator[list[Results]]:
         key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())
-
-
-def _is_soft(results: Results) -> bool:
-    """True for the full system with soft-only arbitration."""
-    on = all(results.switches.get(name) for name in ("rules", "memory", "state_filter"))
-    return on and results.switches.get("arbitration") == Arbitration.SOFT
 
 
 def _memory(results: Results) -> object:

@@ -61,7 +61,6 @@ class McNemar:
     """The two-sided exact p-value: the one to report."""
     corrected: float
     """The p-value of χ² with continuity correction: what the paper prints under the name of the exact one."""
-    chi2: float
 
     @property
     def discordant(self) -> int:
@@ -72,10 +71,10 @@ def mcnemar(gained: int, lost: int) -> McNemar:
     """Test whether wins and losses that only one condition has are equally likely to be either's."""
     pairs = gained + lost
     if not pairs:
-        return McNemar(0, 0, 1.0, 1.0, 0.0)
+        return McNemar(0, 0, 1.0, 1.0)
     at_most = sum(math.comb(pairs, rarer) for rarer in range(min(gained, lost) + 1))  # of 2 ** pairs ways
     chi2 = max(0, abs(gained - lost) - 1) ** 2 / pairs
-    return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)), chi2)
+    return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)))
 
 
 def mcnemar_of(first: Sequence[bool], second: Sequence[bool]) -> McNemar:

@@ -38,7 +38,6 @@ from rpms.report.outcomes import (
     RULES_SERIES,
     Cells,
     Comparison,
-    LearningRound,
     Results,
     condition_label,
     rounds,
@@ -65,7 +64,7 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
             "Method": method,
             "Succ. (%)": SUCCESS,
             "95% interval": interval,
-            "Δ": partial(_gain, rows[0]),
+            "Δ": lambda each, base=rows[0]: None if each is base else points(each.rate - base.rate),
             **_controls(comparisons),
         }
         parts.append(lines_of(rows, columns))
@@ -74,10 +73,6 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     caption = f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition."
     notes = tuple(note for comparison in comparisons for note in omissions(comparison))
     return Table("main", caption, tuple(columns), groups(*parts), notes, words=2)
-
-
-def _gain(base: Results, results: Results) -> str | None:
-    return None if results is base else points(results.rate - base.rate)
 
 
 def _controls(comparisons: Iterable[Comparison]) -> dict[str, Column]:
@@ -113,7 +108,12 @@ def _rate(kind: str, results: Results) -> float | None:
 def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
     rates = Column(lambda results: results.rate, lambda rate: f"{percent(rate)}%", max)
-    columns: Columns = {"Succ.": won, "Rate": rates, "95% interval": interval, **_controls([comparison])}
+    columns: Columns = {
+        "Succ.": won,
+        "Rate": rates,
+        "95% interval": interval,
+        **_controls([comparison]),
+    }
     return _two_by_two("ablation", f"2×2 ablation on {len(comparison.tasks)} tasks.", comparison, columns)
 
 
@@ -189,17 +189,13 @@ def arbitration_table(comparison: Comparison) -> Table:
 
 def learning_table(comparison: Comparison) -> Table:
     """Success by round of learning: the paper's Table 8."""
-    columns: Columns = {
-        "Round": lambda point: point.name,
-        "Entries": lambda point: str(point.entries),
-        **{f"{name} (%)": partial(_in_round, name) for name in (MEMORY_SERIES, RULES_SERIES)},
-    }
+    columns: dict[str, Any] = {"Round": lambda point: point.name, "Entries": lambda point: str(point.entries)}
+    for series in (MEMORY_SERIES, RULES_SERIES):
+        columns[f"{series} (%)"] = lambda point, name=series: (
+            percent(point.results[name].rate) if name in point.results else None
+        )
     caption = "Learning curve: success by size of memory."
     return by_condition("learning", caption, comparison, columns, rounds(comparison))
-
-
-def _in_round(series: str, point: LearningRound) -> str | None:
-    return percent(point.results[series].rate) if series in point.results else None
 
 
 def methods_table(world: str) -> Table:

@@ -56,7 +56,16 @@ def locked(folder: Path) -> Iterator[None]:
     with writing(folder):
         handle = open_regular(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        _take_folder(handle, folder)
+        try:
+            taken = _lock(handle)
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be locked: {error.strerror or error}") from None
+        holder = _read(handle)
+        if taken is False:
+            raise InputError(_taken(folder, holder))
+        elsewhere = holder.get("host") != socket.gethostname()
+        if taken is None and holder and (elsewhere or (holder.get("pid") != os.getpid() and is_held(holder))):
+            raise InputError(f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}")
         _write(handle, {"pid": os.getpid(), "host": socket.gethostname()})
         try:
             yield
@@ -93,24 +102,6 @@ def _lock(handle: int, *, wait: bool = False) -> bool | None:
         if error.errno in _NO_LOCKS:
             return None
         raise
-
-
-def _take_folder(handle: int, folder: Path) -> None:
-    try:
-        taken = _lock(handle)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be locked: {error.strerror or error}") from None
-    if taken is False:
-        raise InputError(_taken(folder, _read(handle)))
-    if taken is None:
-        _take_by_name(handle, folder)
-
-
-def _take_by_name(handle: int, folder: Path) -> None:
-    holder = _read(handle)
-    elsewhere = holder.get("host") != socket.gethostname()
-    if holder and (elsewhere or (holder.get("pid") != os.getpid() and is_held(holder))):
-        raise InputError(f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}")
 
 
 def is_held(holder: Any) -> bool:

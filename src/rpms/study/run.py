@@ -112,12 +112,8 @@ class StudyLayout:
         digest = plan.protocol().hash[:_HASH]
         runs = self.pool / "runs"
         found = sorted(runs.glob(f"*-{digest}")) if runs.is_dir() else []
-        return found[0] if found else runs / f"{slug(plan.model_name)}-{played(plan)}-{digest}"
-
-
-def played(plan: RunPlan) -> str:
-    """Condition and method of a plan, as a part of a folder's name."""
-    return label(plan.condition) if plan.method.name == REACT else f"{label(plan.condition)}-{plan.method.name}"
+        method = "" if plan.method.name == REACT else f"-{plan.method.name}"
+        return found[0] if found else runs / f"{slug(plan.model_name)}-{label(plan.condition)}{method}-{digest}"
 
 
 def slug(text: str) -> str:
