@@ -136,7 +136,7 @@ def diff(before: options.MemoryFile, after: options.MemoryFile) -> None:
         evidence = f" evidence {len(old.origins)} → {len(new.origins)}"
         console.print(Text.assemble(("~ ", "yellow"), _line(new), (evidence, "dim")))
     say(f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed")
-    if found:
+    if any(found):
         raise typer.Exit(1)
 
 

@@ -27,14 +27,8 @@ def text_of(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-class _Missing:
-    """Stands for what is not there."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING: Final = _Missing()
+MISSING: Final = object()
+"""Stands for what is not there."""
 
 Compare = Callable[[Any, Any], bool | None]
 
@@ -131,13 +125,8 @@ def _one_of(value: object, others: object) -> bool | None:
     """True if one of a list is the value; None if one may be."""
     if not isinstance(others, list):
         return None
-    held = False
-    for other in others:
-        same = _is(value, other)
-        if same:
-            return True
-        held = held or same is None
-    return None if held else False
+    held = {_is(value, other) for other in others}
+    return True if True in held else None if None in held else False
 
 
 def _has(value: object, wanted: object) -> bool | None:

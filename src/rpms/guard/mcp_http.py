@@ -149,7 +149,7 @@ class Gateway:
         ruling: Ruling = await asyncio.to_thread(guard.check, call, can_modify=True, can_ask=can_ask, approved=approved)
         if not isinstance(ruling, Ask):
             return ruling
-        asking = mcp.question(f"{ruling.text}\nThe call: {excerpt(call.text)}\nShall it be made?")
+        asking = mcp.question(call, ruling)
         if context.protocol_version >= _MODERN:
             token = f"{_MINE}-{uuid4().hex}"
             self._asked[token] = call.key

@@ -113,12 +113,8 @@ def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
 def schema(shapes: tuple[Shape, ...]) -> Fields:
     """An answer as a JSON object, the thought first. For choices only: some servers take an enum but no pattern."""
     choices = [choice for (choice,) in shapes]
-    return {
-        "type": "object",
-        "properties": {"thought": {"type": "string"}, "action": {"type": "string", "enum": choices}},
-        "required": ["thought", "action"],
-        "additionalProperties": False,
-    }
+    fields = {"thought": {"type": "string"}, "action": {"type": "string", "enum": choices}}
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 def held(text: str, shapes: tuple[Shape, ...]) -> bool:

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -66,11 +67,6 @@ class RunSummary:
     @property
     def won(self) -> int:
         return sum(row.won for row in self.rows)
-
-    @property
-    def success(self) -> float:
-        """Of the finished episodes; those in which a model or world broke down count as not won."""
-        return self.won / self.done if self.rows else 0.0
 
     @property
     def endings(self) -> Counter[str]:
@@ -167,6 +163,10 @@ class RunFolder:
         """One episode in full."""
         return _of_task(self.file(task), task, read_episode(self.file(task)))
 
+    def episodes(self) -> Iterator[EpisodeRecord]:
+        """The finished episodes of the protocol's tasks, in full."""
+        yield from (self.episode(task) for task in self.protocol.tasks if is_there(self.file(task)))
+
     def summary(self) -> RunSummary:
         """The run so far, from its episode files alone."""
         return RunSummary(len(self.protocol.tasks), tuple(self.rows()))
@@ -222,23 +222,18 @@ class OpenRun:
         file = self.run.file(row.task)
         for folder, content in beside:
             write_whole(self.run.folder / folder / file_name(row.task), sealed(content))
-        self._time(timing)
+        value = asdict(timing) | {
+            "seconds": round(timing.seconds, 6),
+            "model_seconds": [round(seconds, 6) for seconds in timing.model_seconds],
+        }
+        with writing(self.run.folder / TIMINGS, "all episodes so far are whole"):
+            # the line before may be one that a crash cut off
+            os.write(self._timings, f"\n{json.dumps(value)}".encode())
         write_whole(file, data)
 
     def write_price(self, price: Price) -> None:
         """Keep the price, as `RunFolder.price` gives it back; the latest one given holds for the whole run."""
         write_whole(self.run.folder / PRICE, json.dumps(asdict(price)) + "\n")
-
-    def _time(self, timing: Timing) -> None:
-        value = {
-            "task": timing.task,
-            "seconds": round(timing.seconds, 6),
-            "model_seconds": [round(seconds, 6) for seconds in timing.model_seconds],
-            "requests": list(timing.requests),
-        }
-        with writing(self.run.folder / TIMINGS, "all episodes so far are whole"):
-            # the line before may be one that a crash cut off
-            os.write(self._timings, f"\n{json.dumps(value)}".encode())
 
 
 @contextmanager
@@ -260,7 +255,8 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
             raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
         else:
             write_whole(file, protocol.text())
-        _remove_leftovers(folder)
+        for leftover in chain.from_iterable(map(folder.glob, (".*.part", "*/.*.part"))):  # of a process that was killed
+            leftover.unlink(missing_ok=True)
         run = RunFolder(folder)
         found = dict(run.readings())
         with writing(folder / TIMINGS):
@@ -288,10 +284,3 @@ def _make_folder(folder: Path) -> None:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "no folder has such a name"
         raise InputError(f"{folder}: cannot be made: {why}") from None
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove what a killed process left half written. The lock is held: nobody else is writing."""
-    for pattern in (".*.part", "*/.*.part"):
-        for leftover in folder.glob(pattern):
-            leftover.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
@@ -286,6 +286,28 @@ def read_wording(package: str | None, **own: Any) -> Wording:
 def read_table(package: str | None, file: str) -> dict[str, Any]:
     """A world's data: a TOML file in its package."""
     return tomllib.loads(files(package or "").joinpath(file).read_text(encoding="utf-8"))
+
+
+class ToldDeed(NamedTuple):
+    """Something that a world's answer says was done, by the names in it."""
+
+    verb: str
+    object: str = ""
+    place: str = ""
+
+
+def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ToldDeed | None:
+    """The first deed whose form, with the groups `object` and `place` where there are such, fits a whole text."""
+    for pattern, verb in forms:
+        if (match := pattern.fullmatch(text)) is not None:
+            return ToldDeed(verb, **{name: said for name, said in match.groupdict().items() if said})
+    return None
+
+
+def some(items: Sequence[str], most: int) -> str:
+    """The first of some names as a list, with the number of those left out."""
+    more = f", +{len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
 
 
 def lacking(world: object) -> str:

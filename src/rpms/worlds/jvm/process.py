@@ -254,19 +254,13 @@ class Jvm:
     def _read(self) -> None:
         """Pass on the port and the token, then empty the pipe for good: a full one would stop the simulator."""
         assert self._process.stdout is not None
-        port: int | None = None
-        greeted = False
-        for raw in self._process.stdout:
-            line = raw.decode("utf-8", "replace").strip()
-            if greeted:
-                self._last_words.append(line)
-            elif port is not None:
-                self._greeting.put((port, line))
-                greeted = True
-            elif line.isdecimal():
-                port = int(line)
-            else:
-                self._last_words.append(line)
+        lines = (raw.decode("utf-8", "replace").strip() for raw in self._process.stdout)
+        for line in lines:
+            if line.isdecimal():
+                self._greeting.put(next(((int(line), token) for token in lines), None))
+                break
+            self._last_words.append(line)
+        self._last_words.extend(lines)
         self._greeting.put(None)
 
     @property

@@ -21,7 +21,7 @@ from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import repair
 from rpms.worlds.scienceworld.goals import parse_goal
 from rpms.worlds.scienceworld.known import INSTRUMENTS, ScienceKnown
-from rpms.worlds.scienceworld.observations import Thing, refused, substance_of
+from rpms.worlds.scienceworld.observations import refused, substance_of
 from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
 from rpms.worlds.scienceworld.tree import alike
@@ -172,7 +172,8 @@ def disagreements(belief: ScienceKnown, look: str, inventory: str) -> tuple[str,
         found.append(f"the room is {sight.room}, not {belief.room}")
     left = [thing for thing in carried or () if not thing.restless]
     for thing in belief.inventory:
-        match = next((other for other in left if _same(thing, other)), None)
+        # by a name of one thing, whatever state or age it has come to since
+        match = next((other for other in left if alike(substance_of(thing.name), substance_of(other.name))), None)
         if match is None:
             found.append(f"{thing.name} is not carried")
         else:
@@ -180,11 +181,6 @@ def disagreements(belief: ScienceKnown, look: str, inventory: str) -> tuple[str,
     if belief.inventory_known:
         found.extend(f"{thing.name} is carried" for thing in left)
     return tuple(found)
-
-
-def _same(one: Thing, other: Thing) -> bool:
-    """True if two names are of one thing, whatever state or age it has come to since."""
-    return alike(substance_of(one.name), substance_of(other.name))
 
 
 world: World = ScienceWorld()
