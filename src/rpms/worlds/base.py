@@ -164,6 +164,12 @@ class World(ABC):
     options: tuple[str, ...] = ()
     """The names of its own options."""
     retrieval: Retrieval = Retrieval()
+    manual_names: tuple[str, ...] = ("manual.yaml",)
+    """The files of its manual's tiers 2 and 3, beside the module that it is written in."""
+    paper_names: tuple[str, ...] = ()
+    """Those of a manual at the paper's scale, where it has one beside its complete one."""
+    procedure_names: tuple[str, ...] = ()
+    """Those with knowledge of the planner, and of no prompt, beyond the paper's manual: how tasks are solved."""
 
     @abstractmethod
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
@@ -213,7 +219,7 @@ class World(ABC):
 
     def manual(self) -> tuple[tuple[str, str], ...]:
         """The YAML texts of tier 2 and 3, each with a name for messages. Tier 1 is every world's."""
-        return self.manual_files("manual.yaml")
+        return self.manual_files(*self.manual_names)
 
     def manual_files(self, *names: str) -> tuple[tuple[str, str], ...]:
         """Read files that lie beside the module that the world, or the one it extends, is written in."""
@@ -243,12 +249,12 @@ class World(ABC):
         return self.command(action, belief)
 
     def paper_manual(self) -> tuple[tuple[str, str], ...]:
-        """A manual at the paper's scale, where a world has one beside its complete one."""
-        return self.manual()
+        """The same of the manual at the paper's scale; of the complete one, if there is no other."""
+        return self.manual_files(*self.paper_names) if self.paper_names else self.manual()
 
     def procedures(self) -> tuple[tuple[str, str], ...]:
-        """Knowledge of the planner, and of no prompt, beyond `paper_manual`: how tasks are solved."""
-        return ()
+        """The same of what the planner alone knows beyond `paper_manual`."""
+        return self.manual_files(*self.procedure_names) if self.procedure_names else ()
 
     def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
         """One variation of a task, of whatever split; None in a world whose tasks have none."""

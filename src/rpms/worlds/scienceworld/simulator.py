@@ -21,10 +21,8 @@ def _faster(jar: Path, folder: Path) -> tuple[str, ...]:
 
 PROGRAM: Final = Program(
     label="ScienceWorld",
-    package="scienceworld",
-    jar="scienceworld.jar",
-    interface="scienceworld.runtime.pythonapi.PythonInterface",
     extra="scienceworld",
+    interface="scienceworld.runtime.pythonapi.PythonInterface",
     options=(
         # Sets are ordered by identity hashes, which differ from run to run; where all are equal they keep the order of
         # insertion, and menus, lists and random draws are the same every time. Sets of the simulator's objects, which

@@ -115,6 +115,10 @@ class ScienceWorld(World):
     """The signature's object is the task, its state the substance or thing; its destination, a box of some colour,
     says nothing of how alike two tasks are."""
     wording: Wording = WORDING
+    manual_names = ("environment.yaml", "domain.yaml", "procedures.yaml", "answers.yaml")
+    paper_names = ("environment.yaml", "domain_paper.yaml")
+    """Its families, and no more of them than Appendices D and E tell."""
+    procedure_names = ("procedures.yaml",)
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         options = self.chosen(setting)
@@ -135,16 +139,6 @@ class ScienceWorld(World):
     def open(self, task: Task, setting: Setting) -> Game:
         options = self.chosen(setting)
         return ScienceWorldGame(task.source["task"], int(task.source["variation"]), options.get("simplifications", ""))
-
-    def manual(self) -> tuple[tuple[str, str], ...]:
-        return self.manual_files("environment.yaml", "domain.yaml", "procedures.yaml", "answers.yaml")
-
-    def paper_manual(self) -> tuple[tuple[str, str], ...]:
-        """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
-        return self.manual_files("environment.yaml", "domain_paper.yaml")
-
-    def procedures(self) -> tuple[tuple[str, str], ...]:
-        return self.manual_files("procedures.yaml")
 
     variation = staticmethod(task_at)
     goal = staticmethod(parse_goal)

@@ -25,10 +25,8 @@ def _with_data(jar: Path, folder: Path) -> tuple[str, ...]:
 
 PROGRAM: Final = Program(
     label="TextWorldExpress",
-    package="textworld_express",
-    jar="textworld-express.jar",
-    interface="textworldexpress.runtime.PythonInterface",
     extra="textworld-express",
+    interface="textworldexpress.runtime.PythonInterface",
     prepare=_with_data,
 )
 
