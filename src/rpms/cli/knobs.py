@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -38,16 +39,37 @@ _METAVARS: Mapping[Any, str] = {
 """Names of values where an option gives none: simpler than the names of types."""
 
 
+@dataclass(frozen=True)
+class ResourceOptions:
+    """Options that `run`, `learn` and `study run` share, given to each as one value."""
+
+    data: Path | None = None
+    base_url: str | None = None
+    workers: int | None = None
+    processes: int | None = None
+    ray: bool = False
+    record: Path | None = None
+    price: str | None = None
+    timeout: float | None = None
+    max_cost: float | None = None
+    max_requests: int | None = None
+    max_time: str | None = None
+
+
 def declare(function: Any, command: str) -> None:
     """Give the parameters of a command the options and arguments that `options.toml` tells of them."""
-    parameters = inspect.signature(function, eval_str=True).parameters.values()
-    sign(function, [each.replace(annotation=_told(each, command)) for each in parameters])
+    sign(function, told(inspect.signature(function, eval_str=True).parameters.values(), command))
 
 
-def sign(function: Any, parameters: Iterable[inspect.Parameter]) -> None:
+def sign(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
     """Let a function say that it takes these parameters."""
-    function.__signature__ = inspect.Signature(list(parameters))
+    function.__signature__ = inspect.Signature(parameters)
     function.__annotations__ = {each.name: each.annotation for each in parameters}
+
+
+def told(parameters: Iterable[inspect.Parameter], command: str) -> list[inspect.Parameter]:
+    """Parameters of a command with their options, where any are told."""
+    return [each.replace(annotation=_told(each, command)) for each in parameters]
 
 
 def _told(parameter: inspect.Parameter, command: str) -> Any:
@@ -77,14 +99,14 @@ def knob_parameters(names: Iterable[str]) -> list[inspect.Parameter]:
     return made
 
 
-def group(function: Any) -> None:
-    """Put the options of a command into groups, with a plain word for each one's value."""
-    for name, annotation in function.__annotations__.items():
-        kind, info = get_args(annotation)
+def grouped(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
+    """Parameters in the order of the help, their options in its groups and with plain words for their values."""
+    ordered = sorted(parameters, key=lambda each: _PLACES.get(each.name, -1))
+    for each in ordered:
+        kind, info = get_args(each.annotation)
         if isinstance(info, OptionInfo):
-            info.rich_help_panel = next(group for group, names in GROUPS.items() if name in names)
-            if info.metavar is None:
-                known = (kind, *get_args(kind))
-                info.metavar = next((word for type_, word in _METAVARS.items() if type_ in known), None)
-    parameters = function.__signature__.parameters.values()
-    sign(function, sorted(parameters, key=lambda each: _PLACES.get(each.name, -1)))
+            info.rich_help_panel = next(group for group, names in GROUPS.items() if each.name in names)
+            known = (kind, *get_args(kind))
+            usual = next((word for type_, word in _METAVARS.items() if type_ in known), None)
+            info.metavar = usual if info.metavar is None else info.metavar
+    return ordered

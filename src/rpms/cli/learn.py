@@ -23,7 +23,6 @@ from rpms.play.epochs import trial_folders
 from rpms.play.plan import NamedModel, OpenModel
 from rpms.play.progress import progress
 from rpms.play.run import How, Listener
-from rpms.play.settings import Settings
 from rpms.store.experience import write_experience
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world, world_named
@@ -44,14 +43,6 @@ def _wording(lessons: str, model: NamedModel, how: How) -> OpenModel | None:
     return model if meter is None else meter.watching(model, how["price"])
 
 
-def _first_condition(settings: Settings) -> str:
-    """Condition of the first round; one that uses memory needs a memory to start from."""
-    name = settings.condition or "rules-only"
-    if settings.memory is None and named_condition(name).memory:
-        raise InputError(f"--condition {name}: the first round has no memory; give one with --memory")
-    return name
-
-
 def main(given: LearnOptions) -> None:
     """`rpms learn`, once its options are read."""
     world, out, model, resources, settings = given.world, given.out, given.model, given.resources, given.settings
@@ -62,7 +53,9 @@ def main(given: LearnOptions) -> None:
         raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
     if given.audit and settings.mask is None:
         settings = replace(settings, mask=USUAL_MASK)
-    names = (_first_condition(settings), given.later)
+    names = (settings.condition or "rules-only", given.later)
+    if settings.memory is None and named_condition(names[0]).memory:
+        raise InputError(f"--condition {names[0]}: the first round has no memory; give one with --memory")
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
     options.refuse_choosing_without_menu(first.enforcement, model)
     tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, given.engine, given.option))

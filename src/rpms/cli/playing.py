@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rpms.cli.knobs import declare, group, knob_parameters, sign
+from rpms.cli.knobs import ResourceOptions, grouped, knob_parameters, sign, told
 from rpms.core.errors import InputError
 from rpms.play.knobs import KNOBS
 
@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 
 _LATER = {"Settings": Any, "Resources": Any}
 """Types of what a command gets once its options are read: nothing has to load them before."""
-
-
-@dataclass(frozen=True)
-class ResourceOptions:
-    """Options that `run`, `learn` and `study run` share, given to each as one value."""
-
-    data: Path | None = None
-    base_url: str | None = None
-    workers: int | None = None
-    processes: int | None = None
-    ray: bool = False
-    record: Path | None = None
-    price: str | None = None
-    timeout: float | None = None
-    max_cost: float | None = None
-    max_requests: int | None = None
-    max_time: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,9 +125,7 @@ def command_of(name: str, options: type) -> Callable[..., None]:
 
     command.__doc__ = options.__doc__
     plain = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shared.values())]
-    sign(command, [*plain, *knob_parameters(knobs)])
-    declare(command, name)
-    group(command)
+    sign(command, grouped([*told(plain, name), *knob_parameters(knobs)]))
     return command
 
 

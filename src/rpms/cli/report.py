@@ -71,11 +71,13 @@ def view(folder: Path, port: int | None = None, host: str = "127.0.0.1") -> None
 
 def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = None) -> None:
     """Rank models and agents by success, for each set of tasks they played under the same settings."""
-    boards, tables = needs_extra("leaderboard", "table")
-    for each in boards.leaderboards(inputs):
-        say(tables.render(each, form))
+    boards, table, pages = needs_extra("leaderboard", "table", "pages")
+    found = boards.leaderboards(inputs)
+    for each in found:
+        say(table.render(each, form))
     if out is not None:
-        say(f"open {boards.write_leaderboard(inputs, out).page}")
+        page = pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": found}).page
+        say(f"open {page}")
 
 
 def table(name: str, inputs: list[Path], form: str = "terminal", published: bool = False) -> None:

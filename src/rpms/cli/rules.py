@@ -20,7 +20,7 @@ from rpms.core.rules import Lore, Purpose, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt
-from rpms.learn.manual_review import Entry, Relation, Reviewed, compare, decide, lines_of
+from rpms.learn.manual_review import Entry, Relation, compare, decide, lines_of
 from rpms.learn.mend import Edit, moments_of, propose, write_edit
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.evidence import counts_of
@@ -251,20 +251,16 @@ def review(
     file = traces_file(manual)
     spoken = {trace.episode: trace.steps for trace in read_traces(file)[1]} if about and file.is_file() else {}
     for row in rows:
-        say(_row(row))
-        for title, steps in (("for", row.claim.witnesses), ("against", row.claim.counterexamples)):
+        claim = row.claim
+        state = ("put in" if row.stands else "taken out") if row.decided else claim.label.value
+        say(f"{claim.id}  {state:<9}  {claim.place}  ({counts_of(claim)})")
+        for title, steps in (("for", claim.witnesses), ("against", claim.counterexamples)):
             for episode, number in steps[:_STEPS_SHOWN] if about else ():
                 said = spoken.get(episode, ())[number - 1 : number]
                 text = "".join(f": {excerpt(step.command, 80)!r} -> {excerpt(step.answer, 100)!r}" for step in said)
                 say(f"    {title}: {excerpt(episode)} step {number}{text}")
     if not rows:
         say("there is no such line")
-
-
-def _row(row: Reviewed) -> str:
-    claim = row.claim
-    state = ("put in" if row.stands else "taken out") if row.decided else claim.label.value
-    return f"{claim.id}  {state:<9}  {claim.place}  ({counts_of(claim)})"
 
 
 _PLACES_SHOWN = 3

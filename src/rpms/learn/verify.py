@@ -118,11 +118,7 @@ class Verification:
     @property
     def total(self) -> Verdicts:
         """All actions together."""
-        both = Verdicts()
-        for each in self.actions.values():
-            for name, count in vars(each).items():
-                setattr(both, name, getattr(both, name) + count)
-        return both
+        return Verdicts(**{name: sum(vars(each)[name] for each in self.actions.values()) for name in vars(Verdicts())})
 
 
 def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verification:

@@ -26,7 +26,6 @@ from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, read_carried
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener, MakeEngine, run
 from rpms.play.seat import Threads
-from rpms.store.episodes import EpisodeRow
 from rpms.store.protocol import Protocol
 from rpms.store.runs import EPISODES, EPOCHS, PROTOCOL, RunFolder, RunSummary, Timing, open_run
 
@@ -183,7 +182,7 @@ def run_trials(
     plan: RunPlan,
     out: Path,
     workers: int | None = None,
-    listener: Callable[[int], Listener] | None = None,
+    listener: Callable[[int], Listener] = lambda _: Listener(),
     **how: Unpack[How],
 ) -> Trials:
     """Play what is missing of all trials of a plan's method: one, for most. Raises and continues as `run` does."""
@@ -196,12 +195,11 @@ def run_trials(
             if not trial.tasks:
                 break
         folder = trial_folder(out, number)
-        listening = listener(number) if listener is not None else None
         begun = trial.trial and is_there(folder / PROTOCOL) and any((folder / EPISODES).glob("*.json.gz"))
         if begun and RunFolder(folder).protocol.differences(trial.protocol()):
             why = "its attempts followed from others, which were played again since"
             raise InputError(f"{folder}: {why}; remove it to play them too")
-        summaries.append(run(trial, folder, workers, listening, **how))
+        summaries.append(run(trial, folder, workers, listener(number), **how))
         folders.append(folder)
     if not plan.method.question:
         return Trials(tuple(folders), tuple(summaries), out, summaries[0])
@@ -212,11 +210,8 @@ def run_trials(
 def next_trial(plan: RunPlan, folders: Sequence[Path]) -> RunPlan:
     """The plan of the trial after those in some folders: the tasks that none of them has won."""
     runs = [RunFolder(folder) for folder in folders]
-    rows: dict[str, list[EpisodeRow]] = {task.id: [] for task in plan.tasks}
-    for each in runs:
-        for row in each.rows():
-            rows[row.task].append(row)
-    todo = tuple(task for task in plan.tasks if not any(row.won for row in rows[task.id]))
+    won = {row.task for each in runs for row in each.rows() if row.won}
+    todo = tuple(task for task in plan.tasks if task.id not in won)
     earlier = {task.id: _earlier(runs[-1], task.id, first=len(runs) == 1) for task in todo}
     return replace(plan, tasks=todo, trial=len(folders), earlier=earlier, earlier_hash=_hash(earlier))
 
@@ -243,12 +238,10 @@ def _write_best(plan: RunPlan, folders: Sequence[Path], out: Path) -> RunSummary
     agent = {**plan.method.settings(), "best_of": plan.method.trials}
     runs = [RunFolder(folder) for folder in folders]
     timings = [each.timings() for each in runs]
-    attempts: dict[str, list[tuple[EpisodeRow, int]]] = {task: [] for task in first.tasks}
-    for number, each in enumerate(runs):
-        for row in each.rows():
-            attempts[row.task].append((row, number))
+    attempts = [{row.task: row for row in each.rows()} for each in runs]
     with open_run(out, Protocol(first.tasks, {**first.settings, "agent": agent})) as best:
-        for task, tried in attempts.items():
+        for task in first.tasks:
+            tried = [(rows[task], number) for number, rows in enumerate(attempts) if task in rows]
             row, number = max(tried, key=lambda each: (each[0].won, each[0].score, -each[1]))
             data = read_bytes(runs[number].file(task), LARGEST_EPISODE)
             if not is_there(best.run.file(task)) or read_bytes(best.run.file(task), LARGEST_EPISODE) != data:

@@ -70,24 +70,16 @@ def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], .
 
 def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
     """Test every pair of the comparison, corrected for their number."""
-    found = [_contrast(first, second) for first, second in pairs_to_compare(comparison)]
+    found = []
+    for first, second in pairs_to_compare(comparison):
+        rows = paired(first, second)
+        test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
+        success = paired_bootstrap([float(two.won) - float(one.won) for one, two in rows])
+        score = paired_bootstrap([two.floored - one.floored for one, two in rows])
+        numbers = (len(rows), test, success, score, 1.0, power_warning(test))
+        found.append(Contrast(first.name, second.name, *numbers, provisional=first.going or second.going))
     adjusted = holm({contrast.name: contrast.test.exact for contrast in found})
     return tuple(replace(contrast, adjusted=adjusted[contrast.name]) for contrast in found)
-
-
-def _contrast(first: Results, second: Results) -> Contrast:
-    rows = paired(first, second)
-    test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
-    return Contrast(
-        first.name,
-        second.name,
-        len(rows),
-        test,
-        paired_bootstrap([float(two.won) - float(one.won) for one, two in rows]),
-        paired_bootstrap([two.floored - one.floored for one, two in rows]),
-        warning=power_warning(test),
-        provisional=first.going or second.going,
-    )
 
 
 def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from rpms.foreign.shown import excerpt
 from rpms.play.methods import REACT
-from rpms.report import pages
 from rpms.report.conduct import (
     SUCCESS,
     Column,
@@ -43,11 +42,6 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
             boards.setdefault(terms, {})[str(run.folder)] = results
     ordered = sorted(boards.values(), key=len, reverse=True)
     return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
-
-
-def write_leaderboard(inputs: Sequence[Path], out: Path) -> pages.Report:
-    """Write the rankings as a page of its own into a folder, which is new or holds an older report."""
-    return pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": leaderboards(inputs)})
 
 
 def _board(found: Mapping[str, Results], number: int) -> Table:

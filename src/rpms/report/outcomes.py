@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ class Results:
     def __iter__(self) -> Iterator[EpisodeRow]:
         return iter(self.rows.values())
 
-    @property
+    @cached_property
     def won(self) -> int:
         return sum(row.won for row in self)
 
@@ -100,15 +101,15 @@ class Results:
         """The sum of a number of all rows."""
         return sum(getattr(row.usage if name.endswith("_tokens") else row, name) for row in self)
 
-    @property
+    @cached_property
     def played(self) -> tuple[EpisodeRow, ...]:
         return tuple(row for row in self if not row.missing)
 
-    @property
+    @cached_property
     def missing(self) -> tuple[str, ...]:
         return tuple(row.task for row in self if row.missing)
 
-    @property
+    @cached_property
     def crashed(self) -> tuple[EpisodeRow, ...]:
         return tuple(row for row in self if row.failed)
 
@@ -137,7 +138,7 @@ class Results:
         steps = sum(row.steps for row in timed)
         return sum(self.seconds[row.task] for row in timed) / steps if steps else None
 
-    @property
+    @cached_property
     def cost(self) -> float | None:
         """US dollars for all its episodes at the price kept with the run; None if it keeps none."""
         return list_cost(sum((row.usage for row in self), Usage()), self.price)
@@ -193,19 +194,19 @@ class Comparison:
     def __getitem__(self, name: str) -> Results:
         return self.conditions[name]
 
-    @property
+    @cached_property
     def tasks(self) -> Mapping[str, str]:
         """Every task with its type, in the order of the first condition that has it."""
         return {row.task: row.type for results in self for row in results}
 
-    @property
+    @cached_property
     def types(self) -> tuple[str, ...]:
         """Task types: the paper's in the paper's order, then others by name."""
         found = set(self.tasks.values())
         known = [kind for kind in TYPE_LABELS if kind in found]
         return (*known, *sorted(found - set(known)))
 
-    @property
+    @cached_property
     def scored(self) -> bool:
         """True if the world's own score says more than won or lost, as ScienceWorld's 0 to 100 does."""
         return any(row.score not in (0, 1) for results in self for row in results)

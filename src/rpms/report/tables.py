@@ -123,8 +123,11 @@ def score_table(comparison: Comparison) -> Table:
         "Score (negatives as 0)": Column(lambda results: results.floored, best=max),
         "Score (raw)": Column(lambda results: results.score, best=max),
     }
+    editions = [results.protocol.get("edition") for results in comparison]
+    names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
+    simplified = f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
     caption = (
-        f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted "
+        f"Average score over {len(comparison.tasks)} episodes, {simplified}: with negative scores counted "
         "as 0, as the papers on this world do, and raw, as the simulator gives them."
     )
     return _two_by_two("scores", caption, comparison, columns)
@@ -155,13 +158,6 @@ def _switch(name: str, results: Results) -> str | None:
     return {True: "ON", False: "OFF", None: None}[results.switches.get(name)]
 
 
-def _simplified(comparison: Comparison) -> str:
-    """Under which simplifications the games were played, as all protocols of a comparison say alike."""
-    editions = [results.protocol.get("edition") for results in comparison]
-    names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
-    return f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
-
-
 def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     found = interaction_of(cells, by_score=by_score)
     scale, unit = (1, "points") if by_score else (100, "pp")
@@ -169,7 +165,7 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     text = f"Interaction{of}, D − (B + C − A): {points(found.estimate, scale)} {unit}"
     if found.low == found.high:
         return f"{text}, the same in every task."
-    sure = "" if found.excludes_zero else "; the interval holds 0, so it may be none"
+    sure = "" if found.low > 0 or found.high < 0 else "; the interval holds 0, so it may be none"
     if not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
         sure += "; the additive expectation is above 100%, which nothing can reach"
     return f"{text}, 95% interval {range_of(found, scale)} ({found.method}, paired by task){sure}."

@@ -10,7 +10,6 @@ import os
 import shutil
 import socket
 import stat
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -182,15 +181,11 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Write a new folder of files, by their paths in it: all of them, or nothing where it cannot be done."""
     if folder.exists() or folder.is_symlink():
         raise InputError(f"{folder} exists already; nothing was changed")
-    with writing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part") as beside:
-            whole = Path(beside, folder.name)
-            for path, text in texts.items():
-                file = whole / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8", newline="\n")
-            whole.rename(folder)
+    with writing(folder), folder_beside(folder) as beside:
+        for path, text in texts.items():
+            file = beside / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="\n")
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:

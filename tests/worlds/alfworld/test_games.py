@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
 from rpms.worlds.alfworld.engine.engine import GameEngine
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.layout import names_of
 from rpms.worlds.alfworld.engine.texts import DIALECTS
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal
@@ -161,7 +161,7 @@ def test_names_are_numbered_downwards_within_a_word():
 def engine_of(game: MadeGame, *more: str) -> GameEngine:
     """The engine of a game, with further facts."""
     problem = game.data["pddl_problem"].replace("(:init\n", "\n".join(["(:init", *more, ""]))
-    return GameFile.from_data({**game.data, "pddl_problem": problem}, game.id).engine
+    return read_engine({**game.data, "pddl_problem": problem}, game.id)
 
 
 def test_a_game_without_its_goal_object_is_refused():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from itertools import islice
 from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
@@ -31,6 +30,7 @@ class GameEngine:
         self.layout = layout
         self.dialect = dialect
         self.task = task
+        """The goal as the game words it, such as `put a mug in desk.`"""
         self.start = start
         self._goal = goal
         self._marks = marks
@@ -128,7 +128,7 @@ class GameEngine:
     def _checked(self, state: State, ids: Iterable[str], index: int) -> State:
         if not self._marks:
             return state
-        return state._replace(checked=state.checked | {next(islice(ids, index, None))})
+        return state._replace(checked=state.checked | {[*ids][index]})
 
     def _go(self, state: State, rest: str) -> EngineTurn | None:
         to, _, name = rest.partition(" ")

@@ -127,14 +127,8 @@ def lay_out(problem: Problem, dialect: Dialect) -> tuple[GameLayout, State]:
         return found
 
     place = _places(problem, receptacles, locations)
-    of_kind, contents, around, inside = map(
-        masks, ("objecttype", "inreceptacle", "objectatlocation", "inreceptacleobject")
-    )
-    holdable, accepts, treating = (
-        defaultdict[str, int](int),
-        [0] * len(receptacles),
-        [frozenset[str]()] * len(receptacles),
-    )
+    of_kind, inside, holdable = masks("objecttype"), masks("inreceptacleobject"), defaultdict[str, int](int)
+    accepts, treating = [0] * len(receptacles), [frozenset[str]()] * len(receptacles)
     for holder, kind in facts["cancontain"]:
         holdable[holder] |= of_kind[kind]
     verbs = _TREATING | ({"sinktype": "clean"} if dialect.any_sink else {})
@@ -167,8 +161,8 @@ def lay_out(problem: Problem, dialect: Dialect) -> tuple[GameLayout, State]:
         location=locations[start],
         held=_held(problem, objects),
         opened=mask("opened", receptacles),
-        contents=tuple(map(contents.__getitem__, receptacles)),
-        around=tuple(map(around.__getitem__, locations)),
+        contents=tuple(map(masks("inreceptacle").__getitem__, receptacles)),
+        around=tuple(map(masks("objectatlocation").__getitem__, locations)),
         removed=(0,) * len(receptacles),
         hot=mask("ishot", objects),
         cool=mask("iscool", objects),

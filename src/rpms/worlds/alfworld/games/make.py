@@ -17,7 +17,7 @@ from rpms.core.errors import InputError, WorldError
 from rpms.foreign.limits import MOST_GAMES
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal, draw_goal
@@ -145,7 +145,7 @@ def make_game(seed: int, index: int, dialect: ReleaseName = "0.3", types: Sequen
     trial = f"trial_S{seed}_{index:05d}"
     data = game_data(dialect, goal.text, problem(f"plan_{trial}", house, goal))
     name = f"{goal.folder}-{scene}/{trial}"
-    walkthrough = plan(GameFile.from_data(data, name).engine, initial_facts(house), goal)
+    walkthrough = plan(read_engine(data, name), initial_facts(house), goal)
     if dialect == "0.4":
         data["walkthrough"] = list(walkthrough)
     return MadeGame(name, house, goal, data, walkthrough)
