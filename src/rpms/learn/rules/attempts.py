@@ -272,11 +272,10 @@ class Book:
             slots = zip(atom.args, declared.args, strict=True)
             pools = [known.get(role, []) if arg == ANYTHING else [names[int(arg)]] for arg, role in slots]
             for args in product(*pools):
-                asked = Atom(atom.predicate, args)
-                if after.truth(asked) is Truth.UNKNOWN:
+                if after.value(atom.predicate, args) is None:
                     hidden |= 1 << place
                     break
-                if not shown >> place & 1 and before.truth(asked) is Truth.UNKNOWN:
+                if not shown >> place & 1 and before.value(atom.predicate, args) is None:
                     shown |= 1 << place
         return Glimpse(shown, hidden)
 
