@@ -327,9 +327,8 @@ class Ventures:
 
     def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief) -> float:
         kinds = tuple(map(kind_of, names))
-        if not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]:
-            return LIMITS.new_thing
-        if self._is_called_for(question.book, names, belief):
+        new = not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]
+        if new or self._is_called_for(question.book, names, belief):
             return LIMITS.new_thing
         if past.usual < LIMITS.hopeless:
             return past.usual

@@ -175,7 +175,6 @@ class Book:
                 if near or self._suits(args, predicate, known_roles, names):
                     self._take_in(self.facts, Atom(predicate.name, args))
             self._widen_revelations(predicate, arity, known_roles, names)
-
         if new and since:
             self._look_up(since)
 

@@ -72,10 +72,8 @@ class Standing:
 
     def too_early(self, command: str) -> bool:
         """True if an action that often ends the task for good should wait: late in an episode it costs little."""
-        agenda = self.agenda
-        if not agenda.deadly or self.left <= LIMITS.last_steps:
-            return False
-        return agenda.ledger.names.read(command).template in agenda.deadly
+        early, agenda = self.left > LIMITS.last_steps, self.agenda
+        return bool(agenda.deadly) and early and agenda.ledger.names.read(command).template in agenda.deadly
 
     def vain(self, command: str) -> bool:
         """True if a command was refused since anything changed, or again and again."""
