@@ -31,10 +31,7 @@ class Impasse(Priced):
         return ""
 
     def _reasons(self, fact: Fact, asked: set[Fact]) -> Iterator[str]:
-        """Reasons why a fact cannot be had, by the ways to it: first what has no names, then what is false.
-
-        `asked`: facts that were asked about on the way or before, each once.
-        """
+        """Reasons why a fact cannot be had, each fact asked once: first what has no names, then what is false."""
         if fact in asked:
             return
         asked.add(fact)

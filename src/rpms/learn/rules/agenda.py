@@ -282,9 +282,8 @@ class Ventures:
     def told(self, before: Belief, after: Belief, *, scored: bool) -> None:
         """Hear what became of a step."""
         if scored:
-            there = (*after.holding, *after.last_seen)
             known = {*before.holding, *before.last_seen}
-            self.born |= dict.fromkeys(name for name in there if name not in known)
+            self.born |= dict.fromkeys(each for each in (*after.holding, *after.last_seen) if each not in known)
             self.pursued = None
             self.given_up.clear()
 
