@@ -7,7 +7,7 @@ against a line costs its trust in steps, relying on it what its trust lacks (`do
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import permutations
 from math import inf
@@ -96,6 +96,12 @@ class Trust:
         """True if a line of the manual was contradicted, or brought about what no line brings about."""
         return self.lacking or self.held is not None or any(value < 0 for value in self.evidence.values())
 
+    def _with(self, **parts: object) -> Trust:
+        """The same with other parts: `replace` asks for every field by name, several times a step."""
+        other = object.__new__(Trust)
+        vars(other).update(vars(self), **parts)
+        return other
+
     def of(self, line: ManualLine, stated: float = FULL) -> float:
         """The trust in a line; of one that is stated some is left unless it was refuted."""
         evidence = self.evidence.get(line, 0.0) + (BANNED - FULL) * (line.part is LinePart.FORBIDS)
@@ -111,11 +117,11 @@ class Trust:
 
     def weighed(self, line: ManualLine, weight: float) -> Trust:
         """The same with more evidence on a line."""
-        return replace(self, evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
+        return self._with(evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
 
     def refuted(self, line: ManualLine) -> Trust:
         """The same without any trust in a line that the manual states."""
-        return replace(self, evidence={**self.evidence, line: -inf})
+        return self._with(evidence={**self.evidence, line: -inf})
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
         """True if a command was refused and nothing about its things or the place has changed since."""
@@ -123,35 +129,35 @@ class Trust:
 
     def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Trust:
         """The same once a command was refused."""
-        return replace(self, refused={**self.refused, command: window(command, rules, situation)})
+        return self._with(refused={**self.refused, command: window(command, rules, situation)})
 
     def suspecting(self, action: str, false: frozenset[Literal]) -> Trust:
         """The same once an action was refused without a reason while some facts were not known to hold."""
         left = self.suspects.get(action, false) & false or false
         cleared = (false_over(*worked) for worked in self.worked.get(action, ()))
-        return replace(self, suspects={**self.suspects, action: left.difference(*cleared)})
+        return self._with(suspects={**self.suspects, action: left.difference(*cleared)})
 
     def excluding(self, action: str, tried: frozenset[Literal]) -> Trust:
         """The same once an action was refused though some of the facts held that it was suspected to need."""
         left = self.suspects.get(action, frozenset()) - tried
-        return replace(self, suspects={**self.suspects, action: left}) if action in self.suspects else self
+        return self._with(suspects={**self.suspects, action: left}) if action in self.suspects else self
 
     def clearing(self, action: str, rules: ActiveRules, instance: Instance, facts: Facts) -> Trust:
         """The same once an action worked: it needs none of the facts that were false."""
         worked = {**self.worked, action: (*self.worked.get(action, ()), (rules, instance, facts))}
         if action not in self.suspects:
-            return replace(self, worked=worked)
+            return self._with(worked=worked)
         left = self.suspects[action] - false_over(rules, instance, facts)
-        return replace(self, worked=worked, suspects={**self.suspects, action: left})
+        return self._with(worked=worked, suspects={**self.suspects, action: left})
 
     def idling(self, command: str) -> Trust:
         """The same once a command was done and changed nothing."""
-        return replace(self, idle=self.idle | {command})
+        return self._with(idle=self.idle | {command})
 
     def learning(self, action: str, news: Iterable[Literal | Revelation], *, lacking: bool) -> Trust:
         """The same with changes that no line foretold."""
         known = dict.fromkeys((*self.learned.get(action, ()), *news))
-        return replace(self, learned={**self.learned, action: tuple(known)}, lacking=self.lacking or lacking)
+        return self._with(learned={**self.learned, action: tuple(known)}, lacking=self.lacking or lacking)
 
 
 UNSHAKEN = Trust()
