@@ -66,3 +66,19 @@ def test_the_reason_names_the_need(facts: tuple[str, ...], things: dict[str, lis
 
 def test_a_goal_that_the_manual_lacks_is_named():
     assert impasse(Goal("dance")) == "the manual has no goal of type 'dance'"
+
+
+def test_facts_that_need_each_other_are_asked_about_once():
+    letters = "abcdefghijklmnopqrst"
+    predicates = "".join(f"  {one}: {{args: [thing], yes: <thing> is {one}}}\n" for one in letters)
+    needs = {one: (letters + letters)[place + 1 : place + 7] for place, one in enumerate(letters)}
+    actions = "".join(
+        f"  make_{one}: {{syntax: make {one} of <thing>, preconditions: "
+        f"[{', '.join(f'{other}(thing)' for other in others)}], effects: [{one}(thing)]}}\n"
+        for one, others in needs.items()
+    )
+    goals = "goals:\n  be: {over: {x: object}, holds: [a(x)]}\n"
+    text = f"world: box\npredicates:\n{predicates}{goals}environment:\n{actions}"
+    rules = read_manual(ManualText("manual.yaml", text)).active("be", "box")
+    belief = FactBelief().learn(*(f"not {one}(box)" for one in letters), thing=["box"])
+    assert reasoner_of(rules).impasse(Situation(belief, Goal("be", "box"))).startswith("box is a")

@@ -27,14 +27,17 @@ class Impasse(Priced):
                     if value is False:
                         return self._unmakeable(need.literals[0].bound(one))
                     if fact is not None and fact not in self._costs:
-                        return next(self._reasons(fact, frozenset()), self._unmakeable(fact))
+                        return next(self._reasons(fact, set()), self._unmakeable(fact))
         return ""
 
-    def _reasons(self, fact: Fact, above: frozenset[Fact]) -> Iterator[str]:
-        """Every reason why a fact cannot be had, by the ways to it: first what has no names, then what is false."""
+    def _reasons(self, fact: Fact, asked: set[Fact]) -> Iterator[str]:
+        """Reasons why a fact cannot be had, each fact asked once: first what has no names, then what is false."""
+        if fact in asked:
+            return
+        asked.add(fact)
         if fact.predicate == "or":
             for one in fact.args:
-                yield from self._reasons(Fact(*one), above)
+                yield from self._reasons(Fact(*one), asked)
             return
         makers = self._manual.makers(fact.predicate, fact.negated) if fact.makeable else ()
         revealers = self._manual.revealers.get(fact.predicate, ()) if self._truth(fact) is None else ()
@@ -46,9 +49,8 @@ class Impasse(Priced):
                 yield from (f"{self._say(fact)} ← {way.schema.name}: {reason}" for reason in find(way, fact))
         for way in ways:
             for needed in self._lacking_of(way, fact):
-                if needed not in above | {fact}:
-                    deeper = self._reasons(needed, above | {fact})
-                    yield from (f"{self._say(fact)} ← {way.schema.name} ← {reason}" for reason in deeper)
+                deeper = self._reasons(needed, asked)
+                yield from (f"{self._say(fact)} ← {way.schema.name} ← {reason}" for reason in deeper)
 
     def _lacking_of(self, way: Achiever, fact: Fact) -> Iterator[Fact]:
         """Needs of a way that could be met in principle and have no price."""

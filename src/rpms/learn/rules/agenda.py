@@ -282,9 +282,8 @@ class Ventures:
     def told(self, before: Belief, after: Belief, *, scored: bool) -> None:
         """Hear what became of a step."""
         if scored:
-            there = (*after.holding, *after.last_seen)
             known = {*before.holding, *before.last_seen}
-            self.born |= dict.fromkeys(name for name in there if name not in known)
+            self.born |= dict.fromkeys(each for each in (*after.holding, *after.last_seen) if each not in known)
             self.pursued = None
             self.given_up.clear()
 
@@ -327,9 +326,8 @@ class Ventures:
 
     def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief) -> float:
         kinds = tuple(map(kind_of, names))
-        if not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]:
-            return LIMITS.new_thing
-        if self._is_called_for(question.book, names, belief):
+        new = not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]
+        if new or self._is_called_for(question.book, names, belief):
             return LIMITS.new_thing
         if past.usual < LIMITS.hopeless:
             return past.usual

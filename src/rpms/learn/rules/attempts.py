@@ -175,7 +175,6 @@ class Book:
                 if near or self._suits(args, predicate, known_roles, names):
                     self._take_in(self.facts, Atom(predicate.name, args))
             self._widen_revelations(predicate, arity, known_roles, names)
-
         if new and since:
             self._look_up(since)
 
@@ -272,11 +271,10 @@ class Book:
             slots = zip(atom.args, declared.args, strict=True)
             pools = [known.get(role, []) if arg == ANYTHING else [names[int(arg)]] for arg, role in slots]
             for args in product(*pools):
-                asked = Atom(atom.predicate, args)
-                if after.truth(asked) is Truth.UNKNOWN:
+                if after.value(atom.predicate, args) is None:
                     hidden |= 1 << place
                     break
-                if not shown >> place & 1 and before.truth(asked) is Truth.UNKNOWN:
+                if not shown >> place & 1 and before.value(atom.predicate, args) is None:
                     shown |= 1 << place
         return Glimpse(shown, hidden)
 

@@ -38,7 +38,6 @@ class Learned:
     processes: tuple[Process, ...] = ()  # What commands are good for beyond what they name, and which of them score
     scoring: tuple[str, ...] = ()  # The types of goals of which it is known what scores
     tables: tuple[ScoreTable, ...] = ()  # What scored with which things, where no fact tells
-
     refuted: tuple[GoalModel, ...] = ()
     """Facts that most wins share, of goal types for which they held while the game went on: no goal is known."""
 

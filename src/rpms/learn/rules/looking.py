@@ -11,6 +11,7 @@ from rpms.core.actions import Instance
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import command_of
+from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.agenda import Agenda, Question, Ventures
@@ -71,10 +72,8 @@ class Standing:
 
     def too_early(self, command: str) -> bool:
         """True if an action that often ends the task for good should wait: late in an episode it costs little."""
-        agenda = self.agenda
-        if not agenda.deadly or self.left <= LIMITS.last_steps:
-            return False
-        return agenda.ledger.names.read(command).template in agenda.deadly
+        early, agenda = self.left > LIMITS.last_steps, self.agenda
+        return bool(agenda.deadly) and early and agenda.ledger.names.read(command).template in agenda.deadly
 
     def vain(self, command: str) -> bool:
         """True if a command was refused since anything changed, or again and again."""
@@ -105,20 +104,22 @@ class Standing:
     def begin(self, plan: Plan) -> str:
         """The first step of a plan's best option that was not refused; what comes after it is kept for later."""
         option = next((each for each in plan.options if not self.vain(each.command)), None)
-        if option is None:
-            return ""
+        return self.follow(option) if option is not None else ""
+
+    def follow(self, option: Option) -> str:
+        """The first step of an option; what comes after it is kept for later, unless the step shows something."""
         self.ahead = [link.command for link in option.chain[1:]] if not option.chain[0].reveals else []
         return option.command
 
-    def go_on(self) -> str | None:
+    def go_on(self) -> str:
         """The next action of the plan that was made, where it can be done; no new plan is needed then."""
         if not self.ahead:
-            return None
+            return ""
         command, self.ahead = self.ahead[0], self.ahead[1:]
         instance = self.agenda.instance(command)
         if instance is None or self.vain(command) or instance.feasible(self.situation) is not Truth.TRUE:
             self.ahead = []
-            return None
+            return ""
         return command
 
 

@@ -107,9 +107,13 @@ class Needs:
 
     @cached_property
     def seldom(self) -> int:
-        """Of the safe bound, what was unknown in nearly all successes."""
-        least = LIMITS.seldom_known * len(self.wins)
-        return sum(1 << bit for bit in bits(self.safe) if sum(row[1] >> bit & 1 for row in self.wins) < least)
+        """Of the safe bound, what was unknown in nearly all successes, and what more of them showed than knew."""
+        least, found = LIMITS.seldom_known * len(self.wins), 0
+        after = [signed(row.true_after, row.false_after, self.size)[0] & ~true for row, true, _ in self.wins]
+        for bit in bits(self.safe):
+            known, shown = sum(row[1] >> bit & 1 for row in self.wins), sum(true >> bit & 1 for true in after)
+            found |= (known < max(least, shown)) << bit
+        return found
 
     @property
     def weighed(self) -> frozenset[Literal]:

@@ -29,8 +29,8 @@ class Scoring(Standing):
         plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
         for option in plan.options:
             if not any(self.vain(link.command) for link in option.chain):
-                self.ventures.pursued, self.ahead = None, []
-                return option.command
+                self.ventures.pursued = None
+                return self.follow(option)
         return ""
 
     def venture(self) -> str:
@@ -55,8 +55,6 @@ class Scoring(Standing):
         """A prospect, if all that it needs holds, or the next step towards that; nothing where there is none."""
         if all(clause.truth(self.situation) is Truth.TRUE for clause in prospect.needs):
             return prospect.command
-        if (going := self.go_on()) is not None:
-            return going
         return self.begin(self.agenda.towards(prospect.needs).plan(self.situation, seek=False))
 
     def elsewhere(self) -> str:
@@ -157,7 +155,7 @@ class Session(Looking, Scoring):
             if self.target.feasible(self.situation) is Truth.TRUE:
                 target, self.target = self.target, None
                 return command_of(target.schema, target.binding)
-            if (going := self.go_on()) is not None:
+            if going := self.go_on():
                 return going
             remedy = self.agenda.reasoner(frozenset()).remedy(self.target, self.situation)
             if remedy.command and not self.vain(remedy.command):
@@ -191,7 +189,7 @@ class Session(Looking, Scoring):
         """The next step towards a guess at what the goal wants; nothing where there is none left."""
         agenda = self.agenda
         if self.scoring:
-            return self.towards_score() or self.venture() or self.elsewhere()
+            return self.go_on() or self.towards_score() or self.venture() or self.elsewhere()
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
@@ -200,7 +198,7 @@ class Session(Looking, Scoring):
             if self.wanted is None:
                 return ""
             self.patience -= 1
-            if (going := self.go_on()) is not None:
+            if going := self.go_on():
                 return going
             plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
             if plan.cost > 0 and (command := self.begin(plan)):
