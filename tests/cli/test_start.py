@@ -44,6 +44,13 @@ def test_the_guard_starts_without_worlds_models_and_pages():
     assert rooms <= {"cli", "core", "foreign", "guard", "store"}
 
 
+@pytest.mark.parametrize("words", [("--help",), ("--nope",), ("--timeout", "soon")], ids=" ".join)
+def test_the_guards_help_and_mistakes_wait_neither_for_the_guard_nor_for_typer(words: tuple[str, ...]):
+    names = loaded("guard", "mcp", *words)
+    assert not {"typer", "rich", "ruamel", "rpms.guard"} & names
+    assert len(names) <= 130
+
+
 @pytest.mark.parametrize("command", ["run", "learn", "play"])
 def test_a_mistake_in_an_option_loads_the_options_alone_and_nothing_that_plays(command: str):
     names = loaded(command, "--nope")

@@ -71,6 +71,8 @@ def _run(screen: Any, command: Callable[[], object]) -> None:
     except BrokenPipeError:
         screen.silence_stdout()
         sys.exit(0)
+    except SystemExit:  # before the name of a wrong command line, which loads typer
+        raise
     except RPMSError as error:
         screen.complain(f"rpms: {error}")
         sys.exit(error.exit_code)

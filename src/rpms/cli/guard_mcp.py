@@ -8,15 +8,14 @@ import shlex
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rpms.cli.screen import complain
 from rpms.core.errors import InputError
 from rpms.foreign.files import is_there
-from rpms.guard.guard import Guard
-from rpms.guard.mcp_proxy import Proxy
-from rpms.guard.python_facts import load_python
-from rpms.guard.replay import resumed
+
+if TYPE_CHECKING:
+    from rpms.guard.guard import Guard
 
 _LONGEST = 86_400.0
 """Seconds of a --timeout."""
@@ -55,6 +54,8 @@ def run(arguments: Sequence[str]) -> int:
         raise InputError("name the server after `--`: `rpms guard mcp --manual FILE -- your-server`")
     if not 0.1 <= options.timeout <= _LONGEST:
         raise InputError(f"--timeout: should be 0.1 to {_LONGEST:g} seconds")
+    from rpms.guard.mcp_proxy import Proxy  # noqa: PLC0415  neither help nor a mistake waits for the guard
+
     client = os.dup(1)
     os.dup2(2, 1)  # from here on only the session writes to the client: what functions in Python print goes to stderr
     guard, known = _guard(options)
@@ -71,6 +72,10 @@ def run(arguments: Sequence[str]) -> int:
 
 def _guard(options: Any) -> tuple[Guard, dict[str, Guard]]:
     """The guard, and those of earlier sessions in the log."""
+    from rpms.guard.guard import Guard  # noqa: PLC0415
+    from rpms.guard.python_facts import load_python  # noqa: PLC0415
+    from rpms.guard.replay import resumed  # noqa: PLC0415
+
     functions = load_python(options.python) if options.python else None
     watch: Any = None
     if any(name.startswith("OTEL_") for name in os.environ):
