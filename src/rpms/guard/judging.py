@@ -233,7 +233,7 @@ def _lookup(found: RuleFinding, facts: CallFacts) -> str:
     for atom in found.facts:
         why = facts.why.get(atom)
         absent = [arg for arg in atom.args if isinstance(arg, Absent)]
-        if isinstance(why, tuple) and why[0] in facts.manual.records:
+        if isinstance(why, tuple) and not isinstance(why, Atom) and why[0] in facts.manual.records:
             kind = facts.manual.records[why[0]]
             ways.append(f"{kind.ask} first, with {kind.tools[0]}: {', '.join(why[1:])}")
         elif absent:
