@@ -20,7 +20,7 @@ import time
 import tracemalloc
 from pathlib import Path
 
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
 from rpms.worlds.alfworld.textworld_game import TextWorldGame, textworld_available
@@ -68,7 +68,7 @@ def load_ms(paths: list[Path]) -> list[float]:
     times = []
     for path in paths:
         begun = time.perf_counter()
-        GameFile.load(path)
+        load_engine(path)
         times.append((time.perf_counter() - begun) * 1e3)
     return times
 
@@ -78,7 +78,7 @@ def bytes_a_game(paths: list[Path]) -> float:
     gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    games = [NativeGame.load(path) for path in paths]
+    games = [NativeGame(load_engine(path)) for path in paths]
     for number, game in enumerate(games):
         walk(game, 20, number)
     gc.collect()
@@ -101,7 +101,7 @@ def main() -> None:
         cpu = time.process_time()
         loads = load_ms(paths)
         load_cpu = (time.process_time() - cpu) * 1e3 / len(paths)
-        games = [NativeGame.load(path) for path in paths]
+        games = [NativeGame(load_engine(path)) for path in paths]
         cpu = time.process_time()
         seconds = sum(walk(game, args.steps, number) for number, game in enumerate(games))
         step_cpu = (time.process_time() - cpu) * 1e3 / (len(games) * args.steps)

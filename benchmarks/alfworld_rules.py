@@ -93,7 +93,8 @@ def walk(task: Task, setting: Setting, mind: Mind, dice: random.Random, tally: T
                     tally[dialect, name, "allowed"] += 1
                     tally[dialect, name, "blocked"] += value is Truth.FALSE
                 else:
-                    seen = "refused" if not place or place in belief.visited else "refused unseen"
+                    known = belief.seen | belief.containers.keys()
+                    seen = "refused" if not place or place in known else "refused unseen"
                     tally[dialect, name, seen] += 1
                     tally[dialect, name, seen.replace("refused", "recognised")] += value is Truth.FALSE
         if outcome.done:

@@ -1,8 +1,9 @@
 """Cost of a report: 1,000 episodes in under 30 s and 1 GB, and how time grows to 10,000.
 
-    python benchmarks/report.py [--most 10000]
+    python benchmarks/report.py [--most 10000] [--slips 0]
 
-Episodes are real ones of builtin games, played to their step budget or won, each under many names.
+Episodes are real ones of builtin games, played to their step budget or won, each under many names. With `--slips 0`
+they are as short as the planner's.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ WANTED_SECONDS, WANTED_MEGABYTES = 30, 1024
 
 @dataclass
 class Wanderer:
-    """The planner, every third step of which goes wrong, so that episodes are long."""
+    """The planner, with so many useless steps before each of its own, so that episodes are long."""
 
+    slips: int
     name = "wanderer"
 
     def __post_init__(self) -> None:
@@ -46,18 +48,18 @@ class Wanderer:
         assert request.decision is not None
         self._asked += 1
         thought, action = follow_plan(request.decision)
-        return Answer(f"Thought: {thought}\nAction: {'examine the void' if self._asked % 3 else action}")
+        return Answer(f"Thought: {thought}\nAction: {'examine the void' if self._asked % (self.slips + 1) else action}")
 
     def close(self) -> None:
         """Nothing is held."""
 
 
-def make_runs(folder: Path, episodes: int) -> None:
+def make_runs(folder: Path, episodes: int, slips: int) -> None:
     """Four conditions, each with a quarter of the episodes."""
     world, each = find_world("alfworld"), episodes // len(CONDITIONS)
     tasks = world.tasks("builtin", Setting())[::4]
     for name, condition in CONDITIONS.items():
-        model = Wanderer()
+        model = Wanderer(slips)
         plan = plan_run(
             world,
             model.name,
@@ -94,11 +96,11 @@ def report(folder: Path, out: Path) -> None:
     print(json.dumps(found))
 
 
-def measure(episodes: int) -> dict[str, float]:
+def measure(episodes: int, slips: int) -> dict[str, float]:
     """Make the runs, then report on them in a fresh process."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make_runs(folder, episodes)
+        make_runs(folder, episodes, slips)
         command = [sys.executable, __file__, "--report", str(folder), str(folder / "report")]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         result: dict[str, float] = json.loads(done.stdout)
@@ -109,6 +111,7 @@ def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=10_000)
+    parser.add_argument("--slips", type=int, default=2)
     parser.add_argument("--report", nargs=2, type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.report:
@@ -117,7 +120,7 @@ def main() -> None:
     print(f"{'episodes':>9} {'seconds':>9} {'of CPU':>8} {'ms/episode':>11} {'peak MB':>9} {'report MB':>10}")
     found = []
     for episodes in sorted({1_000, arguments.most}):
-        row = measure(episodes)
+        row = measure(episodes, arguments.slips)
         each = 1000 * row["cpu"] / row["episodes"]
         times = f"{row['episodes']:9.0f} {row['seconds']:9.1f} {row['cpu']:8.1f} {each:11.2f}"
         print(f"{times} {row['megabytes']:9.0f} {row['size']:10.1f}", flush=True)

@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.games.builtin import builtin_game
 from rpms.worlds.alfworld.games.make import GAME_FILE
 
 
-def load_builtin(name: str) -> GameFile:
-    return GameFile.from_data(builtin_game(name), f"builtin/{name}")
+def load_builtin(name: str) -> GameEngine:
+    return read_engine(builtin_game(name), f"builtin/{name}")
 
 
 def save_builtin(name: str, folder: Path) -> Path:

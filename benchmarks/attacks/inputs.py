@@ -43,7 +43,7 @@ from rpms.store.protocol import read_protocol
 from rpms.store.quarantine import quarantine_file, read_quarantine, restore
 from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.read import read_study
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
 from rpms.worlds.alfworld.verify import read_playthroughs
@@ -153,7 +153,7 @@ def games(dice: Random, folder: Path, samples: Samples) -> None:
         path.write_bytes(as_json(data))
     else:
         path.write_bytes(changed_bytes(as_json(changed_tree(data, dice)), dice))
-    game = NativeGame(GameFile.load(path))
+    game = NativeGame(load_engine(path))
     game.reset()
     for command in game.admissible()[:3]:
         game.step(command)

@@ -51,7 +51,7 @@ def test_every_command_has_help_that_says_what_it_does(rpms: Rpms, command: tupl
 PLAYS = {
     "run": playing.command_of("run", playing.RunOptions),
     "learn": playing.command_of("learn", playing.LearnOptions),
-    "study": playing.command_of("study", playing.StudyOptions),
+    "study": playing.command_of("study run", playing.StudyOptions),
 }
 
 

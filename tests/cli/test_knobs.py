@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
+from rpms.cli.app import make_app
+from rpms.cli.knobs import _OPTIONS
 from rpms.play.knobs import KNOBS
 from rpms.store.runs import RunFolder
 from tests.cli.command import Rpms
@@ -122,3 +127,15 @@ class TestPilot:
         file = tmp_path / "study.yaml"
         file.write_text(STUDY)
         assert "no split 'valid_unseen'" in rpms("study", "run", file, "--data", games, "--model", "planner").line
+
+
+def test_every_option_that_is_told_is_one_of_a_command():
+    """An entry of options.toml by another name would tell nobody anything."""
+
+    def names(command: Any, path: str = "") -> Iterator[str]:
+        group = path.partition(" ")[0]
+        yield from (f"{place}{each.name}" for each in command.params for place in (f"{path}.", f"{group}.", ""))
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from names(inner, f"{path} {name}".strip())
+
+    assert set(_OPTIONS) <= set(names(typer.main.get_command(make_app())))

@@ -13,7 +13,6 @@ from rpms.core.planning.doubts import wanted_facts
 from rpms.core.planning.reason import reasoner_of
 from rpms.core.planning.trust import atoms_over
 from rpms.play.sources import knowledge_of
-from rpms.worlds.alfworld.engine.gamefile import GameFile
 from rpms.worlds.alfworld.games.tasks import load_game, task_data
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -54,7 +53,7 @@ def test_what_a_step_derived_for_the_next_is_kept_for_the_games_at_hand_alone():
 def test_a_game_is_kept_from_the_second_time_on(tmp_path: Path):
     file = tmp_path / "game.tw-pddl"
     file.write_text(json.dumps(task_data(find_world("alfworld").tasks("builtin", Setting())[0])))
-    load_game(str(file))
+    once = weakref.ref(load_game(str(file)))
     gc.collect()
-    assert not [game for game in gc.get_objects() if type(game) is GameFile and game.path == str(file)]
+    assert once() is None
     assert load_game(str(file)) is load_game(str(file))

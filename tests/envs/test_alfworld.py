@@ -69,7 +69,7 @@ def test_a_game_that_is_won_is_over(tmp_path):
 
 @pytest.mark.parametrize("name", builtin_ids())
 def test_goal_conditions_are_all_met_exactly_where_the_game_is_won(name):
-    engine = load_builtin(name).engine
+    engine = load_builtin(name)
     rate = goal_condition_rate(engine)
     state, _ = engine.reset()
     assert rate(state) < 1

@@ -325,6 +325,27 @@ def test_a_user_who_repeats_a_word_is_no_circle(guard):
     assert isinstance(guard.check(Call("search", {"q": "more"})), Allow)
 
 
+ODD = """
+facts:
+  sold: {args: [item, place], initially: false}
+  same: {args: [item, name], path: <item>, is: <name>}
+tools:
+  pack: [items]
+policies:
+  P-ODD-001:
+    text: Nothing odd is packed.
+    tools: pack
+    when: ['same(item, "a]b [c")', 'not sold("x[y", "z")']
+    each: {item: items}
+"""
+
+
+def test_fixed_names_beside_the_elements_of_a_list_may_hold_any_sign():
+    guard = Guard(read_tool_manual(("odd", ODD)))
+    assert guard.check(Call("pack", {"items": ["plain", "a]b [c"]})).rule == "P-ODD-001"
+    assert isinstance(guard.check(Call("pack", {"items": ["plain", "fine"]})), Allow)
+
+
 def test_a_variable_that_is_called_like_an_argument_is_the_variable():
     text = """
 facts:

@@ -71,7 +71,7 @@ def test_questions_that_wait_during_a_batch_are_answered_together():
         gate.set()
         assert [first.result(), *(f.result() for f in rest)] == list(range(1, 22))
     batcher.close()
-    assert batcher.sizes == (1, 20)
+    assert batcher.sizes == [1, 20]
 
 
 def test_whoever_was_answered_last_is_waited_for():
@@ -94,7 +94,7 @@ def test_whoever_was_answered_last_is_waited_for():
         gate.set()
         assert (first.result(), second.result()) == ([1, 3], 2)
     batcher.close()
-    assert batcher.sizes == (1, 2)
+    assert batcher.sizes == [1, 2]
 
 
 def test_many_that_come_back_one_after_the_other_are_waited_for_as_long_as_a_round_takes():
@@ -114,7 +114,7 @@ def test_many_that_come_back_one_after_the_other_are_waited_for_as_long_as_a_rou
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(episode, range(8)))
     batcher.close()
-    assert batcher.sizes == (8, 8)
+    assert batcher.sizes == [8, 8]
 
 
 def test_a_batch_too_large_for_the_memory_is_halved_and_stays_smaller():

@@ -275,4 +275,4 @@ def test_what_is_kept_is_given_up_first_where_memory_ends(folder, monkeypatch): 
     model.close()
     assert again.text == first.text
     assert again.usage.cached_tokens == 0
-    assert model._batcher.sizes == (1, 1)
+    assert model._batcher.sizes == [1, 1]

@@ -91,22 +91,24 @@ def make_app(word: str | None = None) -> typer.Typer:
         for problem in problems:
             complain(f"note: {problem}")
 
-    of_world = word is None or (word in COMMANDS and COMMANDS[word].module == _WORLD)
     for name, known in COMMANDS.items():
-        if known.module == _WORLD and of_world:
-            continue  # the world's own function adds it
         if word not in (None, name):
             summary = "" if word in COMMANDS else known.summary
             app.command(name, help=summary, rich_help_panel=known.panel)(_not_loaded)
             continue
+        from rpms.cli.knobs import declare  # noqa: PLC0415  a mistyped command does not wait for it
+
         found = getattr(import_module(f"rpms.{known.module}"), known.name)
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name, rich_help_panel=known.panel)
+            for each in found.registered_commands:
+                declare(each.callback, f"{name} {each.name}")
         else:
-            declared = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
-            app.command(name, rich_help_panel=known.panel)(declared)
-    if of_world or word not in COMMANDS:
-        problems += add_others(app, () if of_world else (_OWN_WORLD,))
+            command = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
+            declare(command, name)
+            app.command(name, rich_help_panel=known.panel)(command)
+    if word not in COMMANDS:
+        problems += add_others(app, (_OWN_WORLD,))
     join_lines(app)
     return app
 

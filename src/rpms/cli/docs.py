@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, NamedTuple
-
-import typer
+from typing import NamedTuple
 
 import rpms
 from rpms.cli.screen import say
@@ -32,11 +30,7 @@ class Section(NamedTuple):
     lines: tuple[str, ...]
 
 
-def search_docs(
-    words: Annotated[
-        list[str] | None, typer.Argument(help="Words, or beginnings of words, that a section has.")
-    ] = None,
-) -> None:
+def search_docs(words: list[str] | None = None) -> None:
     """List the sections of the documentation that have all the words; without words, the pages by task."""
     if _FOLDER is None:
         raise InputError("the documentation is not installed here; a clone of the project has it in docs/")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from pathlib import Path
 
 import typer
 
-from rpms.cli import playing
 from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.worlds.registry import find_world, world_names
@@ -28,21 +27,14 @@ def list_ids() -> None:
 
 @app.command("serve")
 def serve(
-    world: Annotated[
-        list[str] | None, typer.Argument(help="The worlds to serve; by default all of them.", show_default=False)
-    ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 picks a free one.")] = 8000,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; the default is reachable from this machine only.")
-    ] = "127.0.0.1",
-    sessions: Annotated[int, typer.Option(min=1, help="How many sessions may run at once.")] = 64,
-    idle: Annotated[float, typer.Option(min=1, help="End a session after this many seconds without use.")] = 600,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="A further name of this server, or of pages that may use it.", show_default=False),
-    ] = None,
-    data: playing.DataFolder = None,
-    engine: playing.EngineName = "native",
+    world: list[str] | None = None,
+    port: int = 8000,
+    host: str = "127.0.0.1",
+    sessions: int = 64,
+    idle: float = 600,
+    allow_host: list[str] | None = None,
+    data: Path | None = None,
+    engine: str = "native",
 ) -> None:
     """Serve the worlds as OpenEnv environments until Ctrl-C."""
     try:

@@ -19,12 +19,10 @@ from rpms.store.runs import PROTOCOL, RunFolder
 
 
 def export_runs(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders, or a study's folder.", show_default=False)],
+    runs: list[Path],
     to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMS)}. parquet needs `rpms\\[parquet]`.")] = "csv",
-    out: Annotated[
-        Path | None, typer.Option(help="The folder to write; by default export/FORMAT in the first folder.")
-    ] = None,
-    tables: Annotated[str, typer.Option(help="The tables to write, separated by commas.")] = ",".join(TABLES),
+    out: Path | None = None,
+    tables: str = ",".join(TABLES),
 ) -> None:
     """Write the episodes, steps and recalled memories of runs as tables; a run may still be going on."""
     names = tuple(dict.fromkeys(name.strip() for name in tables.split(",") if name.strip()))
@@ -35,24 +33,13 @@ def export_runs(
         say(f"{written.folder / name}: {lines:,} lines")
 
 
-def convert(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders of an earlier version.", show_default=False)],
-) -> None:
+def convert(runs: list[Path]) -> None:
     """Write the episodes of run folders anew in the present form; what was converted already stays as it is."""
     for folder in runs:
         say(f"{folder}: {convert_run(folder):,} episodes converted")
 
 
-def show(
-    episode: Annotated[Path, typer.Argument(help="An episode's file, or a run's folder with --task.")],
-    task: Annotated[
-        str | None, typer.Option(help="In a run's folder: a task's number, its id, or the start of its id.")
-    ] = None,
-    belief: Annotated[
-        bool, typer.Option("--belief", help="Also print the belief and the memories of each step.")
-    ] = False,
-    prompts: Annotated[bool, typer.Option("--show-prompts", help="Also print each prompt in full.")] = False,
-) -> None:
+def show(episode: Path, task: str | None = None, belief: bool = False, prompts: bool = False) -> None:
     """Print an episode from beginning to end: observations, thoughts, actions, and how it ended."""
     file = _of_run(episode, task) if is_there(episode / PROTOCOL) else episode
     if file is episode and task is not None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -23,10 +22,6 @@ from rpms.guard.python_facts import load_python
 from rpms.guard.replay import replay
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
-Manual = Annotated[
-    list[Path], typer.Option("--manual", help="The guard's manual; repeat it if the manual has several files.")
-]
-Python = Annotated[Path | None, typer.Option("--python", help="The Python file with the functions the manual names.")]
 _MOST_MISTAKES = 20
 _MOST_ROWS = 200
 """Calls of a log that are listed, and of more as many whose ruling has changed."""
@@ -37,11 +32,7 @@ def _guard(manual: list[Path], python: Path | None) -> Guard:
 
 
 @app.command("check")
-def check(
-    manual: Manual,
-    log: Annotated[Path | None, typer.Argument(help="A log to replay; without it, only the manual is checked.")] = None,
-    python: Python = None,
-) -> None:
+def check(manual: list[Path], log: Path | None = None, python: Path | None = None) -> None:
     """Check a manual. With a log, judge every call in it again and show the rulings."""
     mistakes = find_tool_mistakes(*manual_texts(*manual))
     for mistake in mistakes[:_MOST_MISTAKES]:
@@ -91,14 +82,12 @@ def _judge_again(guard: Guard, log: Path) -> None:
 
 @app.command("draft")
 def draft(
-    out: Annotated[Path, typer.Option(help="The file to write, which must not be there yet.")],
-    command: Annotated[list[str] | None, typer.Argument(help="An MCP server, after `--`.", show_default=False)] = None,
-    server: Annotated[str, typer.Option(help="The address of an MCP server.")] = "",
-    policy: Annotated[
-        Path | None, typer.Option(help="A written policy, of which a model makes rules to review.")
-    ] = None,
-    manual: Annotated[list[Path] | None, typer.Option("--manual", help="With --policy: the manual to add to.")] = None,
-    model: Annotated[str, typer.Option(help="With --policy: the model, as in `rpms run --model`.")] = "",
+    out: Path,
+    command: list[str] | None = None,
+    server: str = "",
+    policy: Path | None = None,
+    manual: list[Path] | None = None,
+    model: str = "",
 ) -> None:
     """Draft a manual from a server's tools; or rules from a policy's sentences, none active until you review them."""
     from rpms.guard.drafting import candidates, draft_manual  # noqa: PLC0415  what `mcp` has no time for
@@ -142,11 +131,7 @@ def ask_model(name: str) -> Callable[[str], str]:
 
 
 @app.command("test")
-def run_tests(
-    manual: Annotated[Path, typer.Argument(help="The guard's manual.")],
-    cases: Annotated[Path, typer.Argument(help="Conversations with the ruling expected at each call.")],
-    python: Python = None,
-) -> None:
+def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     """Test a manual by cases; exit code 1 if a ruling is not the expected one."""
     from rpms.guard.cases import run_cases  # noqa: PLC0415  what `mcp` has no time for
 

@@ -90,21 +90,19 @@ class HumanModel:
                 continue
             if not words.startswith("?"):
                 return Answer(f"Action: {words}")
-            self._list(possible().of(words.lstrip("? ").casefold()))
+            listed = possible().of(words.lstrip("? ").casefold())
+            likely, uncertain = ([Text(command) for command in each] for each in listed)
+            if likely or not uncertain:
+                self._console.print(Columns(likely, padding=(0, 3)) if likely else "(none)")
+            if uncertain:
+                self._console.print(Text(UNCERTAIN, style="dim"))
+                self._console.print(Columns(uncertain, padding=(0, 3)))
 
     def ask_goal(self, request: str, goals: Sequence[str]) -> str:
         """Ask what a request means that could not be read."""
         self._console.print(Text(f"No goal here fits `{one_line(request)}`. The goals: {', '.join(goals)}."))
         self._console.print(Text("Type one with its object and destination, or the goal in other words.", style="dim"))
         return self._read()
-
-    def _list(self, listed: Possible) -> None:
-        likely, uncertain = ([Text(command) for command in each] for each in listed)
-        if likely or not uncertain:
-            self._console.print(Columns(likely, padding=(0, 3)) if likely else "(none)")
-        if uncertain:
-            self._console.print(Text(UNCERTAIN, style="dim"))
-            self._console.print(Columns(uncertain, padding=(0, 3)))
 
     def _show(self, decision: Decision, notices: list[str]) -> None:
         if self._last is None:

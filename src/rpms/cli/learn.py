@@ -5,11 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from rpms.cli import options, playing
+from rpms.cli import options
 from rpms.cli.playing import LearnOptions
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
@@ -22,13 +19,12 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
 from rpms.models.windows import context_window
-from rpms.play.epochs import trial_folder
+from rpms.play.epochs import trial_folders
 from rpms.play.plan import NamedModel, OpenModel
 from rpms.play.progress import progress
 from rpms.play.run import How, Listener
-from rpms.play.settings import Settings
 from rpms.store.experience import write_experience
-from rpms.store.runs import PROTOCOL, RunFolder
+from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world, world_named
 
 USUAL_MASK = 0.2
@@ -47,14 +43,6 @@ def _wording(lessons: str, model: NamedModel, how: How) -> OpenModel | None:
     return model if meter is None else meter.watching(model, how["price"])
 
 
-def _first_condition(settings: Settings) -> str:
-    """Condition of the first round; one that uses memory needs a memory to start from."""
-    name = settings.condition or "rules-only"
-    if settings.memory is None and named_condition(name).memory:
-        raise InputError(f"--condition {name}: the first round has no memory; give one with --memory")
-    return name
-
-
 def main(given: LearnOptions) -> None:
     """`rpms learn`, once its options are read."""
     world, out, model, resources, settings = given.world, given.out, given.model, given.resources, given.settings
@@ -65,14 +53,16 @@ def main(given: LearnOptions) -> None:
         raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
     if given.audit and settings.mask is None:
         settings = replace(settings, mask=USUAL_MASK)
-    names = (_first_condition(settings), given.later)
+    names = (settings.condition or "rules-only", given.later)
+    if settings.memory is None and named_condition(names[0]).memory:
+        raise InputError(f"--condition {names[0]}: the first round has no memory; give one with --memory")
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
     options.refuse_choosing_without_menu(first.enforcement, model)
     tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, given.engine, given.option))
     named, player = resources.model(model, world, settings), resources.player()
     known = resources.price_of(model)
     how = How(engine=player, price=known, meter=resources.meter({model: known}))
-    window = resources.window(model, settings).tokens
+    window = context_window(model, settings.context, resources.base_url).tokens
     plan = LearningPlan(
         settings.plan(found, model, named, window, tasks=tasks, setting=setting, condition=first),
         given.rounds,
@@ -104,15 +94,13 @@ def main(given: LearnOptions) -> None:
 
 
 def gather_insights(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders of one world; their later trials are read too.")],
-    out: Annotated[Path, typer.Option(help="The file to write, such as expel.jsonl.")],
-    model: playing.ModelName,
-    base_url: playing.BaseUrl = None,
-    record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, so that it is asked for only once.")
-    ] = None,
-    context: Annotated[int | None, typer.Option(help="The model's context window, in tokens.", min=256)] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="The longest answer, in tokens.", min=1)] = None,
+    runs: list[Path],
+    out: Path,
+    model: str,
+    base_url: str | None = None,
+    record: Path | None = None,
+    context: int | None = None,
+    max_tokens: int | None = None,
 ) -> None:
     """Let a model draw insights from recorded runs; `--agent expel` plays with these and with the won episodes.
 
@@ -123,7 +111,7 @@ def gather_insights(
         raise InputError(f"{model} writes no text; name an LLM with --model")
     if is_there(out):
         raise InputError(f"{out}: exists already; choose another file or remove it")
-    folders = [RunFolder(each) for folder in runs for each in _trials(folder)]
+    folders = [RunFolder(each) for folder in runs for each in trial_folders(folder)]
     name = str(folders[0].protocol.settings.get("world", ""))
     world = world_named(name, folders[0].folder)
     opens = NamedModel(model, name, ModelOptions(base_url=base_url), record.absolute() if record else None)
@@ -137,11 +125,3 @@ def gather_insights(
     for insight in found.insights:
         say(f"{insight.votes:3d}  {one_line(insight.text)}")
     say(f"{len(found.insights)} insights and {len(found.trajectories)} trajectories are in {out}")
-
-
-def _trials(folder: Path) -> list[Path]:
-    """A run, and its later trials where it has any."""
-    found = [folder]
-    while is_there((later := trial_folder(folder, len(found))) / PROTOCOL):
-        found.append(later)
-    return found

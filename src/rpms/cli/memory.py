@@ -56,13 +56,7 @@ def _warn_if_changed(file: Path) -> None:
 
 
 @app.command("show")
-def show(
-    file: options.MemoryFile,
-    entry: Annotated[
-        str | None,
-        typer.Argument(help="Print only this entry, in full: its id or the start of it.", show_default=False),
-    ] = None,
-) -> None:
+def show(file: options.MemoryFile, entry: str | None = None) -> None:
     """Print a memory, one line per entry; or one entry with all its fields and origins."""
     memory = read_memory(file)
     _warn_if_changed(file)
@@ -81,10 +75,7 @@ def _line(entry: Entry) -> Text:
 
 
 @app.command("stats")
-def show_stats(
-    file: options.MemoryFile,
-    entries: Annotated[bool, typer.Option("--entries", help="Also list every entry, goal and rule.")] = False,
-) -> None:
+def show_stats(file: options.MemoryFile, entries: bool = False) -> None:
     """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes it comes from."""
     memory = read_memory(file)
     counted = stats(memory)
@@ -111,11 +102,7 @@ def show_stats(
 
 
 @app.command("merge")
-def merge_files(
-    files: options.MemoryFiles,
-    out: Annotated[Path, typer.Option(help="The memory to write; it must not exist yet.")],
-    world: Annotated[str | None, typer.Option(help="The world, if the files do not name it.")] = None,
-) -> None:
+def merge_files(files: options.MemoryFiles, out: Path, world: str | None = None) -> None:
     """Merge memories of one world: equal entries become one, with all their evidence. The order does not matter."""
     if out.exists():
         raise InputError(f"{out}: exists; choose another file")
@@ -149,14 +136,12 @@ def diff(before: options.MemoryFile, after: options.MemoryFile) -> None:
         evidence = f" evidence {len(old.origins)} → {len(new.origins)}"
         console.print(Text.assemble(("~ ", "yellow"), _line(new), (evidence, "dim")))
     say(f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed")
-    if found:
+    if any(found):
         raise typer.Exit(1)
 
 
 @app.command("export")
-def export(
-    file: options.MemoryFile, out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")]
-) -> None:
+def export(file: options.MemoryFile, out: Path) -> None:
     """Write a memory as Markdown to read, or as CSV for a spreadsheet."""
     form = _FORMS.get(out.suffix)
     if form is None:
@@ -169,17 +154,10 @@ def export(
     say(f"{len(memory)} entries in {out}")
 
 
-Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)]
 MemoryOption = Annotated[
     Path | None,
     typer.Option(
         parser=options.memory_named, metavar="FILE|embedded", help="The memory these runs used.", show_default=False
-    ),
-]
-NextMemory = Annotated[
-    Path | None,
-    typer.Option(
-        help="Where to write the next memory; what it leaves out is kept in a file beside it.", show_default=False
     ),
 ]
 _WIDTH = 132
@@ -189,11 +167,7 @@ _STYLES = {Worth.HARMFUL: "red", Worth.HELPFUL: "green", Worth.UNKNOWN: "dim"}
 
 @app.command("audit")
 def audit_runs(
-    runs: Runs,
-    memory: MemoryOption = None,
-    out: NextMemory = None,
-    form: Annotated[str, typer.Option(help="table or json.")] = "table",
-    rows: Annotated[int, typer.Option(help="How many of the entries with not enough evidence to list.", min=0)] = 10,
+    runs: list[Path], memory: MemoryOption = None, out: Path | None = None, form: str = "table", rows: int = 10
 ) -> None:
     """Estimate what each entry does to success, steps and infeasible actions, from runs that hid some (--mask).
 
@@ -288,17 +262,15 @@ def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str
 @app.command("junk")
 def junk(
     file: options.MemoryFile,
-    runs: Annotated[
-        list[Path] | None, typer.Argument(help="Runs that used it, to find entries never recalled.", show_default=False)
-    ] = None,
+    runs: list[Path] | None = None,
     prune: Annotated[
         str | None,
         typer.Option(
             help=f"What to set aside: {', '.join(each.name.lower() for each in Junk)}, or all.", metavar="KIND,…"
         ),
     ] = None,
-    out: NextMemory = None,
-    entries: Annotated[bool, typer.Option(help="List each entry.")] = True,
+    out: Path | None = None,
+    entries: bool = True,
 ) -> None:
     """List entries a memory can do without: near-duplicates, never recalled, always outranked, against the manual.
 
@@ -342,7 +314,7 @@ def _policy(text: str) -> tuple[Junk, ...]:
 
 
 @app.command("quarantine")
-def quarantined(file: Annotated[Path, typer.Argument(help="A memory file (JSON Lines).", show_default=False)]) -> None:
+def quarantined(file: Path) -> None:
     """List the entries that were set aside from a memory, and why."""
     os.close(open_regular(file))  # what is no file would look like a memory that lost nothing
     aside = read_quarantine(file)
@@ -352,10 +324,7 @@ def quarantined(file: Annotated[Path, typer.Argument(help="A memory file (JSON L
 
 
 @app.command("restore")
-def restore_entry(
-    entry: Annotated[str, typer.Argument(help="The entry's id, or the start of it.", show_default=False)],
-    memory: Annotated[Path, typer.Option(help="The memory it was set aside from.", show_default=False)],
-) -> None:
+def restore_entry(entry: str, memory: Path) -> None:
     """Put an entry that was set aside back into its memory, and freeze the memory again."""
     item = restore(memory, entry)
     say(f"{item.entry.id} is back in {memory}; it was set aside because: {excerpt(item.reason)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -40,11 +39,7 @@ def ready_cell(*, ready: bool) -> TableCell:
 
 
 @app.command("check")
-def check(
-    name: Annotated[str, typer.Argument(help="The model, written as for --model.")],
-    base_url: Annotated[str | None, typer.Option(help="Where its server is.")] = None,
-    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None,
-) -> None:
+def check(name: str, base_url: str | None = None, price: str | None = None) -> None:
     """Make one small request; report latency, tokens, cost and whether the answer has the right form."""
     known = parse_price(price) if price else None
     provider = parse_model_name(name).provider
@@ -62,11 +57,7 @@ def check(
 
 
 @app.command("pack")
-def pack_record(
-    folder: Annotated[Path, typer.Argument(help="Answers that `--record FOLDER` kept.", show_default=False)],
-    file: Annotated[Path, typer.Argument(help="The file to write, NAME.answers.xz.", show_default=False)],
-    about: Annotated[str, typer.Option(help="What was played, for whoever replays it.")] = "",
-) -> None:
+def pack_record(folder: Path, file: Path, about: str = "") -> None:
     """Put recorded answers into one small file, without their questions; `--model replay/FILE` plays from it."""
     say(f"{file}: {pack(folder, file, about).line}")
 

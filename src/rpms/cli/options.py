@@ -19,7 +19,7 @@ from rpms.core.usage import Price
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import NO_LLM, parse_model_name
-from rpms.models.windows import Window, context_window
+from rpms.models.windows import Window
 from rpms.play.limits import Limits, Meter, parse_duration
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.processes import InProcesses
@@ -169,10 +169,6 @@ class Resources(ResourceOptions):
         record = self.record.absolute() if self.record else None
         reached = model_options(self.base_url, settings, self.timeout)
         return NamedModel(name, world, reached, record, settings.reader or "")
-
-    def window(self, model: str, settings: Settings) -> Window:
-        """Context window of a model."""
-        return context_window(model, settings.context, self.base_url)
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
         """Say what a model lacks before anything is written; on a cluster the nodes must have it."""

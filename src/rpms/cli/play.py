@@ -110,8 +110,11 @@ def _attempt(console: Console, episode: Play, person: HumanModel | None, given: 
 
     def show(step: Step) -> None:
         nonlocal advice
-        if person is not None:
-            _show_command(console, step)
+        if person is not None:  # who has seen the rest
+            if step.command and step.command != step.action:
+                console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
+            for line in infeasible_line(step):
+                console.print(Text.assemble("  ", line))
             return
         show_step(console, step, prompts=given.show_prompts, told=advice, verbose=given.verbose)
         advice = step.advice if advising else ""
@@ -129,14 +132,6 @@ def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings,
         note = "note: there is no memory, so the condition is rules-only; --memory gives one"
         return replace(settings, condition="rules-only"), note
     return settings, ""
-
-
-def _show_command(console: Console, step: Step) -> None:
-    """Result of a person's command; the person has seen the rest."""
-    if step.command and step.command != step.action:
-        console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
-    for line in infeasible_line(step):
-        console.print(Text.assemble("  ", line))
 
 
 def _show_end(console: Console, episode: Episode) -> None:
@@ -175,7 +170,9 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
     title = f"step {step.number} "
     rule = Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))
     before = [ScreenPart([Text(""), rule], 0, 2), observed, *_known(step.decision, verbose=verbose)]
-    before.append(ScreenPart([Text(line, style="cyan") for line in _readings(step)]))
+    readings = [note for note in step.notes if note.startswith(NO_GOAL)]
+    readings += step.readings.lines() if step.readings is not None else ()
+    before.append(ScreenPart([Text(line, style="cyan") for line in readings]))
     after = list(_done(step))
     if prompts:
         _print(console, before, None)
@@ -185,13 +182,6 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
         _print(console, after, None)
         return
     _print(console, [*before, *after], console.height - 1 if console.is_terminal and not verbose else None)
-
-
-def _readings(step: Step) -> Iterator[str]:
-    """Reading of a request, and the reason for another one; or that none fits."""
-    yield from (note for note in step.notes if note.startswith(NO_GOAL))
-    if step.readings is not None:
-        yield from step.readings.lines()
 
 
 def said(observation: str) -> Text:

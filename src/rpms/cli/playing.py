@@ -6,29 +6,22 @@ What they take to run is loaded once the options are known to be right, so that 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import typer
-
-from rpms.cli.knobs import LATER, ResourceOptions, option, with_options, with_settings
+from rpms.cli.knobs import ResourceOptions, grouped, knob_parameters, sign, told
+from rpms.core.errors import InputError
+from rpms.play.knobs import KNOBS
 
 if TYPE_CHECKING:
     from rpms.cli.options import Resources
     from rpms.play.settings import Settings
 
-WorldName = Annotated[str, typer.Argument(help="A world's name, such as alfworld, or the folder of your own.")]
-StudyFile = Annotated[
-    Path, typer.Argument(help="A study's file, or a name that `rpms study list` prints.", show_default=False)
-]
-DataFolder = Annotated[Path | None, option("data")]
-EngineName = Annotated[str, option("engine")]
-ModelName = Annotated[str, option("model")]
-BaseUrl = Annotated[str | None, option("base_url")]
-WorldOptions = Annotated[list[str] | None, option("option")]
+_LATER = {"Settings": Any, "Resources": Any}
+"""Types of what a command gets once its options are read: nothing has to load them before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +30,7 @@ class PlayOptions:
 
     without: ClassVar = ("task", "limit", "per_task", "sample", "prompt")
     """Knobs that it has no option for."""
-    world: WorldName
+    world: str
     task: str | None = None
     variation: int | None = None
     data: Path | None = None
@@ -56,7 +49,7 @@ class PlayOptions:
 class RunOptions:
     """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
 
-    world: WorldName
+    world: str
     out: Path | None = None
     engine: str = "native"
     model: str = "planner"
@@ -77,7 +70,7 @@ class LearnOptions:
     With --memory, learning starts from that memory; with --continue, from the one in --out.
     """
 
-    world: WorldName
+    world: str
     out: Path
     rounds: int = 3
     engine: str = "native"
@@ -99,7 +92,7 @@ class StudyOptions:
     """
 
     without: ClassVar = ("condition", "arbitration", "state_filter")
-    file: StudyFile
+    file: Path
     out: Path | None = None
     model: list[str] | None = None
     pool: Path | None = None
@@ -114,26 +107,34 @@ class StudyOptions:
 
 
 def command_of(name: str, options: type) -> Callable[..., None]:
-    """The command with the fields of a class as its options; `main` in its module, loaded then, is given them."""
+    """The command with the fields of a class as its options; `main` in its module, loaded then, is given them.
+
+    The options of `ResourceOptions` stand for its `resources`, and all knobs but some for its `settings`.
+    """
+    own = dict(inspect.signature(options, eval_str=True, locals=_LATER).parameters)
+    shared = inspect.signature(ResourceOptions, eval_str=True).parameters if own.pop("resources", None) else {}
+    del own["settings"]
+    knobs = [knob for knob in KNOBS if knob not in getattr(options, "without", ())]
 
     def command(**given: Any) -> None:
-        import_module(f"rpms.cli.{name}").main(options(**given))
+        given["settings"] = _read({knob: given.pop(knob) for knob in knobs})
+        if shared:
+            resources = {each: given.pop(each) for each in shared}
+            given["resources"] = import_module("rpms.cli.options").Resources(**resources)
+        import_module(f"rpms.cli.{name.partition(' ')[0]}").main(options(**given))
 
-    signature = inspect.signature(options, eval_str=True, locals=LATER)
-    own = [each.replace(annotation=_told(each, name)) for each in signature.parameters.values()]
-    command.__signature__, command.__doc__ = signature.replace(parameters=own), options.__doc__  # type: ignore[attr-defined]
-    if "resources" in signature.parameters:
-        shared = inspect.signature(ResourceOptions, eval_str=True).parameters.values()
-        added = {each.name: (_told(each, name), each.default) for each in shared}
-        command = with_options(
-            command, "resources", added, lambda given: import_module("rpms.cli.options").Resources(**given)
-        )
-    return with_settings(without=getattr(options, "without", ()))(command)
+    command.__doc__ = options.__doc__
+    plain = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shared.values())]
+    sign(command, grouped([*told(plain, name), *knob_parameters(knobs)]))
+    return command
 
 
-def _told(field: inspect.Parameter, command: str) -> Any:
-    """A field's annotation, with its option."""
-    kind = field.annotation
-    if get_origin(kind) is Annotated or field.name in ("resources", "settings"):
-        return kind
-    return Annotated[kind, option(field.name, command, flag=kind is bool)]
+def _read(given: Mapping[str, Any]) -> Settings:
+    """Read what the command line gave; a mistake names the option."""
+    from rpms.play.knob_values import SettingError  # noqa: PLC0415  once the options are right
+    from rpms.play.settings import Settings  # noqa: PLC0415
+
+    try:
+        return Settings.read({name: value for name, value in given.items() if value not in (None, [])})
+    except SettingError as error:
+        raise InputError(f"--{error.name.replace('_', '-')} {error.problem}") from None

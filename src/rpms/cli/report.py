@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from rpms.cli.screen import complain, flush, say
 from rpms.core.errors import InputError
 from rpms.foreign.files import is_there
 from rpms.guard.log import is_guard_log
 from rpms.report.serve import is_local, make_server
-
-Inputs = Annotated[
-    list[Path], typer.Argument(help="Run folders to compare, a study's folder, or a guard's log.", show_default=False)
-]
 
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
 
@@ -32,16 +26,12 @@ def needs_extra(*names: str) -> Any:
 
 
 def report(
-    inputs: Inputs,
-    out: Annotated[
-        Path | None, typer.Option(help="The folder to write; by default `report` in the first folder.")
-    ] = None,
-    title: Annotated[str, typer.Option(help="The heading of the overview.")] = "",
-    published: Annotated[
-        bool, typer.Option("--published", help="Show the paper's numbers too, marked as published.")
-    ] = False,
-    pages: Annotated[int, typer.Option(help="Episodes with pages of their own; tables count all.", min=0)] = 2_000,
-    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    inputs: list[Path],
+    out: Path | None = None,
+    title: str = "",
+    published: bool = False,
+    pages: int = 2_000,
+    open_: bool = False,
 ) -> None:
     """Write static pages about runs, a study or a guard's log; they open from disk, without a server."""
     for each in inputs:
@@ -63,15 +53,7 @@ def report(
         writing.open_report(written.folder)
 
 
-def view(
-    folder: Annotated[Path, typer.Argument(help="A report, or a run or study with one in it.")],
-    port: Annotated[
-        int | None, typer.Option(help="Serve it at this port instead, as over SSH; 0 takes a free one.", min=0)
-    ] = None,
-    host: Annotated[
-        str, typer.Option(help="The address to listen at; anything but loopback lets others read the report.")
-    ] = "127.0.0.1",
-) -> None:
+def view(folder: Path, port: int | None = None, host: str = "127.0.0.1") -> None:
     """Open a report in a browser, or serve it at a port."""
     inner = folder / "report"
     found = inner if (inner / "index.html").is_file() else folder
@@ -87,27 +69,18 @@ def view(
         server.serve_forever(poll_interval=0.1)
 
 
-def leaderboard(
-    inputs: Annotated[list[Path], typer.Argument(help="Run folders and studies.", show_default=False)],
-    form: Annotated[str, typer.Option(help="terminal, markdown, latex or csv.")] = "terminal",
-    out: Annotated[Path | None, typer.Option(help="Also write it as a page into this folder.")] = None,
-) -> None:
+def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = None) -> None:
     """Rank models and agents by success, for each set of tasks they played under the same settings."""
-    boards, tables = needs_extra("leaderboard", "table")
-    for each in boards.leaderboards(inputs):
-        say(tables.render(each, form))
+    boards, table, pages = needs_extra("leaderboard", "table", "pages")
+    found = boards.leaderboards(inputs)
+    for each in found:
+        say(table.render(each, form))
     if out is not None:
-        say(f"open {boards.write_leaderboard(inputs, out).page}")
+        page = pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": found}).page
+        say(f"open {page}")
 
 
-def table(
-    name: Annotated[str, typer.Argument(help="Which table, such as ablation, or `all` that apply.")],
-    inputs: Inputs,
-    form: Annotated[str, typer.Option(help="terminal, markdown, latex or csv.")] = "terminal",
-    published: Annotated[
-        bool, typer.Option("--published", help="Show the paper's numbers too, marked as published.")
-    ] = False,
-) -> None:
+def table(name: str, inputs: list[Path], form: str = "terminal", published: bool = False) -> None:
     """Print one of the paper's tables from runs or a study."""
     gather, table, tables = needs_extra("gather", "table", "tables")
     told: set[str] = set()

@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.markup import escape
 
-from rpms.cli import playing, rules_learn
+from rpms.cli import rules_learn
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.actions import ActionSchema, overlapping
 from rpms.core.errors import InputError
@@ -21,7 +20,7 @@ from rpms.core.rules import Lore, Purpose, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt
-from rpms.learn.manual_review import Entry, Relation, Reviewed, compare, decide, lines_of
+from rpms.learn.manual_review import Entry, Relation, compare, decide, lines_of
 from rpms.learn.mend import Edit, moments_of, propose, write_edit
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.evidence import counts_of
@@ -39,15 +38,7 @@ MOST_MISTAKES = 20
 
 
 @app.command("show")
-def show(
-    world: playing.WorldName,
-    goal: Annotated[
-        str | None,
-        typer.Option(help="Only what applies to this goal: its type, a task's name, or the goal in the world's words."),
-    ] = None,
-    manual: Annotated[str, typer.Option(help="paper, complete, or your own file.")] = "complete",
-    as_yaml: Annotated[bool, typer.Option("--yaml", help="Print it as one file to edit, for --manual.")] = False,
-) -> None:
+def show(world: str, goal: str | None = None, manual: str = "complete", as_yaml: bool = False) -> None:
     """Print a manual, or what applies to one goal, and how many tokens it takes in a prompt."""
     found = find_world(world)
     whole = manual_of(found, choose_manual(manual))
@@ -160,11 +151,7 @@ def _notes(item: Rule | ActionSchema) -> str:
 
 
 @app.command("check")
-def check(
-    files: Annotated[
-        list[Path], typer.Argument(help="The YAML files of one manual, or a world's name.", show_default=False)
-    ],
-) -> None:
+def check(files: list[Path]) -> None:
     """Check a manual. Mistakes are printed with file and line, and the exit code is 2."""
     if len(files) == 1 and not files[0].exists() and str(files[0]) in world_names():
         _found_sound(manual_of(find_world(str(files[0]))))
@@ -204,11 +191,7 @@ _STEPS_SHOWN = 2
 
 
 @app.command("diff")
-def diff(
-    first: Annotated[str, typer.Argument(metavar="A", help="A manual's file, or a world for its own manual.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="The same, to compare with A.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+def diff(first: str, second: str, as_json: bool = False) -> None:
     """Compare the lines of two manuals. The exit code is 0 if they are equal, 1 if they differ.
 
     Actions are matched by their commands, not by their names. `stricter` means that B has more needs, prohibitions or
@@ -251,11 +234,7 @@ def _told(entries: list[Entry]) -> Iterator[str]:
 
 @app.command("review")
 def review(
-    manual: Annotated[Path, typer.Argument(help="A learned manual; its evidence is beside it.")],
-    accept: Annotated[list[str] | None, typer.Option(help="The id of a line to put in; may be repeated.")] = None,
-    reject: Annotated[list[str] | None, typer.Option(help="The id of a line to take out; may be repeated.")] = None,
-    about: Annotated[str, typer.Option(help="Only lines with this text in them, such as environment/heat.")] = "",
-    every: Annotated[bool, typer.Option("--all", help="Also list lines that are not in the manual.")] = False,
+    manual: Path, accept: list[str] | None = None, reject: list[str] | None = None, about: str = "", every: bool = False
 ) -> None:
     """List the lines of a learned manual with their evidence, or take lines out and put lines in.
 
@@ -272,8 +251,10 @@ def review(
     file = traces_file(manual)
     spoken = {trace.episode: trace.steps for trace in read_traces(file)[1]} if about and file.is_file() else {}
     for row in rows:
-        say(_row(row))
-        for title, steps in (("for", row.claim.witnesses), ("against", row.claim.counterexamples)):
+        claim = row.claim
+        state = ("put in" if row.stands else "taken out") if row.decided else claim.label.value
+        say(f"{claim.id}  {state:<9}  {claim.place}  ({counts_of(claim)})")
+        for title, steps in (("for", claim.witnesses), ("against", claim.counterexamples)):
             for episode, number in steps[:_STEPS_SHOWN] if about else ():
                 said = spoken.get(episode, ())[number - 1 : number]
                 text = "".join(f": {excerpt(step.command, 80)!r} -> {excerpt(step.answer, 100)!r}" for step in said)
@@ -282,22 +263,12 @@ def review(
         say("there is no such line")
 
 
-def _row(row: Reviewed) -> str:
-    claim = row.claim
-    state = ("put in" if row.stands else "taken out") if row.decided else claim.label.value
-    return f"{claim.id}  {state:<9}  {claim.place}  ({counts_of(claim)})"
-
-
 _PLACES_SHOWN = 3
 """Steps that are named of those that contradict a line."""
 
 
 @app.command("mend")
-def mend(
-    manual: Annotated[Path, typer.Argument(help="A manual's file.")],
-    runs: Annotated[list[Path], typer.Argument(help="Folders of `rpms run`, of one world.")],
-    write: Annotated[bool, typer.Option("--write", help="Write the edits that pass into the manual.")] = False,
-) -> None:
+def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
     """Print each line that recorded runs contradict, with the steps, and an edit that would have foretold them.
 
     An edit passes if, replayed over all given runs, it surprises at no step at which the manual was right.

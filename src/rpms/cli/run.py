@@ -19,6 +19,7 @@ from rpms.core.acting.enforcement import preset
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
+from rpms.models.windows import context_window
 from rpms.play.epochs import Agreement, Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.limits import Spending, spending
@@ -26,7 +27,7 @@ from rpms.play.plan import RunPlan
 from rpms.play.progress import progress
 from rpms.play.run import How, Listener
 from rpms.play.settings import Settings
-from rpms.play.tasks import TaskPart
+from rpms.play.tasks import read_part
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary, lack_of_room
@@ -43,12 +44,13 @@ def main(given: RunOptions) -> None:
     options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
     player = resources.player()
     try:
-        dealt = TaskPart.read(given.part)
+        dealt = read_part(given.part)
     except ValueError as error:
         raise InputError(f"--part {error}") from None
     base = options.make_setting(found, resources.data, given.engine, given.option)
-    tasks, setting = settings.tasks(found, base, dealt.of_list)
-    opened, window = resources.model(model, world, settings), resources.window(model, settings)
+    tasks, setting = settings.tasks(found, base, dealt)
+    opened = resources.model(model, world, settings)
+    window = context_window(model, settings.context, resources.base_url)
     plan = settings.plan(
         found,
         model,
@@ -61,7 +63,7 @@ def main(given: RunOptions) -> None:
         stuck_after=given.stuck_after,
     )
     split = settings.split or found.splits[0]
-    out = given.out or default_folder(world, split if dealt.of == 1 else f"{split}-{given.part}", model, settings)
+    out = given.out or default_folder(world, split if dealt.step == 1 else f"{split}-{given.part}", model, settings)
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
     how = How(retry_errors=given.retry_errors, engine=player, price=known, meter=resources.meter({model: known}))
     resources.check(opened, begun=RunFolder(out).begun)
@@ -185,8 +187,8 @@ def spending_lines(spent: Spending) -> list[str]:
     asked = f"{usage.prompt_tokens:,} prompt ({usage.cached_tokens:,} cached)"
     lines = [f"tokens: {asked}, {usage.completion_tokens:,} completion; {usage.seconds:,.1f} s of model time"]
     if spent.cost is not None:
-        each = spent.cost_per_win
-        lines.append(f"cost: ${spent.cost:,.4f}" + (f", ${each:,.4f} a task solved" if each is not None else ""))
+        each = f", ${spent.cost / spent.won:,.4f} a task solved" if spent.won else ""
+        lines.append(f"cost: ${spent.cost:,.4f}{each}")
     return lines
 
 

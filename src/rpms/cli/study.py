@@ -7,14 +7,12 @@ from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from rpms.cli import options, playing
-from rpms.cli.knobs import option
 from rpms.cli.options import Resources
 from rpms.cli.playing import StudyOptions
 from rpms.cli.screen import complain, make_console, say
@@ -46,7 +44,7 @@ _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 _WIDTH = 120
 """Least width of tables off a terminal: as `rpms table` prints them, no number cut off."""
 
-app.command("run")(playing.command_of("study", playing.StudyOptions))
+app.command("run")(playing.command_of("study run", playing.StudyOptions))
 
 
 @app.command("list")
@@ -59,7 +57,7 @@ def list_studies() -> None:
 
 
 @app.command("show")
-def show_study(file: playing.StudyFile) -> None:
+def show_study(file: Path) -> None:
     """Print a study's file: its tasks, conditions and tables, to read or to save and change."""
     say(read_text(find_study(file)).rstrip("\n"))
 
@@ -116,11 +114,7 @@ def main(given: StudyOptions) -> None:
 
 
 @app.command("check")
-def check(
-    files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
-    world: Annotated[str | None, option("world", "study")] = None,
-    parts: Annotated[list[str] | None, option("parts")] = None,
-) -> None:
+def check(files: list[Path], world: str | None = None, parts: list[str] | None = None) -> None:
     """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
     if world is not None:
         find_world(world)

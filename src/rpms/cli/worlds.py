@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from rpms.cli import options, playing
+from rpms.cli import options
 from rpms.cli.models import ready_cell
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
@@ -65,10 +64,7 @@ def _finished(name: str) -> World:
 
 
 @app.command("new")
-def new(
-    name: Annotated[str, typer.Argument(help="The new world's name, such as lighthouse.")],
-    out: Annotated[Path, typer.Option(help="Where to make its folder.")] = Path(),
-) -> None:
+def new(name: str, out: Path = Path()) -> None:
     """Write a small but complete world to start from: game, belief, manual, tests."""
     texts, folder = new_world(name), out / name
     write_folder(folder, texts)
@@ -84,17 +80,15 @@ def _quoted(folder: Path) -> str:
 
 @app.command("check")
 def check(
-    world: playing.WorldName,
-    split: Annotated[str | None, typer.Option(help="The split; the world's own first one by default.")] = None,
-    data: playing.DataFolder = None,
-    engine: playing.EngineName = "native",
-    option: playing.WorldOptions = None,
-    games: Annotated[int, typer.Option(min=1, help="How many tasks to try, spread over the split.")] = 6,
-    steps: Annotated[int, typer.Option(min=1, help="Random steps in each task.")] = 30,
-    seed: Annotated[int, typer.Option(help="The same seed, the same walks.")] = 0,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Only check this property, by name.", show_default=False)
-    ] = None,
+    world: str,
+    split: str | None = None,
+    data: Path | None = None,
+    engine: str = "native",
+    option: list[str] | None = None,
+    games: int = 6,
+    steps: int = 30,
+    seed: int = 0,
+    only: list[str] | None = None,
 ) -> None:
     """Check the properties that every world must have; the exit code is 1 if one fails."""
     found = _finished(world)
@@ -112,10 +106,7 @@ def check(
 
 
 @prompts.command("show")
-def show_prompts(
-    world: Annotated[str, typer.Argument(help="A world.")],
-    preset: Annotated[str, typer.Option(help="As prompts of this preset have them: paper or strict.")] = "paper",
-) -> None:
+def show_prompts(world: str, preset: str = "paper") -> None:
     """Print a world's instruction, example and headings as a file for `--prompts`, to change what you like."""
     if preset not in ("paper", "strict"):
         raise InputError(f"--preset: {nearest(preset, ('paper', 'strict'))}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Truth(Enum):
@@ -42,8 +42,7 @@ class Truth(Enum):
         raise TypeError("a Truth has three values: compare it with `is Truth.TRUE`")
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(NamedTuple):
     """One fact by name: a predicate and its arguments, `in(apple 1, fridge 1)`."""
 
     predicate: str
@@ -51,7 +50,7 @@ class Atom:
 
     def bind(self, binding: Mapping[str, str]) -> Atom:
         """Put names of this world in place of a schema's parameters."""
-        return Atom(self.predicate, tuple([binding.get(arg, arg) for arg in self.args]))
+        return Atom(self.predicate, tuple(map(binding.get, self.args, self.args)))
 
     def __str__(self) -> str:
         return f"{self.predicate}({', '.join(self.args)})" if self.args else self.predicate
@@ -153,3 +152,8 @@ def kind_of(name: str) -> str:
     """Say what sort of thing a name is: `apple 1` is an `apple`, as is `apple ?`, which nobody has seen yet."""
     match = _NUMBERED.fullmatch(name)
     return match[1] if match else name
+
+
+def is_unseen(names: Iterable[str]) -> bool:
+    """True if any of some names is of something that nobody has seen yet."""
+    return any(name[-1:] == "?" for name in names)

@@ -31,7 +31,7 @@ class Fate(StrEnum):
 
     @property
     def shown(self) -> bool:
-        return self in (Fate.KEPT, Fate.WARNED, Fate.CUT)
+        return self is Fate.KEPT or self is Fate.WARNED or self is Fate.CUT
 
     @property
     def due(self) -> bool:

@@ -177,7 +177,7 @@ class _Slot:
     __slots__ = ("done", "engine", "observation", "rate", "state", "steps", "won")
 
     def __init__(self, file: str, dialect: str) -> None:
-        self.engine: GameEngine = load_game(file, dialect).engine
+        self.engine: GameEngine = load_game(file, dialect)
         self.rate: Rate = goal_condition_rate(self.engine)
         self.state: State
         self.state, self.observation = self.engine.reset()

@@ -80,7 +80,8 @@ def reader_of(kind: Any) -> Reader:
         name, each = map(reader_of, inner)
         return lambda value: {name(key): each(item) for key, item in _as(dict, value).items()}
     if issubclass(kind, tuple):
-        return _named_tuple_reader(kind)
+        items = _tuple_reader(tuple(get_type_hints(kind).values()))
+        return lambda value: kind(*items(value))
     return _dataclass_reader(kind) if is_dataclass(kind) else _enum_reader(kind)
 
 
@@ -108,11 +109,6 @@ def _tuple_reader(inner: tuple[Any, ...]) -> Reader:
         return tuple([one(item) for one, item in zip(readers, value, strict=True)])
 
     return read
-
-
-def _named_tuple_reader(kind: Any) -> Reader:
-    items = _tuple_reader(tuple(get_type_hints(kind).values()))
-    return lambda value: kind(*items(value))
 
 
 def _dataclass_reader(kind: Any) -> Reader:

@@ -84,7 +84,6 @@ class Look:
 
 
 _UNDERSCORE: Final = "\\_"
-_NOTHING: Final[Mapping[str, Any]] = {}
 PythonFact = Callable[..., bool | None]
 """A predicate in Python: called with a Look and the values of its arguments; None means unknown."""
 
@@ -100,7 +99,7 @@ class Coming:
 
 @dataclass(eq=False)
 class CallFacts:
-    """The facts that one call is judged by. Whatever is asked for and was not looked up is kept in `missing`."""
+    """The facts that one call is judged by. `why` says what makes those unknown that were asked for."""
 
     call: Call
     manual: ToolManual
@@ -109,14 +108,9 @@ class CallFacts:
     python: Callable[..., bool | None]
     """Asks the predicate of a name, with a Look and the values of its arguments."""
     coming: Mapping[Atom, Coming]
-    missing: dict[Atom, tuple[str, ...]] = field(default_factory=dict, init=False)
-    """Facts that are unknown for want of a record, and that record."""
-    near: dict[Atom, Atom] = field(default_factory=dict, init=False)
-    """Facts that are unknown since another is known that may be the same."""
-    under_way: dict[Atom, Coming] = field(default_factory=dict, init=False)
-    """Facts that are unknown since a call that changes them has not returned."""
+    why: dict[Atom, tuple[str, ...] | Atom | Coming] = field(default_factory=dict, init=False)
+    """Causes of unknown facts: a record not looked up, a known fact that may be the same, a call under way."""
     _values: dict[str, Any] = field(default_factory=dict, init=False)
-    _names: dict[str, str] = field(default_factory=dict, init=False)
     _known: dict[Atom, Truth] = field(default_factory=dict, init=False)
 
     def name(self, value: object) -> str:
@@ -129,22 +123,20 @@ class CallFacts:
         return text
 
     def truth(self, atom: Atom, /) -> Truth:
-        if atom.predicate == GIVEN:  # which names the argument, not what it is
-            atom = Atom(GIVEN, self.args_of(atom))
-        return self.truth_of(self.manual.facts.get(atom.predicate), atom.args)
+        """Truth of a fact over values; of `given` over the argument, which it names."""
+        return self.truth_of(next(self.bind(atom)) if atom.predicate == GIVEN else atom)
 
-    def truth_of(self, fact: ToolFact | None, args: tuple[str, ...]) -> Truth:
-        """The truth of a fact of the manual; of none, whether an argument is given."""
-        for arg in args:
+    def truth_of(self, atom: Atom) -> Truth:
+        """Truth of a fact over values."""
+        fact = self.manual.facts.get(atom.predicate)
+        for arg in atom.args:
             if arg.__class__ is Absent:
                 return Truth.UNKNOWN if fact is not None else Truth.FALSE
         if fact is None:
             return Truth.TRUE
         if fact.reading is not None:
-            return self._read(fact, fact.reading, args)
-        if fact.alike is not None:
-            args = tuple(map(fact.alike, args))
-        atom = Atom(fact.predicate.name, args)
+            return self._read(fact, fact.reading, atom)
+        atom = fact.written_alike(atom)
         if atom not in self._known:  # what calls did, or what Python says, which may take its time
             self._known[atom] = self._asked_of_python(fact, atom) if fact.python else self._told(fact, atom)
         return self._known[atom]
@@ -156,23 +148,23 @@ class CallFacts:
             raise Unknown(kind, *key)
         return found
 
-    def _read(self, fact: ToolFact, reading: Reading, args: tuple[str, ...]) -> Truth:
+    def _read(self, fact: ToolFact, reading: Reading, atom: Atom) -> Truth:
         record: Any = MISSING
         kind = self.manual.records.get(fact.record)
         if kind is not None:
-            key = (kind.name, *args[: len(kind.key)])
+            key = (kind.name, *atom.args[: len(kind.key)])
             record = self.belief.records.get(key, MISSING)
             if record is MISSING:
-                self.missing[Atom(fact.predicate.name, args)] = key
+                self.why[atom] = key
                 return Truth.UNKNOWN
-        values = [self._values.get(arg, arg) for arg in args] if self._values else args
+        values = (self._values.get(arg, arg) for arg in atom.args)
         return reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
 
     def _asked_of_python(self, fact: ToolFact, atom: Atom) -> Truth:
         try:
             return Truth.of(self.python(fact.python, Look(self), *(self._values.get(arg, arg) for arg in atom.args)))
         except Unknown as unknown:
-            self.missing[atom] = unknown.record
+            self.why[atom] = unknown.record
             return Truth.UNKNOWN
 
     def _told(self, fact: ToolFact, atom: Atom) -> Truth:
@@ -180,13 +172,13 @@ class CallFacts:
         if value is Truth.UNKNOWN:
             near = self.belief.near(atom)
             if near is not None and self.belief.truth(near) is not Truth.of(fact.initially):
-                self.near[atom] = near
+                self.why[atom] = near
                 return Truth.UNKNOWN
             value = Truth.of(fact.initially)
         coming = self.coming.get(atom)
         if coming is None or Truth.of(coming.value) is value:
             return value
-        self.under_way[atom] = coming
+        self.why[atom] = coming
         return Truth.UNKNOWN
 
     def values_at(self, path: Path, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> list[Any]:
@@ -197,39 +189,30 @@ class CallFacts:
             start = result if path.head == RESULT else self.call.arguments.get(path.head, MISSING)
         return path.follow(start, self.call.arguments) if path.steps else [start]
 
-    def args_of(self, atom: Atom, variables: Mapping[str, Any] | None = None) -> tuple[str, ...]:
-        """The arguments of a fact, with the call's values in place of the paths, none of which stands for many."""
-        if variables is None:
-            return tuple([self._names.get(arg) or self._one(arg, _NOTHING) for arg in atom.args])
-        return tuple([self._one(arg, variables) for arg in atom.args])
-
-    def _one(self, arg: str, variables: Mapping[str, Any]) -> str:
-        if arg[:1] != "<":
-            return arg
-        path = Path.parse(arg)
-        if path.head in variables:
-            return self._named(self.values_at(path, variables=variables)[0], arg)
-        name = self._names[arg] = self._named(self.values_at(path)[0], arg)
-        return name
-
-    def _named(self, value: object, arg: str) -> str:
-        return self.name(value) if value is not MISSING else Absent(arg)
-
     def bind(self, atom: Atom, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> Iterator[Atom]:
         """A fact with the call's values in place of the paths in it: one, or one for each value of `items.*`."""
-        names: list[list[str]] = []
-        for arg in atom.args:
-            if arg.startswith("<"):
-                found = self.values_at(Path.parse(arg), result, variables)
-                names.append([self._named(one, arg) for one in found])
-            else:
-                names.append([arg])
-        fact = self.manual.facts.get(atom.predicate)
-        alike = fact.alike if fact is not None and fact.told else None
-        for args in product(*names):
-            yield Atom(atom.predicate, tuple(map(alike, args)) if alike is not None else args)
 
-    def holds(self, clause: Clause, result: object) -> bool:
+        def names(arg: str) -> list[str]:
+            if not arg.startswith("<"):
+                return [arg]
+            found = self.values_at(Path.parse(arg), result, variables)
+            return [Absent(arg) if one is MISSING else self.name(one) for one in found]
+
+        return (Atom(atom.predicate, args) for args in product(*map(names, atom.args)))
+
+    def changes(self, result: object, *, failed: bool = False) -> list[Literal]:
+        """Facts that the call makes true or false; what only its result names is left out until it is there."""
+        tool = self.manual.tools.get(self.call.tool)
+        changes = []
+        for effect in (tool.failing if failed else tool.effects) if tool is not None else ():
+            if all(self._holds(clause, result) for clause in effect.given):
+                fact = self.manual.facts[effect.literal.atom.predicate]
+                named = self.bind(effect.literal.atom, result)
+                whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))
+                changes += [Literal(fact.written_alike(atom), effect.literal.negated) for atom in whole]
+        return changes
+
+    def _holds(self, clause: Clause, result: object) -> bool:
         """True if a condition on the call and its result is known to hold."""
         bound = (Literal(next(self.bind(each.atom, result)), each.negated) for each in clause.literals)
         return Clause(tuple(bound)).truth(self) is Truth.TRUE

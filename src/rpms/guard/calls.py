@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -12,7 +12,7 @@ from typing import Any, Final
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
 from rpms.core.names import nearest
-from rpms.core.rules import Predicate, Rule
+from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.shown import excerpt
 from rpms.guard.comparisons import Alike, text_of
 from rpms.guard.readings import Path, Reading, Which
@@ -43,6 +43,11 @@ class Call:
         """A short text that, in this process, is the same for the same call."""
         said = tuple((name, text_of(value)) for name, value in sorted(self.arguments.items()))
         return self.text if sum(len(text) for _, text in said) < _LONG else f"{self.tool}({hash(said):x})"
+
+    @property
+    def place(self) -> str:
+        """Name of the call among those that are under way."""
+        return self.id or self.key
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,10 @@ class ToolFact:
     def told(self) -> bool:
         """True if calls make it so, rather than that it is read."""
         return self.reading is None and not self.python
+
+    def written_alike(self, atom: Atom) -> Atom:
+        """A fact of this kind with its arguments normalised."""
+        return Atom(atom.predicate, tuple(map(self.alike, atom.args))) if self.alike is not None else atom
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +197,18 @@ class ToolManual:
     circles: OnUnknown = OnUnknown.WARN
     """Ruling on calls that bring nothing new, again and again."""
 
+    @cached_property
+    def rules(self) -> Mapping[str, Sequence[Policy]]:
+        """The rules on each tool: what it needs, then the policies."""
+        found: dict[str, list[Policy]] = {}
+        for tool in self.tools.values():
+            rule = Rule(tool.id, Tier.ENVIRONMENT, "tools", f"{tool.name} needs that ")
+            found[tool.name] = [Policy(rule, (), requires=(need,), unknown=tool.unknown) for need in tool.needs]
+        for policy in self.policies:
+            for name in dict.fromkeys(policy.tools):
+                found.setdefault(name, []).append(policy)
+        return found
+
     @property
     def asking(self) -> frozenset[str]:
         """The tools about whose calls a person may be asked."""
@@ -229,13 +250,13 @@ class ToolManual:
             raise InputError(f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}")
         if fact.told:
             return
-        kind = self.records.get(fact.record)
+        reason = "it is read from what a call is made with"
         if fact.python:
-            raise InputError(f"the fact {name} cannot be told: the function {fact.python!r} says whether it holds")
-        if kind is not None:
+            reason = f"the function {fact.python!r} says whether it holds"
+        elif (kind := self.records.get(fact.record)) is not None:
             way = f"{kind.ask} with {kind.tools[0]}, and observe what it returns"
-            raise InputError(f"the fact {name} cannot be told: it is read from the record {kind.name}; {way}")
-        raise InputError(f"the fact {name} cannot be told: it is read from what a call is made with")
+            reason = f"it is read from the record {kind.name}; {way}"
+        raise InputError(f"the fact {name} cannot be told: {reason}")
 
 
 def unquoted(fact: str) -> Literal:

@@ -27,14 +27,8 @@ def text_of(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-class _Missing:
-    """Stands for what is not there."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING: Final = _Missing()
+MISSING: Final = object()
+"""Stands for what is not there."""
 
 Compare = Callable[[Any, Any], bool | None]
 
@@ -87,7 +81,7 @@ def _loosened(text: str) -> str:
         plain = unicodedata.normalize("NFKC", text)
         text = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace())
     text = " ".join(text.casefold().split())
-    return posixpath.normpath(_PATHS.sub("/", text)) if "/" in text or "\\" in text else text
+    return _as_path(text) if "/" in text or "\\" in text else text
 
 
 _SHORT = 1_000
@@ -97,10 +91,10 @@ Alike = Callable[[str], str]
 
 
 def _as_path(text: str) -> str:
-    return posixpath.normpath(_PATHS.sub("/", text.strip()))
+    return posixpath.normpath(_PATHS.sub("/", text))
 
 
-ALIKE: Final[Mapping[str, Alike]] = {"path": _as_path, "words": loosened}
+ALIKE: Final[Mapping[str, Alike]] = {"path": lambda text: _as_path(text.strip()), "words": loosened}
 """Normalisations of texts before they are compared, by name."""
 
 
@@ -131,13 +125,8 @@ def _one_of(value: object, others: object) -> bool | None:
     """True if one of a list is the value; None if one may be."""
     if not isinstance(others, list):
         return None
-    held = False
-    for other in others:
-        same = _is(value, other)
-        if same:
-            return True
-        held = held or same is None
-    return None if held else False
+    held = {_is(value, other) for other in others}
+    return True if True in held else None if None in held else False
 
 
 def _has(value: object, wanted: object) -> bool | None:
@@ -150,7 +139,7 @@ def _inside(value: object, folder: object) -> bool | None:
     """True if a path names something in a folder, by its text alone: `..` is followed, links are not."""
     if not isinstance(value, str) or not isinstance(folder, str) or "\0" in value:
         return None
-    path, root = (posixpath.normpath(_PATHS.sub("/", each)) for each in (value, folder))
+    path, root = _as_path(value), _as_path(folder)
     if root.startswith("/") and not path.startswith("/"):
         return None  # from where, only the tool knows
     return path == root or path.startswith(root.rstrip("/") + "/")

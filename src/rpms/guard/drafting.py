@@ -66,7 +66,8 @@ def candidates(policy: str, sources: Sequence[tuple[str, str]], ask: Callable[[s
     for number, sentence in enumerate(filter(None, map(str.strip, _SENTENCE.split(policy))), start=1):
         text = " ".join(sentence.split())
         try:
-            found = loads(_braces(ask(_question(text, manual))), once=True)
+            answer = ask(_question(text, manual))
+            found = loads(answer[max(0, answer.find("{")) : answer.rfind("}") + 1] or "{}", once=True)
         except NotJson as error:
             yield DraftedRule(text, problem=f"the answer is no JSON: {error}")
             continue
@@ -82,10 +83,6 @@ def candidates(policy: str, sources: Sequence[tuple[str, str]], ask: Callable[[s
             yield DraftedRule(text, problem=error.problem)
             continue
         yield DraftedRule(text, {name: rule})
-
-
-def _braces(answer: str) -> str:
-    return answer[max(0, answer.find("{")) : answer.rfind("}") + 1] or "{}"
 
 
 def _question(sentence: str, manual: ToolManual) -> str:

@@ -20,19 +20,17 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Literal, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
-from rpms.guard.call_facts import Absent, CallFacts, PythonFact, ToolBelief
+from rpms.guard.call_facts import CallFacts, PythonFact, ToolBelief
 from rpms.guard.calls import Call, ToolManual, unquoted
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
-from rpms.guard.judging import Rulebook, judge
+from rpms.guard.judging import findings, judge
 from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, Word, kept
-from rpms.guard.manuals import open_tool_manual
+from rpms.guard.manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.python_facts import PythonFacts
-from rpms.guard.reloading import manual_at, stamp_of
 from rpms.guard.repeats import Repeats
 from rpms.guard.rulings import ERROR, FORM, Allow, Ask, Modify, Refuse, Ruling, Warn
-from rpms.guard.shared import SharedFacts
-from rpms.guard.under_way import Changes, UnderWay
+from rpms.guard.under_way import SharedFacts, UnderWay
 
 USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
@@ -75,7 +73,6 @@ class Guard:
         known = belief or FactBelief()
         self._start = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self.python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
-        self._rules = Rulebook(self.manual)
         self._now = now
         self._log = GuardLog(Path(log)) if log is not None else None
         self._observe_only, self._watch = observe_only, watch
@@ -123,7 +120,7 @@ class Guard:
             _LOUD.error("the changed manual is not used: %s", excerpt(error))
             return
         with self._lock:
-            self.python, self.manual, self._rules = python, changed, Rulebook(changed)
+            self.python, self.manual = python, changed
         _LOUD.warning("the manual was read again")
 
     def at(self, moment: str) -> None:
@@ -165,7 +162,7 @@ class Guard:
         if not self._observe_only:
             return ruling
         if facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):  # it is made all the same
-            self._announce(read, tuple(self._changes(self._facts(read), MISSING)))
+            self._announce(self._facts(read))
         return Allow()
 
     @contextmanager
@@ -180,25 +177,28 @@ class Guard:
                 self._under_way.settle({each.atom for each in news})
             yield
 
-    def _announce(self, call: Call, changes: Changes) -> None:
+    def _announce(self, facts: CallFacts) -> None:
         """Expect what a call that is about to be made will change."""
-        self._under_way.add(call, changes)
+        changes = facts.changes(MISSING)
+        self._under_way.add(facts.call, changes)
         if self._shared is not None:
-            self._shared.announce(call.id or call.key, (each for each in changes if self._is_shared(each[0])))
+            self._shared.announce(facts.call.place, self._to_share(changes))
 
-    def _is_shared(self, atom: Atom) -> bool:
-        fact = self.manual.facts.get(atom.predicate)
-        return fact is not None and fact.shared
+    def _to_share(self, facts: Iterable[Literal]) -> list[Literal]:
+        known = self.manual.facts
+        return [each for each in facts if each.atom.predicate in known and known[each.atom.predicate].shared]
 
-    def _share(self, facts: Iterable[Literal]) -> None:
+    def _settle(self, facts: Sequence[Literal]) -> None:
+        """Some facts are known now, whoever was to change them; others are told those that are shared."""
+        self._under_way.settle({each.atom for each in facts})
         if self._shared is not None:
-            self._shared.tell(each for each in facts if self._is_shared(each.atom))
+            self._shared.tell(self._to_share(facts))
 
     def preview(self, call: Call | Mapping[str, Any]) -> Ruling:
         """The ruling that a host would get that can modify and ask; nothing is noted or logged."""
         with self._lock:
             try:
-                return judge(self._facts(as_call(call)), self._rules, can_modify=True)[1]
+                return judge(self._facts(as_call(call)), can_modify=True)[1]
             except NotJson as error:
                 return Refuse(f"the call cannot be read: {error}", FORM)
 
@@ -234,16 +234,14 @@ class Guard:
 
     def _check(self, call: Call, *, can_modify: bool, can_ask: bool, approved: bool | None) -> tuple[CallFacts, Ruling]:
         known = self._facts(call)
-        facts, ruling = self.python.within(
-            lambda: judge(known, self._rules, can_modify=can_modify, approved=approved is True)
-        )
+        facts, ruling = self.python.within(lambda: judge(known, can_modify=can_modify, approved=approved is True))
         if isinstance(ruling, Ask) and (approved is False or not can_ask):
             remedy = "a person said no" if approved is False else ruling.remedy or "ask a person to approve it"
             ruling = Refuse(ruling.reason, ruling.rule, ruling.fact, remedy)
         if ruling.goes_on:
             ruling = self._repeats.judge(facts.call, ruling, self.manual)
         if ruling.goes_on:
-            self._announce(facts.call, tuple(self._changes(facts, MISSING)))
+            self._announce(facts)
         return facts, ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
@@ -280,14 +278,14 @@ class Guard:
         with self._lock, self._transaction():
             self._under_way.end(call)
             if self._shared is not None:
-                self._shared.withdraw(call.id or call.key)
+                self._shared.withdraw(call.place)
 
     def abandon(self, call: Call) -> None:
         """Note that nobody waits for a call any more: what it changes is unknown until it is found out, or told."""
         with self._lock, self._transaction():
             self._under_way.lose(call)
             if self._shared is not None:
-                self._shared.lose(call.id or call.key)
+                self._shared.lose(call.place)
 
     def observe(self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None) -> None:
         """Learn from what a call returned. Text that is JSON is read as such; `failed` overrides the manual's `fails`.
@@ -308,7 +306,7 @@ class Guard:
             known = self.belief.known
             self.withdraw(read)
             try:
-                self._under_way.settle(self._learn(read, value, failed=wrong))
+                self._learn(read, value, failed=wrong)
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
             if self._log is not None:
@@ -333,18 +331,16 @@ class Guard:
             for literal in told:
                 self.manual.check_tellable(literal.atom)
             before, self.belief = self.belief, self.belief.learn(*told)
-            self._under_way.settle({literal.atom for literal in told})
-            self._share(told)
+            self._settle(told)
             if self.belief.known != before.known:  # what is told is news, and what was known is none
                 self._heard += 1
                 self._repeats.news(self._heard)
             self._note(ToldLine(**self._place(), facts=tuple(map(str, told))))
 
-    def _learn(self, call: Call, result: object, *, failed: bool) -> list[Atom]:
-        """Learn from a result; the facts that it settles."""
+    def _learn(self, call: Call, result: object, *, failed: bool) -> None:
+        """Learn from a result."""
         facts = self._facts(call)
-        made = self.python.within(lambda: self._changes(facts, result, failed=failed))
-        changes = [Literal(atom, not value) for atom, value in made]
+        changes = self.python.within(lambda: facts.changes(result, failed=failed))
         belief = self.belief.learn(*changes) if changes else self.belief
         tool = self.manual.tools.get(call.tool)
         if not failed:
@@ -354,20 +350,7 @@ class Guard:
             found = {key: value for kind in readers for key, value in records_in(kind, call, result).items()}
             belief = belief.with_records(found, gone) if found or gone else belief
         self.belief = belief
-        self._share(changes)
-        return [change.atom for change in changes]
-
-    def _changes(self, facts: CallFacts, result: object, *, failed: bool = False) -> list[tuple[Atom, bool]]:
-        """Facts that a call makes true or false; what only its result names is left out until it is there."""
-        tool = self.manual.tools.get(facts.call.tool)
-        changes = []
-        for effect in (tool.failing if failed else tool.effects) if tool is not None else ():
-            if not all(facts.holds(clause, result) for clause in effect.given):
-                continue
-            named = facts.bind(effect.literal.atom, result)
-            whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))
-            changes += [(atom, not effect.literal.negated) for atom in whole]
-        return changes
+        self._settle(changes)
 
     def explain(self) -> str:
         """The last check as text: the ruling, what each rule said, and what is known."""
@@ -386,11 +369,11 @@ class Guard:
     def kept_rules(self) -> list[str]:
         """The rules that were asked about the last call and stand against nothing in it."""
         facts = self._last[1] if self._last is not None else None
-        found = self._rules.findings(facts) if facts is not None else ()
+        found = findings(facts) if facts is not None else ()
         return [each.rule for each in found if each.broken is Truth.FALSE]
 
     def _said_by_rules(self, facts: CallFacts) -> Iterator[str]:
         words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-        for found in self._rules.findings(facts):
+        for found in findings(facts):
             said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
             yield f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}"

@@ -9,10 +9,10 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from rpms.core.facts import Atom, Clause, Truth
-from rpms.core.rules import Rule, Tier
+from rpms.core.rules import Tier
 from rpms.foreign.shown import excerpt
-from rpms.guard.call_facts import Absent, CallFacts
-from rpms.guard.calls import OnUnknown, Policy, ToolFact, ToolManual, ToolSchema
+from rpms.guard.call_facts import Absent, CallFacts, Coming
+from rpms.guard.calls import GIVEN, OnUnknown, Policy
 from rpms.guard.comparisons import MISSING, loosened, text_of
 from rpms.guard.readings import Path
 from rpms.guard.rulings import CALL_IT_WITH, OTHER, Allow, Ask, Modify, Refuse, Ruling, Warn
@@ -37,143 +37,82 @@ class RuleFinding:
         return self.by.rule.id
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """A fact that rules ask for. One object wherever it stands in a manual, so that it is asked once a call."""
-
-    atom: Atom
-    fact: ToolFact | None
-    varies: bool
-    """True if it is about a variable of its rule, and so another fact for each element."""
-
-
-_Clause = tuple[tuple[_Asked, bool], ...]
-"""Facts of which one must hold, each with whether it is negated."""
+def findings(facts: CallFacts) -> Iterator[RuleFinding]:
+    """Judgements of each rule that concerns the call's tool."""
+    whole = _Case(facts)
+    of: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
+    for policy in facts.manual.rules.get(facts.call.tool, ()):
+        each = tuple(policy.each.items())
+        if each not in of:
+            of[each] = [_Case(facts, whole, element) for element in _elements(each, facts)]
+        yield _finding(policy, of[each])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Checked:
-    """A policy, or a tool's need as one, ready to be asked."""
-
-    by: Policy
-    when: tuple[_Clause, ...]
-    requires: tuple[_Clause, ...]
-    each: tuple[tuple[str, Path], ...]
-    kept: RuleFinding
-    """Judgement of a call that keeps the rule."""
+def violations(facts: CallFacts) -> Iterator[RuleFinding]:
+    """Judgements of the rules that are broken, or may be."""
+    return (found for found in findings(facts) if found.broken is not Truth.FALSE)
 
 
-class Rulebook:
-    """A manual's rules by the tool that they are about, in a form that is quick to ask."""
-
-    def __init__(self, manual: ToolManual) -> None:
-        self._manual = manual
-        self._facts: dict[tuple[Atom, bool], _Asked] = {}
-        self._by_tool: dict[str, list[_Checked]] = {}
-        self.mended = frozenset(name for policy in manual.policies if policy.sets for name in policy.tools)
-        """The tools with a rule that changes their calls."""
-        needs = (_need(tool, clause) for tool in manual.tools.values() for clause in tool.needs)
-        for by in (*needs, *manual.policies):
-            when, requires = ([self._clause(each, by.each) for each in side] for side in (by.when, by.requires))
-            kept = RuleFinding(by, Truth.FALSE)
-            checked = _Checked(by, tuple(when), tuple(requires), tuple(by.each.items()), kept)
-            for name in dict.fromkeys(by.tools):
-                self._by_tool.setdefault(name, []).append(checked)
-
-    def _clause(self, clause: Clause, variables: Mapping[str, Path]) -> _Clause:
-        return tuple((self._asked(each.atom, variables), each.negated) for each in clause.literals)
-
-    def _asked(self, atom: Atom, variables: Mapping[str, Path]) -> _Asked:
-        varies = any(arg.startswith("<") and Path.parse(arg).head in variables for arg in atom.args)
-        return self._facts.setdefault((atom, varies), _Asked(atom, self._manual.facts.get(atom.predicate), varies))
-
-    def findings(self, facts: CallFacts) -> Iterator[RuleFinding]:
-        """Judgements of each rule that concerns the call's tool."""
-        whole = _Case(facts)
-        of: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
-        for checked in self._by_tool.get(facts.call.tool, ()):
-            if checked.each not in of:
-                of[checked.each] = [_Case(facts, whole, element) for element in _elements(checked.each, facts)]
-            yield _finding(checked, of[checked.each])
-
-    def violations(self, facts: CallFacts) -> Iterator[RuleFinding]:
-        """Judgements of the rules that are broken, or may be."""
-        return (found for found in self.findings(facts) if found.broken is not Truth.FALSE)
-
-
-def _need(tool: ToolSchema, clause: Clause) -> Policy:
-    rule = Rule(tool.id, Tier.ENVIRONMENT, "tools", f"{tool.name} needs that ")
-    return Policy(rule, (tool.name,), requires=(clause,), unknown=tool.unknown)
-
-
-def _finding(checked: _Checked, cases: Iterable[_Case]) -> RuleFinding:
+def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
     """The gravest thing that a rule says, over all elements that it is about."""
-    gravest = checked.kept
+    gravest = RuleFinding(policy, Truth.FALSE)
     for case in cases:
-        broken, wanted = case.broken(checked)
-        if broken is Truth.TRUE or (broken is Truth.UNKNOWN and gravest is checked.kept):
-            gravest = _found(checked, wanted, broken, case)
+        broken, wanted = case.broken(policy)
         if broken is Truth.TRUE:
-            break
+            return _found(policy, wanted, broken, case)
+        if broken is Truth.UNKNOWN and gravest.broken is Truth.FALSE:
+            gravest = _found(policy, wanted, broken, case)
     return gravest
 
 
-_KEPT: Final[tuple[Truth, _Clause]] = (Truth.FALSE, ())
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
 class _Case:
     """The facts of one call, for one set of elements; what is about none of them is asked once for all."""
 
-    __slots__ = ("_answers", "_variables", "_whole", "facts")
-
-    def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] = _NOTHING) -> None:
         self.facts = facts
-        self._whole: _Case = whole or self
+        self._whole = whole
         self._variables = of
-        self._answers: dict[_Asked, tuple[tuple[str, ...], Truth]] = {}
+        self._answers: dict[Atom, tuple[Atom, Truth]] = {}
 
-    def ask(self, asked: _Asked) -> tuple[Atom, Truth]:
-        """A fact with its arguments, and its truth."""
-        args, value = self._answer(asked)
-        return Atom(asked.atom.predicate, asked.atom.args if asked.fact is None else args), value
+    def ask(self, atom: Atom) -> tuple[Atom, Truth]:
+        """A fact of a rule with the call's values, and its truth."""
+        answer = self._answers.get(atom)
+        if answer is None:
+            answer = self._answers[atom] = self._asked(atom)
+        return answer
 
-    def _answer(self, asked: _Asked) -> tuple[tuple[str, ...], Truth]:
-        answers = self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
-        if asked not in answers:
-            args = self.facts.args_of(asked.atom, self._variables if asked.varies else None)
-            answers[asked] = (args, self.facts.truth_of(asked.fact, args))
-        return answers[asked]
+    def _asked(self, atom: Atom) -> tuple[Atom, Truth]:
+        heads = {Path.parse(arg).head for arg in atom.args if arg.startswith("<")}
+        if self._whole is not None and heads.isdisjoint(self._variables):
+            return self._whole.ask(atom)
+        bound = next(self.facts.bind(atom, variables=self._variables))
+        return (atom if atom.predicate == GIVEN else bound), self.facts.truth_of(bound)
 
-    def broken(self, checked: _Checked) -> tuple[Truth, _Clause]:
+    def truth(self, atom: Atom, /) -> Truth:
+        return self.ask(atom)[1]
+
+    def broken(self, policy: Policy) -> tuple[Truth, Clause | None]:
         """Truth of a rule being broken, and the requirement that decides it; none where the rule only forbids."""
         scope = Truth.TRUE
-        for clause in checked.when:
-            value = self._any(clause)
+        for clause in policy.when:
+            value = clause.truth(self)
             if value is Truth.FALSE:
-                return _KEPT
+                return value, None
             if value is Truth.UNKNOWN:
                 scope = value
-        if not checked.requires:
-            return scope, ()
-        doubtful: _Clause = ()
-        for wanted in checked.requires:
-            value = self._any(wanted)
+        if not policy.requires:
+            return scope, None
+        doubtful = None
+        for wanted in policy.requires:
+            value = wanted.truth(self)
             if value is Truth.FALSE and scope is Truth.TRUE:
                 return Truth.TRUE, wanted
             if value is not Truth.TRUE:
                 doubtful = doubtful or wanted
-        return (Truth.UNKNOWN, doubtful) if doubtful else _KEPT
-
-    def _any(self, clause: _Clause) -> Truth:
-        """Truth of a clause: one of its facts holds."""
-        total, here, whole = Truth.FALSE, self._answers, self._whole._answers  # noqa: SLF001  its own kind
-        for asked, negated in clause:
-            value = ((here if asked.varies else whole).get(asked) or self._answer(asked))[1]
-            if value is Truth.UNKNOWN:
-                total = value
-            elif (value is Truth.TRUE) is not negated:
-                return Truth.TRUE
-        return total
+        return Truth.UNKNOWN if doubtful else Truth.FALSE, doubtful
 
 
 def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Mapping[str, Any]]:
@@ -186,26 +125,22 @@ def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Ma
     return [dict(zip(names, row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)]
 
 
-def _found(checked: _Checked, wanted: _Clause, broken: Truth, case: _Case) -> RuleFinding:
+def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) -> RuleFinding:
     """Judgement of a rule that is broken, or may be, with the facts that decide it."""
-    required = [case.ask(each) for each, _ in wanted]
-    scope = [(*case.ask(each), negated) for clause in checked.when for each, negated in clause]
+    required = [(*case.ask(each.atom), each.negated) for each in (wanted.literals if wanted else ())]
+    scope = [(*case.ask(each.atom), each.negated) for clause in policy.when for each in clause.literals]
     if broken is Truth.UNKNOWN:
-        doubtful = (*((atom, value) for atom, value, _ in scope), *required)
-        atoms = tuple(atom for atom, value in doubtful if value is Truth.UNKNOWN)
+        atoms = tuple(atom for atom, value, _ in (*scope, *required) if value is Truth.UNKNOWN)
     else:  # what is required and does not hold stands for itself; where nothing is required, what is forbidden does
         holding = (atom for atom, value, negated in scope if value is Truth.of(not negated))
-        atoms = tuple(atom for atom, _ in required) or tuple(holding)
-    text = checked.by.rule.text
-    if checked.by.rule.tier is Tier.ENVIRONMENT:
-        say = case.facts.manual.say
-        text += " or ".join(say(case.ask(each)[0], Truth.of(not negated)) for each, negated in wanted)
-    return RuleFinding(checked.by, broken, text, atoms)
+        atoms = tuple(atom for atom, _, _ in required) or tuple(holding)
+    text = policy.rule.text
+    if policy.rule.tier is Tier.ENVIRONMENT:
+        text += " or ".join(case.facts.manual.say(atom, Truth.of(not negated)) for atom, _, negated in required)
+    return RuleFinding(policy, broken, text, atoms)
 
 
-def judge(
-    facts: CallFacts, rules: Rulebook, *, can_modify: bool = False, approved: bool = False
-) -> tuple[CallFacts, Ruling]:
+def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False) -> tuple[CallFacts, Ruling]:
     """The ruling on a call, and the facts of the call that it is about: that one, or the one to make in its place.
 
     Calls are changed first, one rule after another, and what comes of that is judged as any call is. A rule that is
@@ -213,14 +148,14 @@ def judge(
     """
     mended: dict[str, RuleFinding] = {}
     changed = facts
-    while changed.call.tool in rules.mended:
-        broken = (each for each in rules.violations(changed) if each.by.sets and each.broken is Truth.TRUE)
+    while any(rule.sets for rule in facts.manual.rules.get(facts.call.tool, ())):
+        broken = (each for each in violations(changed) if each.by.sets and each.broken is Truth.TRUE)
         found = next(broken, None)
         if found is None or found.rule in mended:
             break
         mended[found.rule] = found
         changed = replace(changed, call=replace(changed.call, arguments={**changed.call.arguments, **found.by.sets}))
-    ruling = _judge(changed, rules, approved=approved)
+    ruling = _judge(changed, approved=approved)
     if not mended or not ruling.goes_on:
         return changed, ruling
     first = next(iter(mended.values()))
@@ -240,12 +175,12 @@ def _said(found: RuleFinding, facts: CallFacts) -> str:
     return "; ".join(dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN]))
 
 
-def _judge(facts: CallFacts, rules: Rulebook, *, approved: bool) -> Ruling:
+def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
     """The gravest ruling of all rules: known to be broken, then unknown, then for a person to decide."""
     if (other := _undeclared(facts)) is not None:
         return other
     gravest: Ruling = Allow()
-    for found in rules.violations(facts):
+    for found in violations(facts):
         known, by = found.broken is Truth.TRUE, found.by
         otherwise = Warn if by.warns else Ask if by.asks else Refuse
         kind = otherwise if known else _ruling(by.unknown, otherwise)
@@ -296,18 +231,18 @@ def _lookup(found: RuleFinding, facts: CallFacts) -> str:
     """Remedies for unknown facts: a lookup, an argument, a call that makes the fact so."""
     ways = []
     for atom in found.facts:
-        record = facts.missing.get(atom)
+        why = facts.why.get(atom)
         absent = [arg for arg in atom.args if isinstance(arg, Absent)]
-        if record is not None and record[0] in facts.manual.records:
-            kind = facts.manual.records[record[0]]
-            ways.append(f"{kind.ask} first, with {kind.tools[0]}: {', '.join(record[1:])}")
+        if isinstance(why, tuple) and why[0] in facts.manual.records:
+            kind = facts.manual.records[why[0]]
+            ways.append(f"{kind.ask} first, with {kind.tools[0]}: {', '.join(why[1:])}")
         elif absent:
             ways.append(f"give the argument {absent[0].replace('<', '').replace('>', '')}")
-        elif atom in facts.near:
-            ways.append(f"write {excerpt(', '.join(facts.near[atom].args))} as it was written before")
-        elif (coming := facts.under_way.get(atom)) is not None:
+        elif isinstance(why, Atom):
+            ways.append(f"write {excerpt(', '.join(why.args))} as it was written before")
+        elif isinstance(why, Coming):
             lost = "an earlier call did not return: find out whether it was done, or ask a person"
-            ways.append(lost if coming.lost else "wait for the result of the call that is under way")
+            ways.append(lost if why.lost else "wait for the result of the call that is under way")
         else:
             ways.append(_way_to(found, facts))
     return "; ".join(dict.fromkeys(way for way in ways if way))

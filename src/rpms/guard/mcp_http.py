@@ -129,10 +129,10 @@ class Gateway:
         if client is None:
             return _failed(f"no server has a tool {excerpt(call.tool)!r}")
         approved: bool | None = None
-        replies: Any = params.input_responses or {}
         if params.request_state in self._asked:
             same = self._asked.pop(params.request_state) == call.key
-            approved = same and _accepts(replies.get(_MINE))
+            replies = mcp.object_of(params.model_dump(mode="json").get("input_responses"))
+            approved = same and mcp.accepts(replies.get(_MINE))
             params = params.model_copy(update={"request_state": None, "input_responses": None})
         ruling = await self._ruling(guard, call, context, approved)
         if isinstance(ruling, types.InputRequiredResult):
@@ -149,7 +149,7 @@ class Gateway:
         ruling: Ruling = await asyncio.to_thread(guard.check, call, can_modify=True, can_ask=can_ask, approved=approved)
         if not isinstance(ruling, Ask):
             return ruling
-        asking = mcp.question(f"{ruling.text}\nThe call: {excerpt(call.text)}\nShall it be made?")
+        asking = mcp.question(call, ruling)
         if context.protocol_version >= _MODERN:
             token = f"{_MINE}-{uuid4().hex}"
             self._asked[token] = call.key
@@ -296,7 +296,3 @@ async def _ask_all(context: Any, result: types.InputRequiredResult) -> dict[str,
 
 def _failed(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
-
-
-def _accepts(reply: Any) -> bool:
-    return getattr(reply, "action", None) == "accept" or (isinstance(reply, dict) and reply.get("action") == "accept")

@@ -12,6 +12,7 @@ from rpms.foreign.json_text import NotJson, each_once, loads
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, ToolManual
 from rpms.guard.guard import USER
+from rpms.guard.rulings import Ruling
 
 CALL: Final = "tools/call"
 LIST: Final = "tools/list"
@@ -105,9 +106,9 @@ def call_of(message: Mapping[str, Any]) -> Call:
     return Call(params.get("name", ""), {} if arguments is None else arguments, json.dumps(message.get("id")))
 
 
-def is_modern(params: Mapping[str, Any]) -> bool:
+def is_modern(message: Mapping[str, Any]) -> bool:
     """True if a request follows the protocol of 2026-07-28 or later."""
-    return _VERSION in object_of(params.get("_meta"))
+    return _VERSION in object_of(params_of(message).get("_meta"))
 
 
 def can_elicit(params: Mapping[str, Any]) -> bool:
@@ -138,8 +139,9 @@ def tool_error(text: str, *, modern: bool) -> dict[str, Any]:
     return {**done, "content": [{"type": "text", "text": text}], "isError": True}
 
 
-def question(text: str) -> dict[str, Any]:
+def question(call: Call, ruling: Ruling) -> dict[str, Any]:
     """An elicitation that asks a person for a decision and nothing else."""
+    text = f"{ruling.text}\nThe call: {excerpt(call.text)}\nShall it be made?"
     return {"mode": "form", "message": text, "requestedSchema": {"type": "object", "properties": {}}}
 
 
@@ -210,12 +212,13 @@ def task_outcome(method: str, response: Mapping[str, Any]) -> CallOutcome | None
     return result_outcome(inner) if status == "completed" and isinstance(inner, dict) else None
 
 
-def with_notice(result: Mapping[str, Any], notice: str) -> Mapping[str, Any]:
-    """A result with a line for the model after what the tool returned, if it has a place for one."""
+def with_notice(response: Mapping[str, Any], notice: str) -> Mapping[str, Any]:
+    """A response with a line for the model after what the tool returned, if it has a place for one."""
+    result = object_of(response.get("result"))
     content = result.get("content")
     if not notice or not isinstance(content, list):
-        return result
-    return {**result, "content": [*content, {"type": "text", "text": notice}]}
+        return response
+    return {**response, "result": {**result, "content": [*content, {"type": "text", "text": notice}]}}
 
 
 def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
@@ -233,11 +236,8 @@ def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def tools_in(response: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The tools in an answer to `tools/list`."""
-    tools = object_of(response.get("result")).get("tools")
-    return [
-        tool
-        for tool in (tools if isinstance(tools, list) else ())
-        if isinstance(tool, dict) and isinstance(tool.get("name"), str)
-    ]
+def tools_in(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tools in the result of `tools/list`."""
+    listed = result.get("tools")
+    tools = map(object_of, listed if isinstance(listed, list) else ())
+    return [tool for tool in tools if isinstance(tool.get("name"), str)]

@@ -139,7 +139,8 @@ class Proxy:
         )
         client, answers = _Lines(client_in), _Lines(os.dup(server.stdout.fileno()))
         for handle in (client_in, client_out, server.stdin.fileno(), server.stdout.fileno()):
-            _widen(handle)
+            with suppress(OSError, AttributeError):  # what is no pipe, or cannot hold more, stays as it is
+                fcntl.fcntl(handle, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
         server.stdin.close()
         server.stdout.close()
         try:
@@ -199,12 +200,6 @@ class Proxy:
             return False
         self._pass_answers(answers)
         return True
-
-
-def _widen(handle: int) -> None:
-    """Let a pipe hold more at once, where the system can; what is no pipe stays as it is."""
-    with suppress(OSError, AttributeError):
-        fcntl.fcntl(handle, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
 
 
 def _signal(server: subprocess.Popen[bytes], sign: signal.Signals) -> None:

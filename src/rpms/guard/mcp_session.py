@@ -56,8 +56,8 @@ class McpSession:
     ) -> None:
         """`complain` prints a line for the operator. `patience`: seconds that a call, or a person, may take."""
         self._guard = guard
-        self._to_client = to_client
-        self._to_server = to_server
+        self._to_client: Callable[[Any], None] = lambda message: to_client(mcp.written(message))
+        self._to_server: Callable[[Any], None] = lambda message: to_server(mcp.written(message))
         self._complain = complain
         self._patience = patience
         self._waiting: dict[str, _Waiting] = {}
@@ -80,14 +80,14 @@ class McpSession:
             message = loads(line, once=True)
         except NotJson as error:
             self._complain(f"a message that is not JSON was not passed on: {error}")
-            self._answer(mcp.error(mcp.answered_by(line), mcp.PARSE_ERROR, f"the guard cannot read this: {error}"))
+            self._to_client(mcp.error(mcp.answered_by(line), mcp.PARSE_ERROR, f"the guard cannot read this: {error}"))
             return
         for each in message if isinstance(message, list) else [message]:  # of a batch, each on its own
             if not isinstance(each, dict):
-                self._answer(mcp.error(None, mcp.INVALID, "a message is an object"))
+                self._to_client(mcp.error(None, mcp.INVALID, "a message is an object"))
             elif odd := mcp.misspelled(each):
                 problem = f"{excerpt(odd)} may be read as {odd.casefold()}, so that it was not passed on"
-                self._answer(mcp.error(mcp.answered_by(line), mcp.INVALID, problem))
+                self._to_client(mcp.error(mcp.answered_by(line), mcp.INVALID, problem))
             else:
                 self._request(each)
 
@@ -96,7 +96,7 @@ class McpSession:
         id_ = mcp.id_within(start, end)
         problem = f"a message has more than {LARGEST_MESSAGE:,} bytes"
         self._complain(f"{problem} and was not passed on")
-        self._answer(mcp.error(id_, mcp.INVALID, f"{problem}; send less at once"))
+        self._to_client(mcp.error(id_, mcp.INVALID, f"{problem}; send less at once"))
         return id_ is not None
 
     def _request(self, message: dict[str, Any]) -> None:
@@ -105,10 +105,10 @@ class McpSession:
             self._call(message)
             return
         if method is None and key in self._asked:
-            self._judge(self._asked.pop(key).message, modern=False, approved=mcp.accepts(message.get("result")))
+            self._judge(self._asked.pop(key).message, approved=mcp.accepts(message.get("result")))
             return
         if "method" in message and (not isinstance(method, str) or loosened(method) == mcp.CALL):
-            self._answer(mcp.error(mcp.id_of(message), mcp.INVALID, f"{excerpt(method)!r} is no method"))
+            self._to_client(mcp.error(mcp.id_of(message), mcp.INVALID, f"{excerpt(method)!r} is no method"))
             return
         if method == "initialize":
             self._elicits = mcp.can_elicit(params)
@@ -119,35 +119,35 @@ class McpSession:
             if cancelled in self._waiting:
                 self._set_aside(cancelled)
             self._asked.pop(cancelled, None)
-        self._to_server(mcp.written(message))
+        self._to_server(message)
 
     def _call(self, message: dict[str, Any]) -> None:
         id_, params = message.get("id"), mcp.params_of(message)
         if mcp.id_of(message) is None:
             self._complain("a tool call without an id was not passed on")
             if id_ is not None:
-                self._answer(mcp.error(None, mcp.INVALID, "the id of a call is a text or a whole number"))
+                self._to_client(mcp.error(None, mcp.INVALID, "the id of a call is a text or a whole number"))
             return
         if _key(id_) in self._waiting:  # also one that the client gave up, whose answer may still come
-            self._answer(mcp.error(id_, mcp.INVALID, "another call with this id is under way"))
+            self._to_client(mcp.error(id_, mcp.INVALID, "another call with this id is under way"))
             return
-        modern, approved = mcp.is_modern(params), None
-        if modern and (asked := self._asked.pop(str(params.get("requestState")), None)):
+        approved = None
+        if mcp.is_modern(message) and (asked := self._asked.pop(str(params.get("requestState")), None)):
             message, approved = self._resumed(message, asked)
-        self._judge(message, modern=modern, approved=approved)
+        self._judge(message, approved=approved)
 
-    def _judge(self, message: dict[str, Any], *, modern: bool, approved: bool | None) -> None:
-        id_ = message["id"]
+    def _judge(self, message: dict[str, Any], *, approved: bool | None) -> None:
+        id_, modern = message["id"], mcp.is_modern(message)
         self._guard.refresh()
         call, can_ask = mcp.call_of(message), self._elicits or mcp.can_elicit(mcp.params_of(message))
         if approved is None and self._approved and isinstance(call.arguments, dict) and call.key in self._approved:
             approved = True
         ruling = self._guard.check(call, can_modify=True, can_ask=can_ask, approved=approved)
         if isinstance(ruling, Ask):
-            self._ask(message, ruling, modern=modern)
+            self._ask(message, call, ruling)
             return
         if isinstance(ruling, Refuse):
-            self._answer(mcp.answer(id_, mcp.tool_error(f"Not done. {ruling.text}", modern=modern)))
+            self._to_client(mcp.answer(id_, mcp.tool_error(f"Not done. {ruling.text}", modern=modern)))
             return
         if isinstance(ruling, Modify):
             call = ruling.call
@@ -156,7 +156,7 @@ class McpSession:
             self._approved.add(call.key)
         until = time.monotonic() + self._patience
         self._waiting[_key(id_)] = _Waiting(id_, call, ruling.notice, until, modern)
-        self._to_server(mcp.written(message))
+        self._to_server(message)
 
     def _set_aside(self, key: str) -> None:
         """Note that the client waits no more."""
@@ -168,18 +168,18 @@ class McpSession:
 
     # --- a person decides ---
 
-    def _ask(self, message: dict[str, Any], ruling: Ruling, *, modern: bool) -> None:
+    def _ask(self, message: dict[str, Any], call: Call, ruling: Ruling) -> None:
         """Have the client ask its user: by a request of its own, or since 2026-07-28 in the answer to the call."""
         token, until = f"{_MINE}-{uuid4().hex}", time.monotonic() + self._patience
-        asking = mcp.question(f"{ruling.text}\nThe call: {excerpt(mcp.call_of(message).text)}\nShall it be made?")
-        if modern:
+        asking = mcp.question(call, ruling)
+        if mcp.is_modern(message):
             wanted = {_MINE: {"method": mcp.ELICIT, "params": asking}}
             result = {"resultType": "input_required", "inputRequests": wanted, "requestState": token}
             self._asked[token] = _Asked(message, until)
-            self._answer(mcp.answer(message["id"], result))
+            self._to_client(mcp.answer(message["id"], result))
         else:
             self._asked[_key(token)] = _Asked(message, until)
-            self._answer({"jsonrpc": "2.0", "id": token, "method": mcp.ELICIT, "params": asking})
+            self._to_client({"jsonrpc": "2.0", "id": token, "method": mcp.ELICIT, "params": asking})
 
     def _resumed(self, message: dict[str, Any], asked: _Asked) -> tuple[dict[str, Any], bool]:
         """The call without what was added for the guard, and the decision, which holds for that very call."""
@@ -204,13 +204,13 @@ class McpSession:
                 self._set_aside(key)
                 text = f"{each.call.tool} did not return within {self._patience:g} seconds"
                 self._complain(text)
-                self._to_server(mcp.written(mcp.cancellation(each.id, "it took too long")))
+                self._to_server(mcp.cancellation(each.id, "it took too long"))
                 self._fail(each, f"{text}; it may or may not be done.")
         for key, asked in list(self._asked.items()):
             if asked.until <= now:
                 del self._asked[key]
-                if not mcp.is_modern(mcp.params_of(asked.message)):
-                    self._judge(asked.message, modern=False, approved=False)
+                if not mcp.is_modern(asked.message):
+                    self._judge(asked.message, approved=False)
 
     # --- from the server ---
 
@@ -254,9 +254,7 @@ class McpSession:
                 self._read(*self._requests.pop(key), message)
         if waited is not None and waited.answered:
             return
-        if waited is not None and waited.notice and isinstance(message.get("result"), dict):
-            message = {**message, "result": mcp.with_notice(message["result"], waited.notice)}
-        self._to_client(mcp.written(message))
+        self._to_client(mcp.with_notice(message, waited.notice) if waited is not None else message)
 
     def _learn(self, waited: _Waiting, response: dict[str, Any], *, readable: bool) -> None:
         outcome = mcp.outcome_of(response) if readable else None
@@ -273,9 +271,9 @@ class McpSession:
 
     def _read(self, method: str, task: str, response: dict[str, Any]) -> None:
         if method == mcp.LIST:  # say where the manual and the server's tools do not agree, once the list is whole
-            self._tools += mcp.tools_in(response)
-            result = response.get("result")
-            if isinstance(result, dict) and not result.get("nextCursor"):
+            result = mcp.object_of(response.get("result"))
+            self._tools += mcp.tools_in(result)
+            if result and not result.get("nextCursor"):
                 for difference in mcp.differences(self._guard.manual, self._tools):
                     self._complain(difference)
                 self._tools.clear()
@@ -284,11 +282,8 @@ class McpSession:
         if outcome is not None and not outcome.asks and not outcome.task:
             self._guard.observe(self._tasks.pop(task).call, outcome.result, failed=outcome.failed)
 
-    def _answer(self, message: dict[str, Any]) -> None:
-        self._to_client(mcp.written(message))
-
     def _fail(self, waited: _Waiting, text: str) -> None:
-        self._answer(mcp.answer(waited.id, mcp.tool_error(text, modern=waited.modern)))
+        self._to_client(mcp.answer(waited.id, mcp.tool_error(text, modern=waited.modern)))
 
 
 def _key(id_: Any) -> str:

@@ -6,10 +6,11 @@ import ctypes
 import importlib.util
 import logging
 import os
-import queue
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Thread, current_thread, local
 from time import monotonic
 from types import ModuleType
@@ -93,12 +94,9 @@ class PythonFacts:
             worker: _Worker | None = getattr(self._mine, "worker", None)  # each thread that asks has one of its own
             if worker is None or worker.late:
                 worker = self._mine.worker = _Worker()
-            answer = worker.ask(work, self._seconds)
-            if answer is not None:
-                value, error = answer
-                if error is not None:
-                    raise error
-                return value  # type: ignore[no-any-return]
+            done = worker.ask(work, self._seconds)
+            if done is not None:
+                return done.result()  # type: ignore[no-any-return]
             question = worker.asking[0] if worker.asking is not None else ""
             self._late[question] = monotonic()
             self._report(question, f"did not answer within {self._seconds:g} seconds")
@@ -124,37 +122,34 @@ class _Worker(Thread):
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self._asked: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        self._asked: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
         self.asking: tuple[str, float] | None = None
         """The function that is running, and since when."""
         self.late = False
         self.start()
 
-    def ask(self, work: Callable[[], Any], seconds: float) -> tuple[Any, BaseException | None] | None:
-        """Its result; None if one function took longer than it may."""
-        self._asked.put(work)
-        while True:
-            try:
-                return self._answers.get(timeout=seconds)
-            except queue.Empty:
-                asking = self.asking
-                if asking is not None and monotonic() - asking[1] >= seconds:
-                    self.late = True
-                    self.hung.add(self)
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                        ctypes.c_ulong(self.ident or 0), ctypes.py_object(_LateError)
-                    )
-                    return None
+    def ask(self, work: Callable[[], Any], seconds: float) -> Future[Any] | None:
+        """The work, done; None if one function took longer than it may."""
+        done: Future[Any] = Future()
+        self._asked.put((work, done))
+        while not wait([done], seconds).done:
+            asking = self.asking
+            if asking is not None and monotonic() - asking[1] >= seconds:
+                self.late = True
+                self.hung.add(self)
+                late = ctypes.py_object(_LateError)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident or 0), late)
+                return None
+        return done
 
     def run(self) -> None:
         with suppress(_LateError):
             while not self.late:
-                work = self._asked.get()
+                work, done = self._asked.get()
                 try:
-                    self._answers.put((work(), None))
+                    done.set_result(work())
                 except BaseException as error:  # noqa: BLE001  raised again where it was asked for
-                    self._answers.put((None, error))
+                    done.set_exception(error)
 
 
 def _all_hang() -> bool:

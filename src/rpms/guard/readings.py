@@ -166,11 +166,8 @@ class Reading:
             if not self.path.many:
                 found = list(_elements(found[0])) if isinstance(found[0], Mapping | list) else [MISSING]
             return Truth.UNKNOWN if MISSING in found else Truth.of(self._compare(len(found), other))
-        numbers = [number_of(value) for value in found]
-        known = [number for number in numbers if number is not None]
-        if len(known) < len(numbers):
-            return Truth.UNKNOWN
-        return Truth.of(self._compare(sum(known), other))
+        known = [number for value in found if (number := number_of(value)) is not None]
+        return Truth.UNKNOWN if len(known) < len(found) else Truth.of(self._compare(sum(known), other))
 
     def _each(self, found: Sequence[Any], other: object) -> Truth:
         compare, absent = self._compare, self.compare == "exists"
@@ -185,12 +182,8 @@ class Reading:
 
     def _other(self, record: object, values: Mapping[str, Any], now: datetime) -> Any:
         other = self.other
-        if other.__class__ is str and self.compare not in _OF_TIME:
-            return other
         if isinstance(other, Path):
             start = record if other.head == RECORD else values.get(other.head, MISSING)
             found = other.follow(start, values) if start is not MISSING else [MISSING]
             return found if other.many else found[0]
-        if self.compare in _OF_TIME:
-            return now_and(other, now) or other
-        return other
+        return now_and(other, now) or other if self.compare in _OF_TIME else other

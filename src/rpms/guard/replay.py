@@ -101,8 +101,7 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
     for event, here, _ in _played(guard, log):
         live[event.session], calls = here, open_.setdefault(event.session, [])
         if isinstance(event, ResultLine):
-            key = event.id or _call(event).key
-            open_[event.session] = [each for each in calls if (each.id or each.key) != key]
+            open_[event.session] = [each for each in calls if each.place != _call(event).place]
         elif isinstance(event, CheckLine) and (event.ruling in ("allow", "warn", "modify") or event.shadow):
             calls.append(_call(event if event.made is None else replace(event, arguments=event.made)))
     for session, here in live.items():

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from rpms.core.errors import InputError
 from rpms.core.verdict import Fate
-from rpms.foreign.files import is_there
 from rpms.learn.effects import ALPHA, Draw, Effect, Trial, benjamini_hochberg, effects, sign
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.runs import RunFolder
@@ -229,28 +228,24 @@ def audit(folders: Sequence[Path]) -> Audit:
             left_out.append(folder)
             continue
         worlds.add(str(run.protocol.settings.get("world", "")))
-        for task in run.protocol.tasks:
-            if is_there(run.file(task)) and (run.protocol.hash, task) not in played:
-                length = budget if isinstance(budget, int) else 0
-                played[run.protocol.hash, task] = _Played(run.episode(task), float(mask), length)
+        length = budget if isinstance(budget, int) else 0
+        for record in run.episodes():
+            played.setdefault((run.protocol.hash, record.task), _Played(record, float(mask), length))
     if not played:
-        raise InputError(_unmasked(left_out))
+        if not left_out:
+            raise InputError("nothing to audit: no episode was finished")
+        why = "was played without memory; choose another condition (memory-only, full) and --mask 0.2"
+        if RunFolder(left_out[0]).protocol.settings.get("retrieval"):
+            why = (
+                "hid no memories, and without that nobody can tell what they did from what would have happened anyway; "
+                "play it again with `rpms run … --mask 0.2` (0.5 finds effects in the fewest episodes)"
+            )
+        raise InputError(f"{left_out[0]}: {why}")
     if len(worlds) > 1:
         raise InputError(f"these runs are of {' and '.join(sorted(worlds))}; audit the runs of one world together")
     every = list(played.values())
     masks = tuple(sorted({each.mask for each in every}))
     return Audit(*_accounts(every), len(every), worlds.pop(), masks, tuple(left_out))
-
-
-def _unmasked(left_out: Sequence[Path]) -> str:
-    if not left_out:
-        return "nothing to audit: no episode was finished"
-    if not RunFolder(left_out[0]).protocol.settings.get("retrieval"):
-        return f"{left_out[0]}: was played without memory; choose another condition (memory-only, full) and --mask 0.2"
-    return (
-        f"{left_out[0]}: hid no memories, and without that nobody can tell what they did from what would have happened "
-        "anyway; play it again with `rpms run … --mask 0.2` (0.5 finds effects in the fewest episodes)"
-    )
 
 
 def _accounts(played: Sequence[_Played]) -> tuple[tuple[Account, ...], tuple[Account, ...]]:

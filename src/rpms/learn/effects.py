@@ -35,20 +35,15 @@ class Term(NamedTuple):
 
 def p_value(terms: Sequence[Term]) -> float:
     """P-value of the randomisation test: chance alone sets shown and hidden at least so far apart, either way."""
-    kept = [term for term in _tempered(terms) if abs(term.value) > 1e-12]
+    # outliers are drawn in, by the outcomes alone, so that episodes out of steps do not drown the rest
+    widest = _WIDEST * 1.4826 * median(abs(term.value) for term in terms) or math.inf  # 1.4826: to standard deviations
+    tempered = (term._replace(value=max(-widest, min(widest, term.value))) for term in terms)
+    kept = [term for term in tempered if abs(term.value) > 1e-12]
     score = math.fsum(term.surprise * term.value for term in kept)
     side = 1 if score >= 0 else -1
     one, other = ([(way * term.value, term.chance) for term in kept] for way in (side, -side))
     tail = _upper_tail(one, side * score)
     return min(1.0, 2 * (tail if tail < 0.5 else min(tail, _upper_tail(other, -side * score))))  # both are at least 1
-
-
-def _tempered(terms: Sequence[Term]) -> list[Term]:
-    """Terms with outliers drawn in, by the outcomes alone, so that episodes out of steps do not drown the rest."""
-    widest = _WIDEST * 1.4826 * median(abs(term.value) for term in terms)  # 1.4826: to standard deviations
-    if not widest:
-        return list(terms)
-    return [term._replace(value=max(-widest, min(widest, term.value))) for term in terms]
 
 
 def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:

@@ -103,9 +103,9 @@ def _attempts(runs: Sequence[RunFolder], world: str) -> dict[str, list[EpisodeRe
     for run in runs:
         if run.protocol.settings.get("world") != world:
             raise InputError(f"{run.folder}: is a run of {run.protocol.settings.get('world')}, not of {world}")
-        for row in run.rows():
-            if not row.failed and row.steps:
-                found.setdefault(row.task, []).append(run.episode(row.task))
+        for record in run.episodes():
+            if not record.row.failed and record.steps:
+                found.setdefault(record.task, []).append(record)
     return found
 
 

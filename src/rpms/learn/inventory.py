@@ -7,7 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
@@ -95,16 +97,12 @@ def full_text(entry: Entry) -> str:
     return f"{json.dumps(value, indent=2, ensure_ascii=False)}\nlearned in:\n{origins or '  (not recorded)'}"
 
 
-@dataclass(frozen=True)
-class MemoryDifference:
+class MemoryDifference(NamedTuple):
     """Differences of two memories. Entries are compared by what they say, not by their ids."""
 
     added: tuple[Entry, ...]
     removed: tuple[Entry, ...]
     changed: tuple[tuple[Entry, Entry], ...]  # The same advice with other evidence, wording or weight: before and after
-
-    def __bool__(self) -> bool:
-        return bool(self.added or self.removed or self.changed)
 
 
 def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifference:
@@ -217,11 +215,9 @@ def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:
     """Entries whose turn never came in runs, of whose type of task enough was played."""
     came: set[str] = set()
     played: Counter[str] = Counter()  # Episodes by the type of their goal
-    for run in map(RunFolder, runs):
-        for row in run.rows():
-            record = run.episode(row.task)
-            came.update(exposure.entry for exposure in exposures_of(record))
-            played[record.goal_signature.partition(":")[0]] += 1
+    for episode in chain.from_iterable(RunFolder(run).episodes() for run in runs):
+        came.update(exposure.entry for exposure in exposures_of(episode))
+        played[episode.goal_signature.partition(":")[0]] += 1
     for entry in entries:
         type_ = "" if isinstance(entry, VerifiedSchema) else entry.goal_signature.type
         episodes = played[type_] if type_ else played.total()

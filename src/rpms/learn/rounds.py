@@ -24,7 +24,7 @@ from typing import Unpack
 from rpms.core.condition import FULL, RULES_ONLY, Condition
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
-from rpms.core.memory import Entry, Kind, Origin, merge
+from rpms.core.memory import Entry, Kind, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.foreign.files import read_bytes
@@ -150,9 +150,9 @@ def learn(
     plan: LearningPlan,
     out: Path,
     workers: int | None = None,
-    listener: Callable[[int], Listener] | None = None,
+    listener: Callable[[int], Listener] = lambda _: Listener(),
     *,
-    after: Callable[[Round], None] | None = None,
+    after: Callable[[Round], None] = lambda _: None,
     empty: bool = True,
     **how: Unpack[How],
 ) -> tuple[Round, ...]:
@@ -162,7 +162,10 @@ def learn(
     if out.suffix == "" or out.is_dir():
         raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
     check_workers(workers)
-    _refuse_foreign(out)
+    if out.exists() and not _snapshots_like(out):  # a snapshot to the byte is its own, whatever its seal
+        if not freeze_file(out).is_file():
+            raise InputError(f"{out}: exists and was not written by `rpms learn`; choose another file")
+        check_frozen(out)
     remove_leftovers(out.parent, out.stem)
     memory = plan.start or EpisodicMemory(world=plan.world.name)
     aside = plan.aside
@@ -171,8 +174,7 @@ def learn(
     for number in range(plan.before + 1, plan.before + plan.rounds + 1):
         folder = round_folder(out, number)
         round_plan = plan.run_plan(number, memory)
-        listening = listener(number) if listener is not None else None
-        summary = run(round_plan, folder, workers, listening, **how)
+        summary = run(round_plan, folder, workers, listener(number), **how)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
         entries, aside = set_aside(merge(memory.entries, *fresh), audited.harmful if audited else {}, aside)
@@ -185,8 +187,7 @@ def learn(
         write_memory(file, memory.entries, memory.world)
         counts, found = Counter(entry.kind for entry in memory.entries), audited.summary if audited else ""
         results.append(Round(number, summary, file, counts, freeze(file), repeated, len(aside), found))
-        if after is not None:
-            after(results[-1])
+        after(results[-1])
     if aside:
         write_quarantine(out, aside, plan.world.name)
     write_whole(out, read_text(results[-1].file))
@@ -221,15 +222,6 @@ def _snapshots_like(out: Path) -> list[int]:
     return [number for number in there if read_bytes(snapshot_file(out, number), LARGEST_MEMORY) == held]
 
 
-def _refuse_foreign(out: Path) -> None:
-    """Refuse a memory that was not written by learning. A snapshot to the byte is its own, whatever its seal."""
-    if not out.exists() or _snapshots_like(out):
-        return
-    if not freeze_file(out).is_file():
-        raise InputError(f"{out}: exists and was not written by `rpms learn`; choose another file")
-    check_frozen(out)
-
-
 def _experience(
     folder: RunFolder, number: int, world: World, known: dict[str, set[str]]
 ) -> tuple[list[Sequence[Entry]], int]:
@@ -245,13 +237,10 @@ def _experience(
             continue
         before.add(text)
         if text.count("\n") > 1:  # more than the header
-            fresh.append([_of_round(entry, number) for entry in parse_memory(file, text, world.name).entries])
+            entries = parse_memory(file, text, world.name).entries
+            named = ({one._replace(episode=f"round{number}/{one.episode}") for one in each.origins} for each in entries)
+            fresh.append([replace(each, origins=frozenset(own)) for each, own in zip(entries, named, strict=True)])
     return fresh, repeated
-
-
-def _of_round(entry: Entry, number: int) -> Entry:
-    origins = frozenset(Origin(f"round{number}/{one.episode}", one.step, one.failed) for one in entry.origins)
-    return replace(entry, origins=origins)
 
 
 def learned(results: Sequence[Round]) -> Iterator[str]:

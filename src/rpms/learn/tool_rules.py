@@ -16,7 +16,6 @@ from rpms.guard.calls import ToolSchema, Tried
 from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
 from rpms.learn.manual_review import with_edits
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
-from rpms.learn.rules.model import Induced
 from rpms.learn.rules.needs import Needs
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file, manual_before, write_learned
 from rpms.store.manuals import manual_text
@@ -45,11 +44,7 @@ class ToolsLearned:
 
 
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def _sayable(atom: Atom) -> bool:
-    """True if a manual can name a fact: whoever wrote the call chose the names of its arguments."""
-    return all(map(_ARGUMENT.fullmatch, atom.args))
+"""Names that a manual can write: whoever wrote the call chose those of its arguments."""
 
 
 @dataclass
@@ -62,7 +57,8 @@ class _Tool:
     errors: dict[Witness, str] = field(default_factory=dict)
 
     def add(self, tried: Tried) -> None:
-        known = dict.fromkeys((*self.book.facts, *filter(_sayable, (*tried.before, *tried.after))))
+        named = (atom for atom in (*tried.before, *tried.after) if all(map(_ARGUMENT.fullmatch, atom.args)))
+        known = dict.fromkeys((*self.book.facts, *named))
         self.book.facts = list(known)  # what is new comes last, so that earlier attempts know nothing of it
         self.arguments |= dict.fromkeys(arg for atom in known for arg in atom.args)
         sides = (self._bits(values) for values in (tried.before, tried.after))
@@ -137,14 +133,10 @@ def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:
     for fact in Needs(tool.book).facts():
         named = {(literal.atom.predicate, literal.negated) for literal in fact.clause.literals}
         if fact.label is not Label.UNTESTED and not named & own and not tool.worked_without(fact.clause):
-            yield _claim(tool, fact)
-
-
-def _claim(tool: _Tool, fact: Induced) -> Claim:
-    said = Counter(tool.errors[each] for each in fact.witnesses if each in tool.errors).most_common(1)
-    error = f"without it: {excerpt(said[0][0], 80)}" if said and fact.label is Label.NECESSARY else ""
-    told = replace(fact, note="; ".join(filter(None, (fact.note, error))))
-    return told.claim(("tools", tool.name), "needs", str(fact.clause))
+            said = Counter(tool.errors[each] for each in fact.witnesses if each in tool.errors).most_common(1)
+            error = f"without it: {excerpt(said[0][0], 80)}" if said and fact.label is Label.NECESSARY else ""
+            told = replace(fact, note="; ".join(filter(None, (fact.note, error))))
+            yield told.claim(("tools", tool.name), "needs", str(fact.clause))
 
 
 def _put(tree: dict[str, Any], claim: Claim, tool: _Tool) -> None:

@@ -36,13 +36,9 @@ def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
             continue
         run = RunFolder(place)
         _check_world(place, str(run.protocol.settings.get("world", "")), world)
-        for task in run.protocol.tasks:
-            if not run.file(task).is_file():
-                continue
-            record = run.episode(task)
-            if record.steps:
-                steps, opening = spoken(record.steps, record.row.ending), whole_letters(record.steps[0].observation)
-                yield Trace(whole_letters(f"{place.name}/{record.task}"), record.task, record.row.type, opening, steps)
+        for record in filter(lambda each: each.steps, run.episodes()):
+            steps, opening = spoken(record.steps, record.row.ending), whole_letters(record.steps[0].observation)
+            yield Trace(whole_letters(f"{place.name}/{record.task}"), record.task, record.row.type, opening, steps)
 
 
 def _check_world(place: Path, found: str, world: World) -> None:
@@ -122,11 +118,7 @@ class Verification:
     @property
     def total(self) -> Verdicts:
         """All actions together."""
-        both = Verdicts()
-        for each in self.actions.values():
-            for name, count in vars(each).items():
-                setattr(both, name, getattr(both, name) + count)
-        return both
+        return Verdicts(**{name: sum(vars(each)[name] for each in self.actions.values()) for name in vars(Verdicts())})
 
 
 def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verification:

@@ -39,11 +39,11 @@ class Job(Generic[Q, A]):
     """One question that waits for its answer."""
 
     question: Q
-    length: int = 0
+    length: int
     """Tokens of the prompt."""
-    room: int = 0
+    room: int
     """Tokens that the answer may have."""
-    group: Hashable = None
+    group: Hashable
     """Only questions of the same group, such as the same decoding, can share a batch."""
     future: Future[A] = field(default_factory=Future)
     asker: int = field(default_factory=threading.get_ident)
@@ -64,7 +64,7 @@ class Batcher(Generic[Q, A]):
         run: Callable[[list[Q]], Sequence[A]],
         limits: BatchLimits | None = None,
     ) -> None:
-        """`measure` gives length, room and group of a question; `run` answers a batch. Both run on the one thread."""
+        """`measure` gives length, room and group of a question; `run` answers a batch, on the one thread."""
         self._measure = measure
         self._run = run
         self._limits = limits or BatchLimits()
@@ -74,18 +74,14 @@ class Batcher(Generic[Q, A]):
         self._closing = threading.Lock()
         self._closed = False
         self._last_round = 0.0
-        self._sizes: list[int] = []
+        self.sizes: list[int] = []
+        """The sizes of the batches answered so far."""
         self._thread = threading.Thread(target=self._work, name="rpms-batches", daemon=True)
         self._thread.start()
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes of the batches answered so far."""
-        return tuple(self._sizes)
-
     def ask(self, question: Q) -> A:
         """Answer one question; waits. Raises what computing its batch raised."""
-        job: Job[Q, A] = Job(question)
+        job: Job[Q, A] = Job(question, *self._measure(question))
         with self._closing:
             if self._closed:
                 raise ModelUnavailable("the model is closed")
@@ -106,8 +102,7 @@ class Batcher(Generic[Q, A]):
         while more:
             asked, more = self._collect()
             started = time.monotonic()
-            jobs = [job for job in asked if self._measured(job)]
-            for batch in batches(jobs, self._limits.prompts, self._tokens):
+            for batch in batches(asked, self._limits.prompts, self._tokens):
                 self._answer(batch)
             self._last_round = time.monotonic() - started
 
@@ -129,35 +124,25 @@ class Batcher(Generic[Q, A]):
         self._expected = frozenset(one.asker for one in asked)
         return asked, item is not None
 
-    def _measured(self, job: Job[Q, A]) -> bool:
-        try:
-            job.length, job.room, job.group = self._measure(job.question)
-        except Exception as error:  # noqa: BLE001  the asking thread raises it
-            job.future.set_exception(error)
-            return False
-        return True
-
     def _answer(self, batch: list[Job[Q, A]]) -> None:
         """Answer a batch, in halves where it is too large."""
         try:
             answers = self._run([job.question for job in batch])
         except OutOfMemoryError as error:
-            if len(batch) == 1:
+            if len(batch) > 1:
+                self._tokens = max(min(self._tokens, padded(batch)) // 2, 1)
+                middle = len(batch) // 2
+                self._answer(batch[:middle])
+                self._answer(batch[middle:])
+            else:
                 batch[0].future.set_exception(ContextOverflow(f"the prompt does not fit the device's memory: {error}"))
-                return
-            self._tokens = max(min(self._tokens, padded(batch)) // 2, 1)
         except Exception as error:  # noqa: BLE001  the asking threads raise it
             for job in batch:
                 job.future.set_exception(error)
-            return
         else:
-            self._sizes.append(len(batch))
+            self.sizes.append(len(batch))
             for job, answer in zip(batch, answers, strict=True):
                 job.future.set_result(answer)
-            return
-        middle = len(batch) // 2
-        self._answer(batch[:middle])
-        self._answer(batch[middle:])
 
 
 def padded(batch: Sequence[Job[Q, A]]) -> int:

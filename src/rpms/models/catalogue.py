@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -107,18 +108,12 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
         from rpms.models.local_gguf import GGUFModel  # noqa: PLC0415  an extra
 
         return GGUFModel(str(name), Path(name.rest).expanduser(), context=options.context, contexts=options.contexts)
-    arguments: dict[str, Any] = {
-        "name": str(name),
-        "model": name.rest,
-        "base_url": _base_url(provider, options.base_url),
-        "key": _key(provider),
-        "key_variable": provider.key_variable,
-        "patience": options.patience,
-    }
     from rpms.models.remote import ClaudeModel, RemoteModel  # noqa: PLC0415  what few commands need
 
     claude = provider.backend is Backend.ANTHROPIC
-    return ClaudeModel(**arguments) if claude else RemoteModel(**arguments, forms=provider.forms)
+    opened: Callable[..., Model] = ClaudeModel if claude else partial(RemoteModel, forms=provider.forms)
+    url, key = _base_url(provider, options.base_url), _key(provider)
+    return opened(str(name), name.rest, url, key=key, key_variable=provider.key_variable, patience=options.patience)
 
 
 def _load_installed(name: ModelName) -> Model:

@@ -113,12 +113,8 @@ def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
 def schema(shapes: tuple[Shape, ...]) -> Fields:
     """An answer as a JSON object, the thought first. For choices only: some servers take an enum but no pattern."""
     choices = [choice for (choice,) in shapes]
-    return {
-        "type": "object",
-        "properties": {"thought": {"type": "string"}, "action": {"type": "string", "enum": choices}},
-        "required": ["thought", "action"],
-        "additionalProperties": False,
-    }
+    fields = {"thought": {"type": "string"}, "action": {"type": "string", "enum": choices}}
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 def held(text: str, shapes: tuple[Shape, ...]) -> bool:
@@ -126,16 +122,13 @@ def held(text: str, shapes: tuple[Shape, ...]) -> bool:
     action, line = parse_answer(text).action, text.partition(ACTION)[2].strip()
     if any(fits(line, shape) for shape in shapes):
         return True
-    return action is not None and any(fits(action, shape) or action == _as_read(shape) for shape in shapes)
+    choices = (parse_answer(f"{THOUGHT} x{ACTION} {shape[0]}").action for shape in shapes if len(shape) == 1)
+    return action is not None and (any(fits(action, shape) for shape in shapes) or action in choices)
 
 
 def _open(shapes: Iterable[Shape]) -> bool:
     """True if any has a parameter."""
     return any(len(shape) > 1 for shape in shapes)
-
-
-def _as_read(shape: Shape) -> str | None:
-    return parse_answer(f"{THOUGHT} x{ACTION} {shape[0]}").action if len(shape) == 1 else None
 
 
 def _escaped(text: str) -> str:

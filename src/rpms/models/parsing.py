@@ -53,9 +53,12 @@ _PROSE = frozenset(
     | {"the", "this", "that", "these", "there", "here", "here's", "since", "because", "so", "to", "as", "if", "when"}
     | {"first,", "now,", "ok", "okay", "sorry", "sure", "yes", "no", "based", "given", "however", "but", "thus"}
 )
-_THOUGHTS = frozenset({"thought", "thoughts", "think", "thinking", "reasoning"})
-_ACTIONS = frozenset({"action", "actions", "act", "command", "next step"})
-_OTHERS = frozenset({"obs", "observation", "human", "user", "environment", "env", "system"})
+_LABELS = {
+    **dict.fromkeys(("thought", "thoughts", "think", "thinking", "reasoning"), "thought"),
+    **dict.fromkeys(("action", "actions", "act", "command", "next step"), "action"),
+    **dict.fromkeys(("obs", "observation", "human", "user", "environment", "env", "system"), "other"),
+}
+"""The words of labels, less `assistant` and `ai`, which say nothing of what follows."""
 
 
 @dataclass(slots=True)
@@ -160,16 +163,12 @@ def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
     if isinstance(value, dict):
         fields = {key.lower(): entry for key, entry in value.items() if isinstance(entry, str)}
         action = next((fields[key] for key in ("action", "act", "command") if key in fields), None)
-        if action is None:
-            return None
         thought = next((fields[key] for key in ("thought", "thoughts", "think", "reasoning") if key in fields), "")
     else:
-        found = _JSON_ACTION.search(text, start)
-        if found is None:
-            return None
-        action = found[1]
-        reason = _JSON_THOUGHT.search(text, start)
-        thought = reason[1] if reason else ""
+        found, reason = _JSON_ACTION.search(text, start), _JSON_THOUGHT.search(text, start)
+        action, thought = found and found[1], reason[1] if reason else ""
+    if action is None:
+        return None
     repairs.append("json")
     return thought, action
 
@@ -205,14 +204,9 @@ def _read_line(line: str, fenced: bool) -> _Line:
         found = _LABEL.match(rest)
         if found is None:
             return _Line("", rest or line, quoted, fenced)
-        word = found["word"].lower()
         line = rest[found.end() :].strip()
-        if word in _OTHERS:
-            return _Line("other", line)
-        if word in _THOUGHTS:
-            return _Line("thought", line)
-        if word in _ACTIONS:
-            return _Line("action", line)
+        if label := _LABELS.get(found["word"].lower()):
+            return _Line(label, line)
     return _Line("", line, quoted, fenced)
 
 
@@ -225,8 +219,9 @@ def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | Non
         action = line.text
         if not action.strip("*_`\"' ") and later and later[0].label == "":
             action = later.pop(0).text
-        if _looks_like_thought(action):
-            continue
+        label = _LABEL.match(action)
+        if label and _LABELS.get(label["word"].lower()) == "thought":
+            continue  # `Action: think: …`, as agents that have a thinking action write it
         if any(other.label == "action" for other in later) or any(other.fenced or other.quoted for other in later):
             repairs.append("several actions")
         return _thought(lines[:index], repairs), action
@@ -242,16 +237,13 @@ def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | Non
     return None
 
 
-def _looks_like_thought(action: str) -> bool:
-    """`Action: think: …`, as agents that have a thinking action write it."""
-    found = _LABEL.match(action)
-    return found is not None and found["word"].lower() in _THOUGHTS
-
-
 def _thought(lines: list[_Line], repairs: list[str]) -> str:
-    labelled = any(line.label == "thought" for line in lines)
-    if lines and not labelled:
+    if lines and not any(line.label == "thought" for line in lines):
         repairs.append("thought without label")
+    return _joined(lines)
+
+
+def _joined(lines: list[_Line]) -> str:
     return "\n".join(line.text for line in lines if line.text)
 
 
@@ -261,12 +253,12 @@ def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> tup
     marked = [(index, line) for index, line in plain if line.quoted or line.fenced]
     candidates = marked or plain
     if not candidates or not allowed:
-        return "\n".join(line.text for line in lines if line.text), None
+        return _joined(lines), None
     repairs.append("action without label")
     if len(candidates) > 1:
         repairs.append("several actions")
     index, chosen = candidates[0]
-    return "\n".join(line.text for line in lines[:index] if line.text), chosen.text
+    return _joined(lines[:index]), chosen.text
 
 
 def _can_be_command(text: str) -> bool:

@@ -38,10 +38,11 @@ def follow_plan(decision: Decision) -> tuple[str, str]:
 class FunctionModel:
     """A plain function as a model: for tests, baselines and models this package does not know."""
 
-    def __init__(self, function: Callable[[Request], str | Answer], name: str = "function") -> None:
-        """`function` may be called from several threads at once."""
-        self._function = function
-        self.name = name
+    def __init__(
+        self, function: Callable[[Request], str | Answer], name: str = "function", *, constrains: bool = False
+    ) -> None:
+        """`function` may be called from several threads at once. `constrains`: it answers with an entry of the menu."""
+        self._function, self.name, self.constrains = function, name, constrains
 
     def answer(self, request: Request) -> Answer:
         answer = self._function(request)
@@ -60,41 +61,36 @@ class PolicyModel(FunctionModel):
     """Answers with what a policy chooses."""
 
     def __init__(self, name: str, policy: Policy) -> None:
-        super().__init__(lambda request: _spoken(*policy(self._decision(request))), name)
-
-    def _decision(self, request: Request) -> Decision:
-        if request.decision is None:
-            raise ModelError(f"{self.name} reads the step's decision, and the request carries none")
-        return request.decision
+        super().__init__(lambda request: _spoken(*policy(_decision(request, name))), name)
 
 
-class MenuModel(PolicyModel):
-    """Answers with an entry of the menu, as shown. The menu's order does not show which entry ranks best."""
-
-    constrains = True
-    """It never answers with anything but an entry."""
-
-    def __init__(self, name: str, choose: Callable[[Request, Menu], int]) -> None:
-        """`choose`: from the request and its menu to an index."""
-
-        def answer(request: Request) -> str:
-            menu = self._decision(request).menu
-            return f"Action: {menu.choices[choose(request, menu)]}" if menu.choices else NO_MENU
-
-        FunctionModel.__init__(self, answer, name)
+def _decision(request: Request, name: str) -> Decision:
+    if request.decision is None:
+        raise ModelError(f"{name} reads the step's decision, and the request carries none")
+    return request.decision
 
 
-def menu_first(name: str) -> MenuModel:
+def _menu_model(name: str, choose: Callable[[Request, Menu], int]) -> FunctionModel:
+    """A model that answers with an entry of the menu, as shown: the one at the index that `choose` returns."""
+
+    def answer(request: Request) -> str:
+        menu = _decision(request, name).menu
+        return f"Action: {menu.choices[choose(request, menu)]}" if menu.choices else NO_MENU
+
+    return FunctionModel(answer, name, constrains=True)
+
+
+def menu_first(name: str) -> FunctionModel:
     """Always the first entry shown."""
-    return MenuModel(name, lambda _request, _menu: 0)
+    return _menu_model(name, lambda _request, _menu: 0)
 
 
-def menu_best(name: str) -> MenuModel:
+def menu_best(name: str) -> FunctionModel:
     """The entry that ranks highest for the sub-goal, which the menu's order does not show: a planner in disguise."""
-    return MenuModel(name, lambda _, menu: min(range(len(menu.items)), key=lambda place: menu.items[place].rank))
+    return _menu_model(name, lambda _, menu: min(range(len(menu.items)), key=lambda place: menu.items[place].rank))
 
 
-def menu_random(name: str, seed: str = "0") -> MenuModel:
+def menu_random(name: str, seed: str = "0") -> FunctionModel:
     """A uniform choice drawn from seed, episode and prompt alone, so that no scheduling changes a result."""
     if not seed.isdecimal():
         raise InputError(f"--model {name}: the seed must be a whole number, such as menu-random/1")
@@ -105,7 +101,7 @@ def menu_random(name: str, seed: str = "0") -> MenuModel:
         digest = hashlib.sha256(what.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest, "big") % len(menu.choices)
 
-    return MenuModel(name, choose)
+    return _menu_model(name, choose)
 
 
 class ScriptedModel:
@@ -147,7 +143,8 @@ def read_script(path: Path, name: str | None = None) -> ScriptedModel:
             if line:
                 entry = _entry(path, number, line)
                 episode = entry.get("episode")
-                (common if episode is None else by_episode.setdefault(str(episode), [])).append(_text(entry))
+                text = str(entry["text"]) if "text" in entry else _spoken(entry.get("thought"), entry["action"])
+                (common if episode is None else by_episode.setdefault(str(episode), [])).append(text)
         elif line and not line.startswith("#"):
             common.append(line if "action:" in line.lower() else f"Action: {line}")
     return ScriptedModel(name or f"scripted/{path}", common, by_episode)
@@ -161,7 +158,3 @@ def _entry(path: Path, number: int, line: str) -> dict[str, Any]:
     if not isinstance(entry, dict) or not isinstance(entry.get("text", entry.get("action")), str):
         raise FileError(path, number, "is not a JSON object with `text` or `action`")
     return entry
-
-
-def _text(entry: dict[str, Any]) -> str:
-    return str(entry["text"]) if "text" in entry else _spoken(entry.get("thought"), entry["action"])

@@ -117,12 +117,8 @@ class ReplayModel:
         """`model` is the recorded model's name; it may be left out where the store holds answers of only one."""
         self.name = name
         self._store = store
-        self._model = model or self._only_model()
-
-    @property
-    def model(self) -> str:
+        self.model = model or self._only_model()
         """The model whose answers are replayed."""
-        return self._model
 
     @property
     def constrains(self) -> bool:
@@ -143,13 +139,13 @@ class ReplayModel:
 
     @cached_property
     def _bounds(self) -> frozenset[str]:
-        own = (entry for entry in self._store.entries() if entry.get("model") == self._model)
+        own = (entry for entry in self._store.entries() if entry.get("model") == self.model)
         return frozenset(name for entry in own for name in BOUNDS if name in entry)
 
     def answer(self, request: Request) -> Answer:
         if request.templates and "templates" not in self._bounds:
             raise CannotHold(f"{self.name} cannot hold its answers to action templates: none were so recorded")
-        asked = question(request, self._model)
+        asked = question(request, self.model)
         entry = self._store.get(question_key(asked))
         answer = _replayed(entry) if entry is not None else None
         if answer is None:

@@ -17,7 +17,7 @@ from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage
 from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, held, shapes_of
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import NOT_OF_PROTOCOL, TryAgain
-from rpms.models.served import Reply, ServedModel, body_of, count
+from rpms.models.served import ServedModel, body_of, count
 
 _LOG = logging.getLogger("rpms")
 
@@ -28,10 +28,6 @@ ADAPTABLE: dict[str, str | None] = {
     **dict.fromkeys(("temperature", "top_p", "seed", "stop", "tool_choice", "tools", *CARRIERS)),
 }
 """Parameters left out, or renamed, where a model refuses them. Stop sequences are also applied to the answer."""
-
-MOST_STOPS = 4
-"""OpenAI's limit on stop sequences in one request."""
-
 
 _PROBED = shapes_of(("tick 4071", "tick 4072"))
 _PROBE = (
@@ -51,7 +47,9 @@ class RemoteModel(ServedModel):
 
     sdk = ("openai", "OpenAI", "OpenAIError")
     adaptable = ADAPTABLE
-    own = CARRIERS
+    own = in_body = CARRIERS
+    most_stops = 4
+    """OpenAI's limit on stop sequences in one request."""
     calls_tools = True
 
     def __init__(self, *endpoint: str, forms: tuple[ConstraintForm, ...] = (), **options: Any) -> None:
@@ -59,7 +57,8 @@ class RemoteModel(ServedModel):
         super().__init__(*endpoint, **options)
         self._forms = forms
         self._finding = threading.Lock()
-        self._heeds: frozenset[ConstraintForm] | None = None
+        self._found = False
+        self._heeds: ConstraintForm | None = None
 
     @property
     def constrains(self) -> bool:
@@ -75,9 +74,8 @@ class RemoteModel(ServedModel):
         messages, decoding = request.prompt.messages(), request.decoding
         if not shapes or not forms:
             return self._say(messages, decoding, {})
-        heeded = self._heeded(decoding)
-        form = next((form for form in forms if form in heeded), None)
-        if form is None:
+        form = self._heeded(decoding)
+        if form not in forms:
             answer = self._say(messages, decoding, {})
             return replace(answer, notes=(*answer.notes, f"{NOT_HELD}: this server takes none of the forms"))
         answer = self._say(messages, decoding, form.fields(shapes, decoding.max_tokens))
@@ -90,47 +88,27 @@ class RemoteModel(ServedModel):
             notes += (f"{NOT_HELD}: this server did not heed {form.name} here",)
         return replace(answer, notes=notes)
 
-    def _heeded(self, decoding: Decoding) -> frozenset[ConstraintForm]:
-        """The forms that the server heeds: each is sent with choices that rule out the wanted action, once."""
+    def _heeded(self, decoding: Decoding) -> ConstraintForm | None:
+        """The first form that the server heeds: each is sent with choices that rule out the wanted action, once."""
+
+        def heeds(form: ConstraintForm) -> bool:
+            return held(self._say(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens)).text, _PROBED)
+
         with self._finding:
-            if self._heeds is None:
-                found: set[ConstraintForm] = set()
-                for form in self._forms:
-                    answer = self._say(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens))
-                    if held(answer.text, _PROBED):
-                        found.add(form)
-                        break
-                if not found:
-                    _LOG.warning(
-                        "note: %s does not hold its actions to a menu or grammar; its server may be too old", self.name
-                    )
-                self._heeds = frozenset(found)
+            if not self._found:
+                self._heeds = next(filter(heeds, self._forms), None)
+                self._found = True
+                if self._heeds is None:
+                    note = "note: %s does not hold its actions to a menu or grammar; its server may be too old"
+                    _LOG.warning(note, self.name)
             return self._heeds
 
     def _say(self, messages: Sequence[Message], decoding: Decoding, fields: Fields) -> Answer:
-        arguments: dict[str, Any] = {
-            "model": self._model,
-            "messages": [{"role": m.role, "content": m.content} for m in messages],
-            "max_tokens": decoding.max_tokens,
-            "temperature": decoding.temperature,
-            **fields,
-        }
-        if decoding.top_p != 1.0:
-            arguments["top_p"] = decoding.top_p
-        if decoding.seed is not None:
-            arguments["seed"] = decoding.seed
-        if decoding.stop:
-            arguments["stop"] = list(decoding.stop[:MOST_STOPS])
-        if decoding.extra:
-            arguments["extra_body"] = dict(decoding.extra)
-        return self._ask(arguments, decoding.stop)
+        seed = {} if decoding.seed is None else {"seed": decoding.seed}
+        return self._ask([{"role": m.role, "content": m.content} for m in messages], decoding, {**fields, **seed})
 
-    def _send(self, arguments: dict[str, Any]) -> Reply:
+    def _send(self, arguments: dict[str, Any]) -> Answer:
         """One request. What a server sends may be anything, so each field is looked at before it is used."""
-        # In the body as they are: the SDK has no arguments for other servers' parameters.
-        carried = {name: arguments.pop(name) for name in CARRIERS if name in arguments}
-        if carried:
-            arguments["extra_body"] = {**carried, **arguments.get("extra_body", {})}
         body = body_of(self._client.chat.completions.with_raw_response.create(**arguments))
         choices = body.get("choices")
         first = choices[0] if isinstance(choices, list) and choices else None
@@ -143,7 +121,7 @@ class RemoteModel(ServedModel):
                 text, more = called(text, message.get("tool_calls"))
                 notes += more
             finish = finish if isinstance(finish, str) and finish != "tool_calls" else "stop"
-            return Reply(text, finish, usage, notes)
+            return Answer(text, usage, finish, notes)
         if body.get("error"):
             raise self._endpoint.understand_body(body["error"])
         if isinstance(choices, list):
@@ -216,33 +194,18 @@ class ClaudeModel(ServedModel):
 
     sdk = ("anthropic", "Anthropic", "AnthropicError")
     adaptable: ClassVar = dict.fromkeys(("temperature", "top_p", "stop_sequences"))
+    in_body = ("temperature", "top_p")
+    """SDKs after 2.0 have no arguments for what newer models do not take."""
+    stop = "stop_sequences"
 
     def answer(self, request: Request) -> Answer:
-        decoding = request.decoding
         system, messages = cached_pieces(request.prompt)
-        arguments: dict[str, Any] = {
-            "model": self._model,
-            "max_tokens": decoding.max_tokens,
-            "messages": messages,
-            "temperature": decoding.temperature,
-        }
-        if system:
-            arguments["system"] = system
-        if decoding.top_p != 1.0:
-            arguments["top_p"] = decoding.top_p
-        if decoding.stop:
-            arguments["stop_sequences"] = list(decoding.stop)
-        if decoding.extra:
-            arguments["extra_body"] = dict(decoding.extra)
         # Its seed has no counterpart there.
-        unsent = () if decoding.seed is None else ("seed not sent: this provider has none",)
-        return self._ask(arguments, decoding.stop, unsent)
+        unsent = () if request.decoding.seed is None else ("seed not sent: this provider has none",)
+        return self._ask(messages, request.decoding, {"system": system} if system else {}, unsent)
 
-    def _send(self, arguments: dict[str, Any]) -> Reply:
-        # In the body as they are: SDKs after 2.0 have no arguments for what newer models do not take.
-        sampling = {name: arguments.pop(name) for name in ("temperature", "top_p") if name in arguments}
-        extra = {**sampling, **arguments.pop("extra_body", {})}
-        message = body_of(self._client.messages.with_raw_response.create(**arguments, extra_body=extra))
+    def _send(self, arguments: dict[str, Any]) -> Answer:
+        message = body_of(self._client.messages.with_raw_response.create(**arguments))
         content = message.get("content")
         if not isinstance(content, list):
             raise TryAgain(NOT_OF_PROTOCOL)
@@ -258,7 +221,7 @@ class ClaudeModel(ServedModel):
             written_tokens=written,
         )
         finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"
-        return Reply("".join(text for text in texts if isinstance(text, str)), finish, usage)
+        return Answer("".join(text for text in texts if isinstance(text, str)), usage, finish)
 
 
 def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:

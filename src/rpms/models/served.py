@@ -8,27 +8,18 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from rpms.core.errors import ModelUnavailable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LONGEST_WORD, MOST_TOKENS
 from rpms.foreign.shown import one_line
-from rpms.models.base import Answer, Usage, cut_at_stop
+from rpms.models.base import Answer, Decoding, cut_at_stop
 from rpms.models.patience import NOT_OF_PROTOCOL, Clock, Endpoint, NobodyThere, Patience, Refused, TryAgain, persevere
 from rpms.models.secrets import check_allowed, shown_url, url_secrets, without_secrets
 from rpms.models.wire import BadResponse, NotAllowed, make_client
 
 _LOG = logging.getLogger("rpms")
-
-
-class Reply(NamedTuple):
-    """An endpoint's response, read."""
-
-    text: str
-    finish: str
-    usage: Usage
-    notes: tuple[str, ...] = ()
 
 
 class ServedModel:
@@ -45,6 +36,11 @@ class ServedModel:
     """Parameters left out, or renamed, where a model refuses them."""
     own: ClassVar[Sequence[str]] = ()
     """Those of them that are a question's own."""
+    in_body: ClassVar[Sequence[str]]
+    """Those that the SDK has no arguments for: they are sent in the body as they are."""
+    stop: ClassVar[str] = "stop"
+    """Name of the stop sequences."""
+    most_stops: ClassVar[int | None] = None
 
     def __init__(
         self,
@@ -92,24 +88,34 @@ class ServedModel:
     def close(self) -> None:
         self._client.close()
 
-    def _send(self, arguments: dict[str, Any]) -> Reply:
+    def _send(self, arguments: dict[str, Any]) -> Answer:
         """One request; TryAgain for a response that cannot be read."""
         raise NotImplementedError
 
-    def _ask(self, arguments: Mapping[str, Any], stop: Sequence[str], notes: tuple[str, ...] = ()) -> Answer:
+    def _ask(
+        self, messages: Sequence[Any], decoding: Decoding, fields: Mapping[str, Any], notes: tuple[str, ...] = ()
+    ) -> Answer:
         """Send until answered; the answer is cut at its stop and has no secrets in it, since answers go to disk."""
         check_allowed(self._endpoint.url)
+        chosen = {
+            "top_p": decoding.top_p if decoding.top_p != 1.0 else None,
+            self.stop: list(decoding.stop[: self.most_stops]) or None,
+            "extra_body": dict(decoding.extra) or None,
+        }
+        arguments = {"model": self._model, "messages": messages, **fields}
+        arguments |= {"max_tokens": decoding.max_tokens, "temperature": decoding.temperature}
+        arguments |= {name: value for name, value in chosen.items() if value is not None}
         started = time.monotonic()
         requests = 0
         here: dict[str, str | None] = {}
 
-        def attempt() -> Reply:
+        def attempt() -> Answer:
             nonlocal requests
             failure: Exception
             for _ in range(len(self.adaptable) + 1):
                 requests += 1
                 reply = self._try(self._adapt(arguments, here)[0])
-                if isinstance(reply, Reply):
+                if isinstance(reply, Answer):
                     with self._lock:
                         self._answers += 1
                     return reply
@@ -128,16 +134,19 @@ class ServedModel:
             raise failure
 
         reply = persevere(attempt, self._patience, str(self._endpoint), self._clock, self._tell)
-        shortened = cut_at_stop(reply.text, stop)
+        shortened = cut_at_stop(reply.text, decoding.stop)
         cleaned, ending = (without_secrets(text, self._endpoint.secrets) for text in (shortened, reply.finish))
         removed = () if (cleaned, ending) == (shortened, reply.finish) else ("a key was removed from the answer",)
         ending = "stop" if shortened != reply.text else one_line(ending, LONGEST_WORD)
         spent = replace(reply.usage, requests=requests, seconds=time.monotonic() - started)
         return Answer(cleaned, spent, ending, (*self._adapt(arguments, here)[1], *reply.notes, *notes, *removed))
 
-    def _try(self, arguments: dict[str, Any]) -> Reply | Exception:
+    def _try(self, arguments: dict[str, Any]) -> Answer | Exception:
         """Send once. A failure is returned, so that no SDK exception, which may hold a key, is chained."""
         parameters = [name for name in self.adaptable if name in arguments]
+        body = {name: arguments.pop(name) for name in self.in_body if name in arguments}
+        if body:
+            arguments["extra_body"] = {**body, **arguments.get("extra_body", {})}
         try:
             return self._send(arguments)
         except self._errors as error:

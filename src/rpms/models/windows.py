@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -84,16 +84,9 @@ def _asked(name: ModelName, base_url: str | None) -> int:
 
 
 def _largest(value: object) -> int:
-    return max(_numbers(value), default=0)
-
-
-def _numbers(value: object) -> Iterator[int]:
-    if isinstance(value, Mapping):
-        for field, inner in value.items():
-            if field in _FIELDS and count(inner):
-                yield count(inner)
-            else:
-                yield from _numbers(inner)
+    """The largest window that a description names, at any depth; 0 if it names none."""
+    inner = value.items() if isinstance(value, Mapping) else ()
+    return max(((field in _FIELDS and count(each)) or _largest(each) for field, each in inner), default=0)
 
 
 def _get(url: str, name: ModelName) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import takewhile
 
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError
@@ -95,12 +94,10 @@ class Play:
             self._stop(Ending.LOST)
         elif len(self.steps) >= self.budget:
             self._stop(Ending.OUT_OF_STEPS)
-        elif self.stuck_after and self._failing_in_a_row() >= self.stuck_after:
-            self._stop(Ending.STUCK)
-
-    def _failing_in_a_row(self) -> int:
-        last = self.steps[-1].command
-        return len(list(takewhile(lambda step: step.infeasible and step.command == last, reversed(self.steps))))
+        elif self.stuck_after and len(self.steps) >= self.stuck_after:
+            last = self.steps[-self.stuck_after :]
+            if all(step.infeasible and step.command == last[-1].command for step in last):
+                self._stop(Ending.STUCK)
 
     def episode(self) -> Episode:
         """The episode so far."""

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count, takewhile
 from math import comb
 from pathlib import Path
 from typing import TypeVar, Unpack
@@ -25,7 +26,6 @@ from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, read_carried
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener, MakeEngine, run
 from rpms.play.seat import Threads
-from rpms.store.episodes import EpisodeRow
 from rpms.store.protocol import Protocol
 from rpms.store.runs import EPISODES, EPOCHS, PROTOCOL, RunFolder, RunSummary, Timing, open_run
 
@@ -34,10 +34,8 @@ Outcome = TypeVar("Outcome")
 
 def epoch_folders(run: Path) -> tuple[Path, ...]:
     """The folders of a run's epochs, itself first; later ones as far as they are there without a gap."""
-    found = [run]
-    while is_there(run / EPOCHS / str(len(found) + 1) / PROTOCOL):
-        found.append(run / EPOCHS / str(len(found) + 1))
-    return tuple(found)
+    later = (run / EPOCHS / str(number) for number in count(2))
+    return (run, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
 
 
 def epoch_plan(plan: RunPlan, number: int) -> RunPlan:
@@ -174,16 +172,17 @@ def trial_folder(out: Path, number: int) -> Path:
     return out / f"trial-{number}" if number else out
 
 
-def best_folder(out: Path, trials: int) -> Path:
-    """Folder of the best of so many trials."""
-    return out / f"best-of-{trials}"
+def trial_folders(out: Path) -> tuple[Path, ...]:
+    """A run, and its later trials where it has any."""
+    later = (trial_folder(out, number) for number in count(1))
+    return (out, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
 
 
 def run_trials(
     plan: RunPlan,
     out: Path,
     workers: int | None = None,
-    listener: Callable[[int], Listener] | None = None,
+    listener: Callable[[int], Listener] = lambda _: Listener(),
     **how: Unpack[How],
 ) -> Trials:
     """Play what is missing of all trials of a plan's method: one, for most. Raises and continues as `run` does."""
@@ -196,33 +195,23 @@ def run_trials(
             if not trial.tasks:
                 break
         folder = trial_folder(out, number)
-        listening = listener(number) if listener is not None else None
-        _refuse_stale(folder, trial)
-        summaries.append(run(trial, folder, workers, listening, **how))
+        begun = trial.trial and is_there(folder / PROTOCOL) and any((folder / EPISODES).glob("*.json.gz"))
+        if begun and RunFolder(folder).protocol.differences(trial.protocol()):
+            why = "its attempts followed from others, which were played again since"
+            raise InputError(f"{folder}: {why}; remove it to play them too")
+        summaries.append(run(trial, folder, workers, listener(number), **how))
         folders.append(folder)
     if not plan.method.question:
         return Trials(tuple(folders), tuple(summaries), out, summaries[0])
-    chosen = best_folder(out, plan.method.trials)
+    chosen = out / f"best-of-{plan.method.trials}"
     return Trials(tuple(folders), tuple(summaries), chosen, _write_best(plan, folders, chosen))
-
-
-def _refuse_stale(folder: Path, trial: RunPlan) -> None:
-    """Refuse a later trial whose attempts followed from others than those that are there now."""
-    begun = is_there(folder / PROTOCOL) and any((folder / EPISODES).glob("*.json.gz"))
-    if trial.trial and begun and RunFolder(folder).protocol.differences(trial.protocol()):
-        raise InputError(
-            f"{folder}: its attempts followed from others, which were played again since; remove it to play them too"
-        )
 
 
 def next_trial(plan: RunPlan, folders: Sequence[Path]) -> RunPlan:
     """The plan of the trial after those in some folders: the tasks that none of them has won."""
     runs = [RunFolder(folder) for folder in folders]
-    rows: dict[str, list[EpisodeRow]] = {task.id: [] for task in plan.tasks}
-    for each in runs:
-        for row in each.rows():
-            rows[row.task].append(row)
-    todo = tuple(task for task in plan.tasks if not any(row.won for row in rows[task.id]))
+    won = {row.task for each in runs for row in each.rows() if row.won}
+    todo = tuple(task for task in plan.tasks if task.id not in won)
     earlier = {task.id: _earlier(runs[-1], task.id, first=len(runs) == 1) for task in todo}
     return replace(plan, tasks=todo, trial=len(folders), earlier=earlier, earlier_hash=_hash(earlier))
 
@@ -249,12 +238,10 @@ def _write_best(plan: RunPlan, folders: Sequence[Path], out: Path) -> RunSummary
     agent = {**plan.method.settings(), "best_of": plan.method.trials}
     runs = [RunFolder(folder) for folder in folders]
     timings = [each.timings() for each in runs]
-    attempts: dict[str, list[tuple[EpisodeRow, int]]] = {task: [] for task in first.tasks}
-    for number, each in enumerate(runs):
-        for row in each.rows():
-            attempts[row.task].append((row, number))
+    attempts = [{row.task: row for row in each.rows()} for each in runs]
     with open_run(out, Protocol(first.tasks, {**first.settings, "agent": agent})) as best:
-        for task, tried in attempts.items():
+        for task in first.tasks:
+            tried = [(rows[task], number) for number, rows in enumerate(attempts) if task in rows]
             row, number = max(tried, key=lambda each: (each[0].won, each[0].score, -each[1]))
             data = read_bytes(runs[number].file(task), LARGEST_EPISODE)
             if not is_there(best.run.file(task)) or read_bytes(best.run.file(task), LARGEST_EPISODE) != data:

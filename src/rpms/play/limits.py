@@ -15,7 +15,7 @@ from rpms.core.usage import Price, Usage
 from rpms.models.accounting import cost
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import RunFolder, Timing
+from rpms.store.runs import RunFolder
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
@@ -146,10 +146,6 @@ class Spending:
     cost: float | None
     """US dollars paid: answers from a record are free. None where something was paid for and no price is known."""
 
-    @property
-    def cost_per_win(self) -> float | None:
-        return self.cost / self.won if self.cost is not None and self.won else None
-
 
 def spending(folder: RunFolder) -> Spending:
     """Add up a run, at the price that is kept with it."""
@@ -166,17 +162,14 @@ def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
 
 def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...]:
     """Usage of finished episodes, in pieces that were either paid for or not; without a timing, paid for."""
-    timings = folder.timings()
-    return tuple(usage for row in rows for usage in _usages(folder, row, timings.get(row.task)))
-
-
-def _usages(folder: RunFolder, row: EpisodeRow, timing: Timing | None) -> tuple[Usage, ...]:
-    if timing is None:
-        return (replace(row.usage, requests=row.steps),)
-    if all(timing.requests) or not any(timing.requests):  # one price for all: the numbers of the row are enough
-        return (replace(row.usage, requests=sum(timing.requests), seconds=sum(timing.model_seconds)),)
-    steps = folder.episode(row.task).steps
-    return tuple(
-        replace(step.usage, requests=requests, seconds=seconds)
-        for step, requests, seconds in zip(steps, timing.requests, timing.model_seconds, strict=False)
-    )
+    timings, found = folder.timings(), list[Usage]()
+    for row in rows:
+        timing = timings.get(row.task)
+        if timing is None:
+            found.append(replace(row.usage, requests=row.steps))
+        elif all(timing.requests) or not any(timing.requests):  # one price for all: the numbers of the row are enough
+            found.append(replace(row.usage, requests=sum(timing.requests), seconds=sum(timing.model_seconds)))
+        else:
+            steps = zip(folder.episode(row.task).steps, timing.requests, timing.model_seconds, strict=False)
+            found += [replace(step.usage, requests=asked, seconds=seconds) for step, asked, seconds in steps]
+    return tuple(found)

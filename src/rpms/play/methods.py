@@ -14,17 +14,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
 from rpms.core.episode import Episode
 from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.core.goal import Goal
 from rpms.core.prompt import Budget, Form, Layout, Part, Prompt, Turn, build, make_block, prompt_limit, transcript
 from rpms.core.usage import Usage
 from rpms.core.wording import Wording
-from rpms.foreign.forms import Text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt, one_line
+from rpms.foreign.typed import reader_of
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.parsing import LONGEST_TEXT
 from rpms.store.episodes import EpisodeRecord
@@ -235,12 +233,9 @@ def carried_text(carried: Iterable[str]) -> str:
     return json.dumps(list(carried)) + "\n"
 
 
-_TEXTS: TypeAdapter[tuple[str, ...]] = TypeAdapter(tuple[Text, ...])
-
-
 def read_carried(text: str, where: str) -> tuple[str, ...]:
     """Read back the text kept beside an episode."""
     try:
-        return _TEXTS.validate_python(loads(text))
-    except (NotJson, ValidationError):
+        return tuple(reader_of(tuple[str, ...])(loads(text)))
+    except NotJson:
         raise FileError(where, None, "is not what an episode brought along") from None

@@ -47,7 +47,11 @@ class RayEngine:
         self._ray = _import_ray()
         self._started_here = not self._ray.is_initialized()
         if self._started_here:
-            self._connect(options.address)
+            try:
+                self._ray.init(options.address, log_to_driver=False, logging_level="error", include_dashboard=False)
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                line = " ".join(str(error).split())[:200]
+                raise InputError(f"no Ray cluster at {options.address or 'the default address'}: {line}") from None
         self._plan = plan
         self._workers = workers
         self._cpus = options.cpus
@@ -59,13 +63,6 @@ class RayEngine:
         copyreg.pickle(type(plan.world), travelling)
         self._ticket = (uuid.uuid4().hex, self._ray.put(plan))
         self._play = self._ray.remote(num_cpus=options.cpus, max_retries=0)(_play)
-
-    def _connect(self, address: str | None) -> None:
-        try:
-            self._ray.init(address=address, log_to_driver=False, logging_level="error", include_dashboard=False)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            line = " ".join(str(error).split())[:200]
-            raise InputError(f"no Ray cluster at {address or 'the default address'}: {line}") from None
 
     def results(self) -> Iterator[Finished]:
         """The episodes as they finish."""

@@ -16,7 +16,7 @@ from rpms.play.plan import RunPlan
 from rpms.play.processes import InProcesses
 from rpms.play.seat import Finished, Threads
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import OpenRun, RunSummary, open_run
+from rpms.store.runs import RunSummary, open_run
 from rpms.worlds.base import Task
 
 
@@ -103,10 +103,16 @@ def run(
         before = [rows[task.id] for task in plan.tasks if task.id in rows]
         listener.begin(plan, before, usages_of(folder.run, before))
         todo = [task for task in plan.tasks if task.id not in rows]
+
+        def keep(done: Finished) -> None:
+            folder.write(done.row, done.data, done.timing, done.beside)
+            rows[done.row.task] = done.row
+            listener.finished(done.row, done.usages, folder.run.file(done.row.task))
+
         try:
             with _saying_how_to_go_on(plan, rows):
                 if todo:
-                    _play(plan, todo, workers, engine, _Keeper(folder, listener, rows))
+                    _play(engine(plan, todo, workers), rows, keep)
         finally:
             listener.end()
         return folder.run.summary()
@@ -129,35 +135,16 @@ def check_workers(workers: int | None) -> None:
         raise InputError(f"{workers} workers can do nothing; give 1 or more")
 
 
-class _Keeper:
-    """Takes finished episodes to disk, each once."""
-
-    def __init__(self, folder: OpenRun, listener: Listener, rows: dict[str, EpisodeRow]) -> None:
-        self._folder = folder
-        self._listener = listener
-        self._rows = rows
-        self._at: Finished | None = None
-
-    def keep(self, done: Finished) -> None:
-        self._at = done
-        self._folder.write(done.row, done.data, done.timing, done.beside)
-        self._rows[done.row.task] = done.row
-        self._at = None
-        self._listener.finished(done.row, done.usages, self._folder.run.file(done.row.task))
-
-    def keep_rest(self, late: Sequence[Finished]) -> None:
-        """Episodes finished when the run was stopped, the one being written included."""
-        for done in ([self._at] if self._at is not None else []) + list(late):
-            self.keep(done)
-
-
-def _play(plan: RunPlan, todo: Sequence[Task], workers: int | None, make: MakeEngine, keeper: _Keeper) -> None:
-    engine = make(plan, todo, workers)
+def _play(engine: Engine, rows: Mapping[str, EpisodeRow], keep: Callable[[Finished], None]) -> None:
+    """Keep episodes as they finish; of a run that is stopped, also those under way and the one being written."""
+    done: Finished | None = None
     try:
         for done in engine.results():
-            keeper.keep(done)
+            keep(done)
     except (ModelUnavailable, LimitReached, KeyboardInterrupt):
-        keeper.keep_rest(engine.stop())
+        for late in (done, *engine.stop()):
+            if late is not None and late.row.task not in rows:
+                keep(late)
         raise
     except BaseException:
         engine.stop()

@@ -63,11 +63,6 @@ def lost_episode(plan: RunPlan, task: Task, why: str) -> Finished:
     return finish(plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0)
 
 
-def never() -> bool:
-    """An episode that nobody asks to stop."""
-    return False
-
-
 class Seat:
     """Plays episodes of one plan. Each worker has its own."""
 
@@ -81,7 +76,7 @@ class Seat:
         own, reads = plan.condition, reads or plan.reads(model)
         self._player = Player(plan.world, mind, model, plan.decoding, plan.method, own.repair, own.calls, reads)
 
-    def play(self, task: Task, stop: Callable[[], bool] = never) -> Finished | None:
+    def play(self, task: Task, stop: Callable[[], bool] = lambda: False) -> Finished | None:
         """Play one episode; None if asked to stop. A world's error ends it; ModelUnavailable passes through."""
         start, plan = time.perf_counter(), self._plan
         earlier = plan.earlier.get(task.id)

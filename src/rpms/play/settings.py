@@ -5,7 +5,7 @@ A knob that is not given is what the preset says, or else the world, or else the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind, told_kinds
 from rpms.core.names import nearest
 from rpms.core.prompt import Budget, Form, Layout
-from rpms.core.recall import Retrieval
 from rpms.core.rules import Tier
 from rpms.core.seams import Seams
 from rpms.models.base import Decoding
@@ -176,7 +175,18 @@ class Settings:
         except InputError as error:
             raise SettingError("manual", str(error)) from None
         usual, judge = world.retrieval, self.arbitration if callable(self.arbitration) else None
-        recall = self._retrieval(usual, by_goal=chosen.schemas != FOR_ANY)
+        k = self.k or {}
+        asked = [number for kind, number in k.items() if kind in (Kind.CRITICAL_FAILURE, Kind.FAILURE)]
+        recall = replace(
+            usual,
+            similarity=replace(usual.similarity, **(self.weights or {})),  # type: ignore[arg-type]  # its weights alone
+            threshold=usual.threshold if self.theta is None else self.theta,
+            top={**usual.top, **k},
+            mask=self.mask or 0.0,
+            schemas_by_goal=chosen.schemas != FOR_ANY,
+            warnings=max([usual.warnings, *asked]) if self.warnings is None else self.warnings,
+            examined=self.examined or usual.examined,
+        )
         tokens = self.memory_tokens
         if tokens is None:  # as many more as --k asks for more
             before, wanted = sum(usual.top.values()), sum(recall.top.values())
@@ -191,21 +201,6 @@ class Settings:
         )
         sources.check(world)
         return sources
-
-    def _retrieval(self, usual: Retrieval, *, by_goal: bool) -> Retrieval:
-        """A world's settings of recall with these numbers in their place."""
-        k = self.k or {}
-        asked = [number for kind, number in k.items() if kind in (Kind.CRITICAL_FAILURE, Kind.FAILURE)]
-        return replace(
-            usual,
-            similarity=replace(usual.similarity, **(self.weights or {})),  # type: ignore[arg-type]  # its weights alone
-            threshold=usual.threshold if self.theta is None else self.theta,
-            top={**usual.top, **k},
-            mask=self.mask or 0.0,
-            schemas_by_goal=by_goal,
-            warnings=max([usual.warnings, *asked]) if self.warnings is None else self.warnings,
-            examined=self.examined or usual.examined,
-        )
 
     @property
     def harvesting(self) -> str | Part:
@@ -244,13 +239,11 @@ class Settings:
             raise SettingError("simplifications", f"{world.name} has none")
         return replace(base, options={**base.options, "simplifications": self.simplifications})
 
-    def tasks(
-        self, world: World, base: Setting, part: Callable[[list[Task]], list[Task]] = lambda tasks: tasks
-    ) -> tuple[list[Task], Setting]:
+    def tasks(self, world: World, base: Setting, part: slice = slice(None)) -> tuple[list[Task], Setting]:
         """The tasks that they choose, and the setting, which says what was named, where the world can."""
         split = self.split or world.splits[0]
         named, setting = tasks_named(world, split, self.setting(world, base), self.task)
-        every = part(list(first_of_each_type(named, self.per_task)))
+        every = first_of_each_type(named, self.per_task)[part]
         return list(limited(drawn(every, self.sample, self.seed or 0), self.limit)), setting
 
     def memory_file(self, world: World, model: str = "", *, embedded_games: bool | None = None) -> Path | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -155,23 +154,21 @@ def weakness_of_guard(manual: RuleManual) -> str:
 def idle_parts(world: World, *enforcements: Enforcement) -> tuple[str, ...]:
     """Parts that are on and can do nothing, or less than they say, in words for their user."""
     manual = cache(partial(manual_of, world))  # read once, where anything asks for it
-    return tuple(dict.fromkeys(words for each in enforcements for words in _idle_parts(world, each, manual)))
-
-
-def _idle_parts(world: World, enforcement: Enforcement, manual: Callable[[], RuleManual]) -> Iterator[str]:
-    no_menu = enforcement.menu == 0
-    weak = weakness_of_guard(manual()) if enforcement.guard is not GuardMode.OFF else ""
-    idle = {
-        weak: bool(weak),
-        "unstick does nothing without loops=on": enforcement.unstick and not enforcement.loops,
-        "unstick has no menu to fall back on, only what a refusal names: add menu=5": enforcement.unstick and no_menu,
-        "replace does nothing without guard=block": enforcement.replace and enforcement.guard is not GuardMode.BLOCK,
-        "replace has no menu to fall back on, only what a refusal names: add menu=5": enforcement.replace
-        and enforcement.guard is GuardMode.BLOCK
-        and no_menu,
-        "ranked=off does nothing without a menu": no_menu and not enforcement.ranked,
-        f"constrained={enforcement.constrained} does nothing: there is no menu, and its manual has no actions": (
-            enforcement.constrained is not Constrained.OFF and no_menu and not manual().actions
-        ),
-    }
-    yield from (f"{world.name}: {words}" for words, holds in idle.items() if holds)
+    found: dict[str, None] = {}
+    for each in enforcements:
+        no_menu, blocks = each.menu == 0, each.guard is GuardMode.BLOCK
+        weak = weakness_of_guard(manual()) if each.guard is not GuardMode.OFF else ""
+        no_fall_back = "has no menu to fall back on, only what a refusal names: add menu=5"
+        idle = {
+            weak: bool(weak),
+            "unstick does nothing without loops=on": each.unstick and not each.loops,
+            f"unstick {no_fall_back}": each.unstick and no_menu,
+            "replace does nothing without guard=block": each.replace and not blocks,
+            f"replace {no_fall_back}": each.replace and blocks and no_menu,
+            "ranked=off does nothing without a menu": no_menu and not each.ranked,
+            f"constrained={each.constrained} does nothing: there is no menu, and its manual has no actions": (
+                each.constrained is not Constrained.OFF and no_menu and not manual().actions
+            ),
+        }
+        found |= {f"{world.name}: {words}": None for words, holds in idle.items() if holds}
+    return tuple(found)

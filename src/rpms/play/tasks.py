@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, zip_longest
 from random import Random
 
@@ -17,24 +17,12 @@ _MOST_VARIATIONS = 1_000_000
 """Variations of one task; the most that a world has are some hundreds."""
 
 
-@dataclass(frozen=True)
-class TaskPart:
-    """One of several parts that a task list is dealt into like cards, so that each part has every type."""
-
-    number: int = 1
-    of: int = 1
-
-    @classmethod
-    def read(cls, text: str) -> TaskPart:
-        """Read `2/3`, the second of three parts; anything else is a ValueError."""
-        number, _, of = map(whole_number, text.partition("/"))
-        if not number or not of or number > of:
-            raise ValueError(f"{excerpt(text)!r}: write it like 1/2, the first of two parts")
-        return cls(number, of)
-
-    def of_list(self, tasks: list[Task]) -> list[Task]:
-        """The tasks of this part."""
-        return tasks[self.number - 1 :: self.of]
+def read_part(text: str) -> slice:
+    """Read `2/3`: the second of three parts that tasks are dealt into like cards, so that each part has every type."""
+    number, _, of = map(whole_number, text.partition("/"))
+    if not number or not of or number > of:
+        raise ValueError(f"{excerpt(text)!r}: write it like 1/2, the first of two parts")
+    return slice(number - 1, None, of)
 
 
 def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Task]:

@@ -153,7 +153,9 @@ def action_table(comparison: Comparison) -> Table:
     seconds = where_known(comparison, {"Seconds": Column(lambda results: results.seconds_a_step, _digits)})
     costs = where_known(comparison, {"Cost ($)": Column(lambda results: results.cost, _digits)})
     if costs:
-        costs["$ a solved task"] = Column(_cost_a_win, _digits)
+        costs["$ a solved task"] = Column(
+            lambda each: each.cost / each.won if each.cost is not None and each.won else None, _digits
+        )
     caption = (
         f"Infeasible actions, state drift (each per 100 steps) and tokens{' and seconds' if seconds else ''} a step"
     )
@@ -193,10 +195,6 @@ def _digits(value: float) -> str:
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _cost_a_win(results: Results) -> float | None:
-    return results.cost / results.won if results.cost is not None and results.won else None
-
-
 def significance_table(comparison: Comparison) -> Table:
     """Every pair of conditions, tested: exact McNemar, Holm's correction, and the paper's χ² beside them."""
     found, scored = contrasts(comparison), comparison.scored
@@ -223,19 +221,16 @@ def significance_table(comparison: Comparison) -> Table:
 def epochs_table(comparison: Comparison) -> Table:
     """Success by epoch, pass^k and flip rate of every condition that was played more than once."""
     found = [(results, results.agreement) for results in comparison if results.agreement is not None]
-    most = max(agreed.epochs for _, agreed in found)
-    lines = [
-        line(
-            condition_label(results.name),
-            str(agreed.epochs),
-            percent(agreed.mean),
-            f"{percent(min(agreed.rates))}–{percent(max(agreed.rates))}",
-            *(percent(agreed.pass_hat(k)) if k <= agreed.epochs else DASH for k in range(2, most + 1)),
-            percent(agreed.flip_rate),
-            f"{agreed.flipped}/{agreed.tasks}",
-        )
-        for results, agreed in found
-    ]
+    columns: dict[str, Any] = {
+        "Condition": lambda each: condition_label(each[0].name),
+        "Epochs": lambda each: str(each[1].epochs),
+        "Mean": lambda each: percent(each[1].mean),
+        "Range": lambda each: f"{percent(min(each[1].rates))}–{percent(max(each[1].rates))}",
+    }
+    for most in range(2, max(agreed.epochs for _, agreed in found) + 1):
+        columns[f"pass^{most}"] = lambda each, k=most: percent(each[1].pass_hat(k)) if k <= each[1].epochs else None
+    columns["Flip rate"] = lambda each: percent(each[1].flip_rate)
+    columns["Flipped"] = lambda each: f"{each[1].flipped}/{each[1].tasks}"
     left_out = [
         f"{condition_label(results.name)}: {agreed.left_out} tasks that an epoch lacks are left out of this table."
         for results, agreed in found
@@ -245,7 +240,7 @@ def epochs_table(comparison: Comparison) -> Table:
         "epochs",
         "The same tasks played several times. pass^k: how likely k attempts at a task are all won. Flip rate: how "
         "likely two attempts at a task end differently. In per cent; all other tables are of the first epoch.",
-        ("Condition", "Epochs", "Mean", "Range", *(f"pass^{k}" for k in range(2, most + 1)), "Flip rate", "Flipped"),
-        groups(lines),
+        tuple(columns),
+        groups(lines_of(found, columns)),
         tuple(left_out),
     )

@@ -70,24 +70,16 @@ def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], .
 
 def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
     """Test every pair of the comparison, corrected for their number."""
-    found = [_contrast(first, second) for first, second in pairs_to_compare(comparison)]
+    found = []
+    for first, second in pairs_to_compare(comparison):
+        rows = paired(first, second)
+        test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
+        success = paired_bootstrap([float(two.won) - float(one.won) for one, two in rows])
+        score = paired_bootstrap([two.floored - one.floored for one, two in rows])
+        numbers = (len(rows), test, success, score, 1.0, power_warning(test))
+        found.append(Contrast(first.name, second.name, *numbers, provisional=first.going or second.going))
     adjusted = holm({contrast.name: contrast.test.exact for contrast in found})
     return tuple(replace(contrast, adjusted=adjusted[contrast.name]) for contrast in found)
-
-
-def _contrast(first: Results, second: Results) -> Contrast:
-    rows = paired(first, second)
-    test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
-    return Contrast(
-        first.name,
-        second.name,
-        len(rows),
-        test,
-        paired_bootstrap([float(two.won) - float(one.won) for one, two in rows]),
-        paired_bootstrap([two.floored - one.floored for one, two in rows]),
-        warning=power_warning(test),
-        provisional=first.going or second.going,
-    )
 
 
 def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:
@@ -149,7 +141,7 @@ def _about_tasks(results: Results) -> Iterator[_Note]:
         yield _Note(name, f"{shared} of {len(results)}", "tasks are among those that its memory was learned from")
     if games := games_won((row.task, row.won) for row in results):
         words = "games won in every and in some of their sentences, which intervals and tests take for independent"
-        yield _Note(name, f"{games[0]} and {games[1]} of {games[2]}", words)
+        yield _Note(results.name, f"{games[0]} and {games[1]} of {games[2]}", words)
     if results.best_of:
         words = "attempts at each task; steps and tokens are of that one"
         yield _Note(name, f"the best of up to {results.best_of}", words)

@@ -92,7 +92,8 @@ def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = t
             write = {name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name])) for name in tables}
             for condition, run in runs:
                 for table, line in _lines(condition, run, notes, tables):
-                    write[table]({name: _clean(line.get(name)) for name in TABLES[table]})
+                    values = {name: line.get(name) for name in TABLES[table]}
+                    write[table]({name: whole_letters(v) if isinstance(v, str) else v for name, v in values.items()})
                     counts[f"{table}.{to}"] += 1
         told = {"export": _VERSION, "files": counts, "runs": [str(run.folder) for _, run in runs]}
         (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
@@ -176,11 +177,6 @@ def _step(step: StepRecord) -> Line:
         "repairs": "\n".join(step.repairs),
         "extras": json.dumps(extras, ensure_ascii=False) if extras else "",
     }
-
-
-def _clean(value: Any) -> Any:
-    """A value that every program can read."""
-    return whole_letters(value) if isinstance(value, str) else value
 
 
 @contextmanager

@@ -102,11 +102,6 @@ def _drawn(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _wrapped(title: str) -> str:
-    """A title on as many lines as it takes."""
-    return "\n".join(textwrap.wrap(_UNDRAWABLE.sub("�", title), _LONGEST, max_lines=4, placeholder=" …"))
-
-
 def _broken(name: str) -> str:
     """A condition's name on two lines."""
     return _drawn(condition_label(name)).replace(" ", "\n", 1).replace("-", "-\n", 1)
@@ -130,8 +125,10 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
             axes = figure.add_subplot(1, len(every), place)
             _ablation_panel(axes, comparison, cells)
             panels.setdefault(comparison.scored, []).append(axes)
-        for alike in panels.values():
-            _share_scale(alike)
+        for alike in panels.values():  # one scale for panels of the same measure, so that bars can be compared
+            bottoms, tops = zip(*(axes.get_ylim() for axes in alike), strict=True)
+            for axes in alike:
+                axes.set_ylim(min(bottoms), max(tops))
         caption = "2×2 ablation of rules and memory; dotted: what both would reach if their gains added up"
         return _save("ablation", caption, figure)
 
@@ -149,19 +146,13 @@ def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False, fontsize=8)
     axes.set_xticks(range(4), [_broken(results.name.partition(ENFORCED)[0]) for results in cells])
     axes.set_ylabel("Average score (negatives as 0)" if comparison.scored else "Success (%)")
-    axes.set_title(_wrapped(f"{comparison.title}: {_way(a)}" if comparison.title else _way(a).capitalize()), pad=14)
+    title = f"{comparison.title}: {_way(a)}" if comparison.title else _way(a).capitalize()
+    lines = textwrap.wrap(_UNDRAWABLE.sub("�", title), _LONGEST, max_lines=4, placeholder=" …")
+    axes.set_title("\n".join(lines), pad=14)
     top = max([interval.high for interval in measured.values()] + [expected])
     bottom = min([interval.low for interval in measured.values()] + [0])
     axes.set_ylim(bottom, max(top * 1.1, 10) if comparison.scored else 100)
     _grid(axes)
-
-
-def _share_scale(panels: Sequence[Any]) -> None:
-    """One scale for panels of the same measure, so that bars can be compared."""
-    bottom = min(axes.get_ylim()[0] for axes in panels)
-    top = max(axes.get_ylim()[1] for axes in panels)
-    for axes in panels:
-        axes.set_ylim(bottom, top)
 
 
 def drawn_types(comparison: Comparison) -> tuple[str, ...]:
@@ -186,8 +177,8 @@ def type_figure(comparison: Comparison) -> Picture:
             label = _drawn(condition_label(results.name))
             axes.bar(at, [rate.estimate for rate in rates], width * 0.92, label=label, **styles[results.name])
             _whisker(axes, at, rates)
-        counts = [sum(kind == other for other in comparison.tasks.values()) for kind in types]
-        labels = [f"{_drawn(type_label(kind))}\n({count})" for kind, count in zip(types, counts, strict=True)]
+        counts = Counter(comparison.tasks.values())
+        labels = [f"{_drawn(type_label(kind))}\n({counts[kind]})" for kind in types]
         long = max(map(len, labels), default=0) > 14
         axes.set_xticks(range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center")
         axes.set_ylabel("Success (%)")

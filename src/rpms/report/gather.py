@@ -14,7 +14,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.play.epochs import CONTROLS, FOLDER, Agreement, agreement, epoch_folders, won_by_task
+from rpms.play.epochs import CONTROLS, FOLDER, agreement, epoch_folders, won_by_task
 from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
 from rpms.store.files import LOCK, is_held
@@ -96,17 +96,16 @@ def read_results(name: str, run: RunFolder) -> Results:
     settings: Mapping[str, Any] = run.protocol.settings
     rows: dict[str, EpisodeRow] = {}
     damaged: dict[str, str] = {}
-    for task in run.protocol.tasks:
-        rows[task] = MissingRow(task, UNKNOWN_TYPE)
-        try:
-            rows[task] = run.row(task) or rows[task]
-        except FileError as error:
-            damaged[run.file(task).name] = error.problem
-    strangers = {name: _problem(run.folder / EPISODES / name) for name in _stray(run)}
+    for task, row in run.readings():
+        rows[task] = row if isinstance(row, EpisodeRow) else MissingRow(task, UNKNOWN_TYPE)
+        if isinstance(row, FileError):
+            damaged[run.file(task).name] = row.problem
+    strangers = _strangers(run)
     going = len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(run.folder)
     damaged.update({name: problem for name, problem in strangers.items() if problem})
     condition, memory = settings.get("condition"), settings.get("memory")
     controls = {name: RunFolder(run.folder / FOLDER / name) for name in CONTROLS}
+    first = {task: row.won for task, row in rows.items() if not row.missing}
     price = None
     with suppress(FileError):  # a price that cannot be read is not known
         price = run.price()
@@ -124,32 +123,25 @@ def read_results(name: str, run: RunFolder) -> Results:
         price=price,
         folder=str(run.folder),
         controls={name: read_results(name, each) for name, each in controls.items() if each.begun},
-        agreement=_agreement(run.folder, rows),
+        agreement=agreement([first, *(won_by_task(RunFolder(later)) for later in epoch_folders(run.folder)[1:])]),
     )
 
 
-def _agreement(folder: Path, rows: Mapping[str, EpisodeRow]) -> Agreement | None:
-    first = {task: row.won for task, row in rows.items() if not row.missing}
-    return agreement([first, *(won_by_task(RunFolder(later)) for later in epoch_folders(folder)[1:])])
-
-
-def _stray(run: RunFolder) -> list[str]:
-    """Episode files of no task of the protocol."""
+def _strangers(run: RunFolder) -> dict[str, str]:
+    """Episode files of no task of the protocol, each with its fault; empty if it can be read."""
     folder, known = run.folder / EPISODES, {run.file(task).name for task in run.protocol.tasks}
     try:
         names = [file.name for file in folder.iterdir() if file.name.endswith(".json.gz")] if is_there(folder) else []
     except OSError as error:
         raise unreadable(folder, error) from None
-    return sorted(name for name in names if name not in known and not name.startswith("."))
-
-
-def _problem(file: Path) -> str:
-    """Fault of an episode file; empty if it can be read."""
-    try:
-        read_row(file)
-    except FileError as error:
-        return error.problem
-    return ""
+    found: dict[str, str] = {}
+    for name in sorted(name for name in names if name not in known and not name.startswith(".")):
+        found[name] = ""
+        try:
+            read_row(folder / name)
+        except FileError as error:
+            found[name] = error.problem
+    return found
 
 
 def is_going(folder: Path) -> bool:
@@ -227,16 +219,11 @@ def _switched_name(run: RunFolder) -> str:
     if not isinstance(switches, Mapping):
         return str(switches or "")
     name = next((name for name in ABLATION.values() if is_cell(switches, name)), "")
-    return name and name + _enforced(switches.get("enforcement"))
-
-
-def _enforced(switches: object) -> str:
-    """Enforced parts in words: none beyond the paper, all, or single ones."""
-    if not isinstance(switches, Mapping):
-        return ""
-    parts = {name: value for name, value in switches.items() if value != getattr(PAPER, name, None)}
-    if not parts:
-        return ""
-    if all(value == getattr(STRICT, name, None) for name, value in switches.items()):
-        return f"{ENFORCED}strict"
-    return ENFORCED + ", ".join(name if value is True else f"{name}={value}" for name, value in parts.items())
+    given = switches.get("enforcement")
+    enforced = given if isinstance(given, Mapping) else {}
+    parts = {part: value for part, value in enforced.items() if value != getattr(PAPER, part, None)}
+    if not name or not parts:
+        return name
+    if all(value == getattr(STRICT, part, None) for part, value in enforced.items()):
+        return f"{name}{ENFORCED}strict"
+    return name + ENFORCED + ", ".join(part if value is True else f"{part}={value}" for part, value in parts.items())

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from rpms.foreign.shown import excerpt
 from rpms.play.methods import REACT
-from rpms.report import pages
 from rpms.report.conduct import (
     SUCCESS,
     Column,
@@ -45,11 +44,6 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
     return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
 
 
-def write_leaderboard(inputs: Sequence[Path], out: Path) -> pages.Report:
-    """Write the rankings as a page of its own into a folder, which is new or holds an older report."""
-    return pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": leaderboards(inputs)})
-
-
 def _board(found: Mapping[str, Results], number: int) -> Table:
     ranked = sorted(found.values(), key=lambda results: (-results.rate, -results.score, results.model, results.name))
     first, *others = ranked
@@ -66,7 +60,9 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
     }
     columns: Columns = {
         "Model": lambda results: results.model,
-        "Agent": _agent,
+        "Agent": lambda results: (
+            excerpt(agent.get("name", "")) if isinstance(agent := results.protocol.get("agent"), Mapping) else REACT
+        ),
         "Condition": method,
         "Rank": lambda results: str(1 + sum(other.rate > results.rate for other in ranked)),
         "Succ. (%)": SUCCESS,
@@ -83,8 +79,3 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
         omissions(comparison),
         words=3,
     )
-
-
-def _agent(results: Results) -> str:
-    agent = results.protocol.get("agent")
-    return excerpt(agent.get("name", "")) if isinstance(agent, Mapping) else REACT

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +93,7 @@ class Results:
     def __iter__(self) -> Iterator[EpisodeRow]:
         return iter(self.rows.values())
 
-    @property
+    @cached_property
     def won(self) -> int:
         return sum(row.won for row in self)
 
@@ -100,15 +101,15 @@ class Results:
         """The sum of a number of all rows."""
         return sum(getattr(row.usage if name.endswith("_tokens") else row, name) for row in self)
 
-    @property
+    @cached_property
     def played(self) -> tuple[EpisodeRow, ...]:
         return tuple(row for row in self if not row.missing)
 
-    @property
+    @cached_property
     def missing(self) -> tuple[str, ...]:
         return tuple(row.task for row in self if row.missing)
 
-    @property
+    @cached_property
     def crashed(self) -> tuple[EpisodeRow, ...]:
         return tuple(row for row in self if row.failed)
 
@@ -137,7 +138,7 @@ class Results:
         steps = sum(row.steps for row in timed)
         return sum(self.seconds[row.task] for row in timed) / steps if steps else None
 
-    @property
+    @cached_property
     def cost(self) -> float | None:
         """US dollars for all its episodes at the price kept with the run; None if it keeps none."""
         return list_cost(sum((row.usage for row in self), Usage()), self.price)
@@ -193,19 +194,19 @@ class Comparison:
     def __getitem__(self, name: str) -> Results:
         return self.conditions[name]
 
-    @property
+    @cached_property
     def tasks(self) -> Mapping[str, str]:
         """Every task with its type, in the order of the first condition that has it."""
         return {row.task: row.type for results in self for row in results}
 
-    @property
+    @cached_property
     def types(self) -> tuple[str, ...]:
         """Task types: the paper's in the paper's order, then others by name."""
         found = set(self.tasks.values())
         known = [kind for kind in TYPE_LABELS if kind in found]
         return (*known, *sorted(found - set(known)))
 
-    @property
+    @cached_property
     def scored(self) -> bool:
         """True if the world's own score says more than won or lost, as ScienceWorld's 0 to 100 does."""
         return any(row.score not in (0, 1) for results in self for row in results)
@@ -235,7 +236,8 @@ class Comparison:
     def soft_pairs(self) -> tuple[tuple[Results, Results], ...]:
         """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against the other three cells."""
         for alike in comparable(self):
-            soft = next((each for each in alike if _is_soft(each)), None)
+            full = (one for one in alike if all(map(one.switches.get, ("rules", "memory", "state_filter"))))
+            soft = next((each for each in full if each.switches.get("arbitration") == Arbitration.SOFT), None)
             cells = {name: next((each for each in alike if _is_cell(each, name)), None) for name in ABLATION.values()}
             base, rules, memory = (cells[name] for name in ("baseline", "rules-only", "memory-only"))
             if soft is not None:
@@ -280,12 +282,6 @@ def comparable(comparison: Comparison) -> Iterator[list[Results]]:
         key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())
-
-
-def _is_soft(results: Results) -> bool:
-    """True for the full system with soft-only arbitration."""
-    on = all(results.switches.get(name) for name in ("rules", "memory", "state_filter"))
-    return on and results.switches.get("arbitration") == Arbitration.SOFT
 
 
 def _memory(results: Results) -> object:

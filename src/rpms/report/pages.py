@@ -20,7 +20,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
-from rpms.report.gather import VARIES, gather
+from rpms.report.gather import gather
 from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import episode_data, episode_path, meta, script, task_chunks
 from rpms.report.statistics import success_rate
@@ -59,14 +59,13 @@ def write_report(
     *,
     title: str = "",
     with_published: bool = False,
-    varies: Sequence[str] = VARIES,
     pages: int = PAGES,
 ) -> Report:
     """Write the pages of runs and studies into a folder, new or of an older report; no mixed protocols.
 
     Tables count every episode; the first tasks have pages of their own, for `pages` episodes in all.
     """
-    found = gather(inputs, varies)
+    found = gather(inputs)
     if not found:
         raise InputError("nothing to report on; name a run folder or a study")
     with _replacing(out) as beside:
@@ -180,7 +179,9 @@ class _Writer:
 
     def write(self) -> int:
         comparison, shown = self.comparison, shown_tasks(self.comparison, self.pages)
-        title = self.title or _title_of(comparison)
+        shared = _shared(comparison)
+        parts = [str(shared[name]) for name in ("world", "split", "model") if shared.get(name)]
+        title = self.title or " · ".join(parts) or "RPMS report"
         book = EntryBook()
         goals, unreadable, count = self._episodes(book, shown)
         data = {"memory": book.overview(), "meta": meta(comparison, title, shown)}
@@ -190,7 +191,7 @@ class _Writer:
             _write(self.folder / "data" / f"{name}.js", script(name, value))
         tables = list(all_tables(comparison, with_published=self.with_published))
         if self.with_published:
-            tables.append(methods_table(str(_shared(comparison).get("world", ""))))
+            tables.append(methods_table(str(shared.get("world", ""))))
         pictures = all_figures(comparison)
         _copy_static(self.folder)
         _write_extras(self.folder, tables, pictures)
@@ -254,12 +255,6 @@ def unshown(comparison: Comparison, pages: int) -> tuple[str, ...]:
     every, where = len(comparison.tasks), next(iter(comparison)).folder
     ways = f"`rpms show {where} TASK` prints any other, `rpms export` all; --pages gives more of them pages"
     return (f"tables count all {every:,} tasks; pages and the memory page show the first {shown:,}: {ways}",)
-
-
-def _title_of(comparison: Comparison) -> str:
-    shared = _shared(comparison)
-    parts = [str(shared[name]) for name in ("world", "split", "model") if shared.get(name)]
-    return " · ".join(parts) or "RPMS report"
 
 
 def _shared(comparison: Comparison) -> dict[str, Any]:

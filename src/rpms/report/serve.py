@@ -44,17 +44,13 @@ class _Handler(SimpleHTTPRequestHandler):
         """Logs nothing."""
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-
 def make_server(folder: Path, host: str, port: int) -> ThreadingHTTPServer:
     """A server of a report's pages, which listens already; `serve_forever` answers. Port 0 takes any that is free."""
     if not is_there(folder / "index.html"):
         raise InputError(f"{folder}: there is no report here; `rpms report` writes one")
     handler = type("Handler", (_Handler,), {"local": is_local(host)})
     try:
-        return _Server((host, port), partial(handler, directory=str(folder.resolve())))
+        return ThreadingHTTPServer((host, port), partial(handler, directory=str(folder.resolve())))
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"cannot listen at {host}:{port}: {why}; choose another --port") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import NormalDist
 
 import numpy as np
@@ -38,10 +39,6 @@ class Interval:
     def times(self, scale: float) -> Interval:
         return Interval(scale * self.estimate, scale * self.low, scale * self.high, self.method)
 
-    @property
-    def excludes_zero(self) -> bool:
-        return self.low > 0 or self.high < 0
-
 
 def success_rate(successes: int, trials: int) -> Interval:
     """A success rate with its Wilson interval."""
@@ -61,7 +58,6 @@ class McNemar:
     """The two-sided exact p-value: the one to report."""
     corrected: float
     """The p-value of χ² with continuity correction: what the paper prints under the name of the exact one."""
-    chi2: float
 
     @property
     def discordant(self) -> int:
@@ -72,10 +68,11 @@ def mcnemar(gained: int, lost: int) -> McNemar:
     """Test whether wins and losses that only one condition has are equally likely to be either's."""
     pairs = gained + lost
     if not pairs:
-        return McNemar(0, 0, 1.0, 1.0, 0.0)
-    at_most = sum(math.comb(pairs, rarer) for rarer in range(min(gained, lost) + 1))  # of 2 ** pairs ways
+        return McNemar(0, 0, 1.0, 1.0)
+    ways = accumulate(range(min(gained, lost)), lambda found, rarer: found * (pairs - rarer) // (rarer + 1), initial=1)
+    at_most = sum(ways)  # of 2 ** pairs
     chi2 = max(0, abs(gained - lost) - 1) ** 2 / pairs
-    return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)), chi2)
+    return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)))
 
 
 def mcnemar_of(first: Sequence[bool], second: Sequence[bool]) -> McNemar:

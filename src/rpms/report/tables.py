@@ -38,7 +38,6 @@ from rpms.report.outcomes import (
     RULES_SERIES,
     Cells,
     Comparison,
-    LearningRound,
     Results,
     condition_label,
     rounds,
@@ -65,7 +64,7 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
             "Method": method,
             "Succ. (%)": SUCCESS,
             "95% interval": interval,
-            "Δ": partial(_gain, rows[0]),
+            "Δ": lambda each, base=rows[0]: None if each is base else points(each.rate - base.rate),
             **_controls(comparisons),
         }
         parts.append(lines_of(rows, columns))
@@ -74,10 +73,6 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     caption = f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition."
     notes = tuple(note for comparison in comparisons for note in omissions(comparison))
     return Table("main", caption, tuple(columns), groups(*parts), notes, words=2)
-
-
-def _gain(base: Results, results: Results) -> str | None:
-    return None if results is base else points(results.rate - base.rate)
 
 
 def _controls(comparisons: Iterable[Comparison]) -> dict[str, Column]:
@@ -113,7 +108,12 @@ def _rate(kind: str, results: Results) -> float | None:
 def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
     rates = Column(lambda results: results.rate, lambda rate: f"{percent(rate)}%", max)
-    columns: Columns = {"Succ.": won, "Rate": rates, "95% interval": interval, **_controls([comparison])}
+    columns: Columns = {
+        "Succ.": won,
+        "Rate": rates,
+        "95% interval": interval,
+        **_controls([comparison]),
+    }
     return _two_by_two("ablation", f"2×2 ablation on {len(comparison.tasks)} tasks.", comparison, columns)
 
 
@@ -123,8 +123,11 @@ def score_table(comparison: Comparison) -> Table:
         "Score (negatives as 0)": Column(lambda results: results.floored, best=max),
         "Score (raw)": Column(lambda results: results.score, best=max),
     }
+    editions = [results.protocol.get("edition") for results in comparison]
+    names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
+    simplified = f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
     caption = (
-        f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted "
+        f"Average score over {len(comparison.tasks)} episodes, {simplified}: with negative scores counted "
         "as 0, as the papers on this world do, and raw, as the simulator gives them."
     )
     return _two_by_two("scores", caption, comparison, columns)
@@ -155,13 +158,6 @@ def _switch(name: str, results: Results) -> str | None:
     return {True: "ON", False: "OFF", None: None}[results.switches.get(name)]
 
 
-def _simplified(comparison: Comparison) -> str:
-    """Under which simplifications the games were played, as all protocols of a comparison say alike."""
-    editions = [results.protocol.get("edition") for results in comparison]
-    names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
-    return f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
-
-
 def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     found = interaction_of(cells, by_score=by_score)
     scale, unit = (1, "points") if by_score else (100, "pp")
@@ -169,7 +165,7 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     text = f"Interaction{of}, D − (B + C − A): {points(found.estimate, scale)} {unit}"
     if found.low == found.high:
         return f"{text}, the same in every task."
-    sure = "" if found.excludes_zero else "; the interval holds 0, so it may be none"
+    sure = "" if found.low > 0 or found.high < 0 else "; the interval holds 0, so it may be none"
     if not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
         sure += "; the additive expectation is above 100%, which nothing can reach"
     return f"{text}, 95% interval {range_of(found, scale)} ({found.method}, paired by task){sure}."
@@ -189,17 +185,13 @@ def arbitration_table(comparison: Comparison) -> Table:
 
 def learning_table(comparison: Comparison) -> Table:
     """Success by round of learning: the paper's Table 8."""
-    columns: Columns = {
-        "Round": lambda point: point.name,
-        "Entries": lambda point: str(point.entries),
-        **{f"{name} (%)": partial(_in_round, name) for name in (MEMORY_SERIES, RULES_SERIES)},
-    }
+    columns: dict[str, Any] = {"Round": lambda point: point.name, "Entries": lambda point: str(point.entries)}
+    for series in (MEMORY_SERIES, RULES_SERIES):
+        columns[f"{series} (%)"] = lambda point, name=series: (
+            percent(point.results[name].rate) if name in point.results else None
+        )
     caption = "Learning curve: success by size of memory."
     return by_condition("learning", caption, comparison, columns, rounds(comparison))
-
-
-def _in_round(series: str, point: LearningRound) -> str | None:
-    return percent(point.results[series].rate) if series in point.results else None
 
 
 def methods_table(world: str) -> Table:

@@ -37,7 +37,9 @@ class FolderOfAnswers:
         self._folder = folder
         self._lock = threading.Lock()
         self._damaged: set[Path] = set()
-        self._remove_leftovers()
+        for each in {part.parent for part in folder.glob("[0-9a-f][0-9a-f]/.*.part")}:
+            with suppress(OSError):  # a folder that this process may not write in
+                remove_leftovers(each, "")
 
     @property
     def place(self) -> str:
@@ -61,12 +63,17 @@ class FolderOfAnswers:
         try:
             with written_beside(path, data) as beside:
                 kept = self._place(beside, path)
-            _flush_folder(path.parent)
         except OSError as error:
             raise InputError(
                 f"{self._folder}: the answer cannot be recorded: {error.strerror}; what was recorded before is whole. "
                 "Make room and run the same command again to resume"
             ) from error
+        with suppress(OSError):  # the new name itself survives a power cut, where the system can
+            handle = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
         with self._lock:
             self._damaged.discard(path)
         return dict(entry) if kept is None else kept
@@ -120,11 +127,6 @@ class FolderOfAnswers:
                 beside.replace(path)
             return kept
 
-    def _remove_leftovers(self) -> None:
-        for folder in {part.parent for part in self._folder.glob("[0-9a-f][0-9a-f]/.*.part")}:
-            with suppress(OSError):  # a folder that this process may not write in
-                remove_leftovers(folder, "")
-
 
 def _whole_entry(data: bytes) -> dict[str, Any] | None:
     """The entry of a file, if it is what was once written."""
@@ -139,13 +141,3 @@ def _whole_entry(data: bytes) -> dict[str, Any] | None:
 
 def _hash(body: str) -> str:
     return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the new name itself survive a power cut, where the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -10,7 +10,6 @@ from typing import ClassVar, TypeVar
 
 from rpms.core.actions import PARAMETER, ActionSchema
 from rpms.core.belief import GOAL_PREDICATES
-from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
 from rpms.core.rules import Predicate
 from rpms.foreign.shown import excerpt
@@ -62,13 +61,9 @@ class LiteralReader(SectionReader):
         if len(arg) > 2 and arg[0] == arg[-1] == '"':
             return arg[1:-1]
         if arg not in names and (literal.atom.predicate, place) not in _CONSTANT_PLACES:
-            raise self.unknown_name(yaml, path, arg, names, role)
+            choice = ", ".join(sorted(names)) or "none here"
+            raise yaml.error(path, f"{excerpt(arg)!r} is no {role} ({choice}); put a fixed name in double quotes")
         return arg
-
-    def unknown_name(self, yaml: YamlFile, path: At, arg: str, names: frozenset[str], role: str) -> FileError:
-        """The mistake of an argument that is none of the names."""
-        choice = ", ".join(sorted(names)) or "none here"
-        return yaml.error(path, f"{excerpt(arg)!r} is no {role} ({choice}); put a fixed name in double quotes")
 
     def _clause(self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = "") -> Clause:
         clause = yaml.parsed(path, parse_clause, text)

@@ -15,7 +15,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -258,12 +258,12 @@ def _fields(value: object) -> dict[str, Any]:
     """The fields of a dataclass that say something: those without a default, and those that differ from theirs."""
     if isinstance(value, Mapping):
         return dict(value)
-    told = ((each, getattr(value, each.name)) for each in fields(value))  # type: ignore[arg-type]
-    return {each.name: item for each, item in told if item != _default(each)}
-
-
-def _default(each: Field[Any]) -> object:
-    return each.default_factory() if each.default_factory is not MISSING else each.default
+    told = {}
+    for each in fields(value):  # type: ignore[arg-type]
+        usual = each.default_factory() if each.default_factory is not MISSING else each.default
+        if (item := getattr(value, each.name)) != usual:
+            told[each.name] = item
+    return told
 
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_fields).encode

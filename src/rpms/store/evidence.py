@@ -182,14 +182,10 @@ def write_evidence(file: Path, evidence: Evidence) -> None:
     """Write the file, whole or not at all."""
     header = {name: value for name, value in vars(evidence).items() if name != "claims"}
     rows: list[dict[str, object]] = [{"type": "evidence", "version": 1, **header, "settings": dict(evidence.settings)}]
-    rows += [{"type": "claim", **_told(claim)} for claim in evidence.claims]
+    for claim in evidence.claims:  # without what it does not say
+        said = {name: value for name, value in asdict(claim).items() if value}
+        rows.append({"type": "claim", "at": claim.at, "key": claim.key, "text": claim.text} | said)
     write_whole(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-
-
-def _told(claim: Claim) -> dict[str, object]:
-    """A claim without what it does not say."""
-    said = {name: value for name, value in asdict(claim).items() if value}
-    return {"at": claim.at, "key": claim.key, "text": claim.text} | said
 
 
 def read_evidence(file: Path) -> Evidence:

@@ -10,7 +10,6 @@ import os
 import shutil
 import socket
 import stat
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -56,7 +55,16 @@ def locked(folder: Path) -> Iterator[None]:
     with writing(folder):
         handle = open_regular(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        _take_folder(handle, folder)
+        try:
+            taken = _lock(handle)
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be locked: {error.strerror or error}") from None
+        holder = _read(handle)
+        if taken is False:
+            raise InputError(_taken(folder, holder))
+        elsewhere = holder.get("host") != socket.gethostname()
+        if taken is None and holder and (elsewhere or (holder.get("pid") != os.getpid() and is_held(holder))):
+            raise InputError(f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}")
         _write(handle, {"pid": os.getpid(), "host": socket.gethostname()})
         try:
             yield
@@ -93,24 +101,6 @@ def _lock(handle: int, *, wait: bool = False) -> bool | None:
         if error.errno in _NO_LOCKS:
             return None
         raise
-
-
-def _take_folder(handle: int, folder: Path) -> None:
-    try:
-        taken = _lock(handle)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be locked: {error.strerror or error}") from None
-    if taken is False:
-        raise InputError(_taken(folder, _read(handle)))
-    if taken is None:
-        _take_by_name(handle, folder)
-
-
-def _take_by_name(handle: int, folder: Path) -> None:
-    holder = _read(handle)
-    elsewhere = holder.get("host") != socket.gethostname()
-    if holder and (elsewhere or (holder.get("pid") != os.getpid() and is_held(holder))):
-        raise InputError(f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}")
 
 
 def is_held(holder: Any) -> bool:
@@ -191,15 +181,11 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
     """Write a new folder of files, by their paths in it: all of them, or nothing where it cannot be done."""
     if folder.exists() or folder.is_symlink():
         raise InputError(f"{folder} exists already; nothing was changed")
-    with writing(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part") as beside:
-            whole = Path(beside, folder.name)
-            for path, text in texts.items():
-                file = whole / path
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8", newline="\n")
-            whole.rename(folder)
+    with writing(folder), folder_beside(folder) as beside:
+        for path, text in texts.items():
+            file = beside / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="\n")
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:

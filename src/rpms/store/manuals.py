@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from itertools import product
 from pathlib import Path
 
 from ruamel.yaml.comments import CommentedMap
@@ -17,18 +18,9 @@ from rpms.core.names import is_near
 from rpms.core.rules import ANYTHING, Locality, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
+from rpms.store import manual_forms as forms
 from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ID, NAME, ClauseReader, bare_words, read_each, unknown_command
 from rpms.store.files import read_text
-from rpms.store.manual_forms import (
-    ActionForm,
-    ForbidsForm,
-    GoalForm,
-    KindsForm,
-    PredicateForm,
-    ProcedureForm,
-    ProcessForm,
-    RuleForm,
-)
 from rpms.store.yaml_files import At, YamlFile, YamlKind, entries_at, plain, read_yaml, validate, yaml_text
 
 _TIERS = tuple(tier.value for tier in Tier)
@@ -93,9 +85,19 @@ class _Reader(ClauseReader):
         for yaml in yamls:
             with self.noting():
                 self._check_keys(yaml)
-        self._declare(yamls)
+        self.read_each_in(yamls, "predicates", self._predicate, name=True)
+        for yaml, predicate in product(yamls, self.predicates.values()):
+            with self.noting():
+                self._check_exclusive(yaml, predicate)
+        self.read_each_in(yamls, "kinds", self._kinds, name=True)
         self.read_each_in(yamls, Tier.ENVIRONMENT, self._action, name=True)
-        self._lore(yamls)
+        self.read_each_in(yamls, "processes", self._process)
+        self.read_each_in(yamls, "facts", self._lasting_facts)
+        self.read_each_in(yamls, "localities", self._locality)
+        for yaml in yamls:
+            with self.noting():
+                texts = self._names(yaml, ("always",), yaml.tree.get("always") or [])
+                self.always += read_each(self._clause, yaml, ("always",), texts)
         for section in ("procedures", "goals"):
             self.read_each_in(yamls, section, partial(self._purpose, section))
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
@@ -111,15 +113,6 @@ class _Reader(ClauseReader):
             tuple(self.purposes),
             Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities, self.kinds),
         )
-
-    def _declare(self, yamls: Sequence[YamlFile]) -> None:
-        """Read which facts there are, and which of them are told of kinds."""
-        self.read_each_in(yamls, "predicates", self._predicate, name=True)
-        for yaml in yamls:
-            for predicate in self.predicates.values():
-                with self.noting():
-                    self._check_exclusive(yaml, predicate)
-        self.read_each_in(yamls, "kinds", self._kinds, name=True)
 
     def _check_keys(self, yaml: YamlFile) -> None:
         for key in yaml.tree:
@@ -137,7 +130,7 @@ class _Reader(ClauseReader):
 
     def _predicate(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("predicates", name)
-        read = validate(yaml, PredicateForm, value if value is not None else {}, path)
+        read = validate(yaml, forms.PredicateForm, value if value is not None else {}, path)
         if not NAME.fullmatch(name) or name in GOAL_PREDICATES:
             raise yaml.error(path, f"{name!r} cannot name a predicate")
         self.claim(yaml, path, name)
@@ -155,14 +148,14 @@ class _Reader(ClauseReader):
 
     def _action(self, yaml: YamlFile, name: str, value: object) -> None:
         path = (Tier.ENVIRONMENT.value, name)
-        read = validate(yaml, ActionForm, value, path)
+        read = validate(yaml, forms.ActionForm, value, path)
         for place, syntax in enumerate(read.syntax):
-            self._claim_syntax(yaml, (*path, "syntax", place), syntax, name)
+            here, other = (*path, "syntax", place), self.syntax.setdefault(PARAMETER.sub("<>", syntax), name)
+            if other != name:  # two schemas would contradict each other wherever they differ
+                raise yaml.error(here, f"`{syntax}` is a command of {other} already; a command has one schema")
             names_in_order = PARAMETER.findall(syntax)
             if len(set(names_in_order)) < len(names_in_order):
-                raise yaml.error(
-                    (*path, "syntax", place), f"a parameter stands twice in `{syntax}`; give each its own name"
-                )
+                raise yaml.error(here, f"a parameter stands twice in `{syntax}`; give each its own name")
         if read.id and not ID.fullmatch(read.id):
             raise yaml.error((*path, "id"), f"{read.id!r} is no id; write it like E-HEAT-001")
         schema = ActionSchema(name, tuple(read.syntax), warnings=tuple(read.critical), id=read.id)
@@ -197,15 +190,6 @@ class _Reader(ClauseReader):
                 raise yaml.error(path, f"{name!r} is no {AS_PARAMETER} ({choice}); write `_` for whatever there is")
         return Revelation(literal.atom, tuple(clauses))
 
-    def _lore(self, yamls: Sequence[YamlFile]) -> None:
-        self.read_each_in(yamls, "processes", self._process)
-        self.read_each_in(yamls, "facts", self._lasting_facts)
-        self.read_each_in(yamls, "localities", self._locality)
-        for yaml in yamls:
-            with self.noting():
-                texts = self._names(yaml, ("always",), yaml.tree.get("always") or [])
-                self.always += read_each(self._clause, yaml, ("always",), texts)
-
     def _locality(self, yaml: YamlFile, name: str, value: object) -> None:
         self.localities[name] = self._names(yaml, ("localities", name), value)
 
@@ -229,7 +213,7 @@ class _Reader(ClauseReader):
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) not in (1, 2):
             raise yaml.error(path, f"{predicate!r} is no predicate of one or two arguments")
-        read = validate(yaml, KindsForm, value, path)
+        read = validate(yaml, forms.KindsForm, value, path)
         tables = []
         for name, table in (("yes", read.yes), ("no", read.no)):
             if table and isinstance(table, dict) is not (len(declared.args) == 2):
@@ -244,7 +228,7 @@ class _Reader(ClauseReader):
     def _process(self, yaml: YamlFile, name: str, value: object) -> None:
         """Read what a command is good for in particular. Every bare word in its facts is a variable."""
         path = ("processes", name)
-        read = validate(yaml, ProcessForm, value, path)
+        read = validate(yaml, forms.ProcessForm, value, path)
         if not self.broken - {""} and (problem := unknown_command(read.command, self.actions.values())):
             raise yaml.error((*path, "command"), f"{name}: {problem}")
         free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in bare_words(text))
@@ -258,18 +242,15 @@ class _Reader(ClauseReader):
         unknown = [word for word in read.once if f"<{word}>" not in read.command]
         if unknown:
             raise yaml.error((*path, "once"), f"{unknown[0]!r} is no parameter of {read.command!r}")
-        once = tuple(read.once)
-        process = ActionSchema(
-            name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others, once=once
-        )
-        self.processes.append(process)
+        process = ActionSchema(name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others)
+        self.processes.append(replace(process, once=tuple(read.once)))
 
     def _purpose(self, section: str, yaml: YamlFile, name: str, value: object) -> None:
         """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
         path = (section, name)
         self.claim(yaml, path, f"{section.removesuffix('s')} {name}")
         if section == "goals":
-            goal = validate(yaml, GoalForm, value, path)
+            goal = validate(yaml, forms.GoalForm, value, path)
             of_goal = partial(self._clause, role=AS_VARIABLE)
             holds = read_each(of_goal, yaml, (*path, "holds"), goal.holds, frozenset(goal.over))
             self._check_variables(yaml, path, goal.over, holds)
@@ -277,7 +258,7 @@ class _Reader(ClauseReader):
             steps = tuple(Stage("", (clause,)) for clause in holds)
             self.purposes.append(Purpose(name, goal.over, steps, frozenset({name})))
             return
-        read = validate(yaml, ProcedureForm, value, path)
+        read = validate(yaml, forms.ProcedureForm, value, path)
         variables = frozenset((*read.over, *read.each))
         stages = []
         for place, step in enumerate(read.steps):
@@ -291,17 +272,8 @@ class _Reader(ClauseReader):
             texts = [until] if isinstance(until, str) else until
             ends = [self._clause(yaml, here, text, variables, AS_VARIABLE) for text in texts]
             stages.append(Stage(title, tuple(ends)))
-        self.purposes.append(
-            Purpose(
-                name,
-                read.over,
-                tuple(stages),
-                frozenset(read.goals),
-                frozenset(read.objects),
-                staged=True,
-                each=read.each,
-            )
-        )
+        goals, objects = frozenset(read.goals), frozenset(read.objects)
+        self.purposes.append(Purpose(name, read.over, tuple(stages), goals, objects, staged=True, each=read.each))
 
     def _check_variables(self, yaml: YamlFile, path: At, over: Mapping[str, str], holds: Sequence[Clause]) -> None:
         """Report a variable of a goal that nothing binds, or that nothing is wanted of."""
@@ -313,16 +285,9 @@ class _Reader(ClauseReader):
             if name not in used:
                 raise yaml.error((*path, "over", name), f"{name!r} stands in none of the facts that are to hold")
 
-    def _claim_syntax(self, yaml: YamlFile, path: At, syntax: str, action: str) -> None:
-        """Two schemas of one command would contradict each other wherever they differ."""
-        command = PARAMETER.sub("<>", syntax)
-        other = self.syntax.setdefault(command, action)
-        if other != action:
-            raise yaml.error(path, f"`{syntax}` is a command of {other} already; a command has one schema")
-
     def _rule(self, yaml: YamlFile, tier: Tier, group: str, id_: str, value: object) -> None:
         path = (tier.value, group, id_)
-        read = validate(yaml, RuleForm, {"text": value} if isinstance(value, str) else value, path)
+        read = validate(yaml, forms.RuleForm, {"text": value} if isinstance(value, str) else value, path)
         if not ID.fullmatch(id_):
             raise yaml.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
         self.claim(yaml, path, id_)
@@ -332,7 +297,7 @@ class _Reader(ClauseReader):
         text = " ".join(read.text.split())
         self.rules.append(Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality))
 
-    def _prohibition(self, yaml: YamlFile, path: At, read: ForbidsForm) -> Prohibition:
+    def _prohibition(self, yaml: YamlFile, path: At, read: forms.ForbidsForm) -> Prohibition:
         action = self.actions.get(read.action)
         if action is None and read.action in self.broken:
             return Prohibition(read.action, ())

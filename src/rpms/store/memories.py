@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
@@ -215,13 +215,6 @@ def check_header(file: Path, line: int, value: Mapping[str, Any], type_: str, wo
     return named
 
 
-def _with_id(entry: Entry, taken: Container[str]) -> Entry:
-    """An entry without an id, with one that follows from its content; near-duplicates in one file are numbered."""
-    stem = content_id(entry)
-    numbered = (f"{stem}_{number}" for number in count(2))
-    return replace(entry, id=next(id_ for id_ in chain((stem,), numbered) if id_ not in taken))
-
-
 _NEWER = "cannot read this header; was it written by a newer version?"
 
 
@@ -245,8 +238,10 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
         made_up += more
         if made_up > MOST_MADE_UP:
             raise FileError(file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name")
-        if not entry.id:
-            entry = _with_id(entry, ids)
+        if not entry.id:  # one that follows from its content; near-duplicates in one file are numbered
+            stem = content_id(entry)
+            numbered = chain((stem,), (f"{stem}_{number}" for number in count(2)))
+            entry = replace(entry, id=next(id_ for id_ in numbered if id_ not in ids))
         if entry.id in ids:
             raise FileError(file, line, f"{excerpt(entry.id)} is already used at line {ids[entry.id]}")
         ids[entry.id] = line

@@ -13,9 +13,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,6 +33,7 @@ from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write
 from rpms.store.protocol import Protocol, read_protocol
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
+_PART = 500  # Episodes that a thread reads at a time
 EPOCHS = "epochs"
 """Folder of further runs of the same tasks; see `rpms.play.epochs`."""
 
@@ -64,11 +67,6 @@ class RunSummary:
     @property
     def won(self) -> int:
         return sum(row.won for row in self.rows)
-
-    @property
-    def success(self) -> float:
-        """Of the finished episodes; those in which a model or world broke down count as not won."""
-        return self.won / self.done if self.rows else 0.0
 
     @property
     def endings(self) -> Counter[str]:
@@ -139,13 +137,35 @@ class RunFolder:
         file = self.file(task)
         return _of_task(file, task, read_row(file)) if is_there(file) else None
 
+    def readings(self) -> Iterator[tuple[str, EpisodeRow | FileError | None]]:
+        """Every task of the protocol with its row, None before it is finished, or what is wrong with its file."""
+        tasks = self.protocol.tasks
+        parts = (tasks[at : at + _PART] for at in range(0, len(tasks), _PART))
+        with ThreadPoolExecutor() as threads:  # unpacking and checksums take the time, and run beside each other
+            for found in threads.map(lambda part: [*map(self._reading, part)], parts):
+                yield from found
+
+    def _reading(self, task: str) -> tuple[str, EpisodeRow | FileError | None]:
+        try:
+            return task, self.row(task)
+        except FileError as error:
+            return task, error
+
     def rows(self) -> Iterator[EpisodeRow]:
         """The finished episodes of the protocol's tasks; other files in the folder count for nothing."""
-        yield from filter(None, map(self.row, self.protocol.tasks))
+        for _, row in self.readings():
+            if isinstance(row, FileError):
+                raise row
+            if row:
+                yield row
 
     def episode(self, task: str) -> EpisodeRecord:
         """One episode in full."""
         return _of_task(self.file(task), task, read_episode(self.file(task)))
+
+    def episodes(self) -> Iterator[EpisodeRecord]:
+        """The finished episodes of the protocol's tasks, in full."""
+        yield from (self.episode(task) for task in self.protocol.tasks if is_there(self.file(task)))
 
     def summary(self) -> RunSummary:
         """The run so far, from its episode files alone."""
@@ -202,23 +222,18 @@ class OpenRun:
         file = self.run.file(row.task)
         for folder, content in beside:
             write_whole(self.run.folder / folder / file_name(row.task), sealed(content))
-        self._time(timing)
+        value = asdict(timing) | {
+            "seconds": round(timing.seconds, 6),
+            "model_seconds": [round(seconds, 6) for seconds in timing.model_seconds],
+        }
+        with writing(self.run.folder / TIMINGS, "all episodes so far are whole"):
+            # the line before may be one that a crash cut off
+            os.write(self._timings, f"\n{json.dumps(value)}".encode())
         write_whole(file, data)
 
     def write_price(self, price: Price) -> None:
         """Keep the price, as `RunFolder.price` gives it back; the latest one given holds for the whole run."""
         write_whole(self.run.folder / PRICE, json.dumps(asdict(price)) + "\n")
-
-    def _time(self, timing: Timing) -> None:
-        value = {
-            "task": timing.task,
-            "seconds": round(timing.seconds, 6),
-            "model_seconds": [round(seconds, 6) for seconds in timing.model_seconds],
-            "requests": list(timing.requests),
-        }
-        with writing(self.run.folder / TIMINGS, "all episodes so far are whole"):
-            # the line before may be one that a crash cut off
-            os.write(self._timings, f"\n{json.dumps(value)}".encode())
 
 
 @contextmanager
@@ -240,19 +255,16 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
             raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
         else:
             write_whole(file, protocol.text())
-        _remove_leftovers(folder)
+        for leftover in chain.from_iterable(map(folder.glob, (".*.part", "*/.*.part"))):  # of a process that was killed
+            leftover.unlink(missing_ok=True)
         run = RunFolder(folder)
-        finished: dict[str, EpisodeRow] = {}
-        damaged: list[FileError] = []
-        for task in protocol.tasks:
-            try:
-                finished |= {task: row} if (row := run.row(task)) else {}
-            except FileError as error:
-                damaged.append(error)
+        found = dict(run.readings())
         with writing(folder / TIMINGS):
             timings = open_regular(folder / TIMINGS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            yield OpenRun(run, finished, tuple(damaged), timings)
+            finished = {task: row for task, row in found.items() if isinstance(row, EpisodeRow)}
+            damaged = tuple(row for row in found.values() if isinstance(row, FileError))
+            yield OpenRun(run, finished, damaged, timings)
         finally:
             os.close(timings)
 
@@ -272,10 +284,3 @@ def _make_folder(folder: Path) -> None:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "no folder has such a name"
         raise InputError(f"{folder}: cannot be made: {why}") from None
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove what a killed process left half written. The lock is held: nobody else is writing."""
-    for pattern in (".*.part", "*/.*.part"):
-        for leftover in folder.glob(pattern):
-            leftover.unlink(missing_ok=True)

@@ -130,7 +130,9 @@ def _check_expanded(root: Any, name: str) -> None:
     merges = 0
     while way:
         node, counted = way.pop()
-        inner = _inner_nodes(node)
+        inner = node.value if isinstance(node, SequenceNode) else []
+        if isinstance(node, MappingNode):
+            inner = [each for pair in node.value for each in pair]
         if counted:
             above.discard(id(node))
             sizes[id(node)] = 1 + sum(sizes[id(each)] for each in inner)
@@ -144,12 +146,6 @@ def _check_expanded(root: Any, name: str) -> None:
         if sizes.get(id(node), 0) > MOST_YAML_NODES or merges > _MOST_MERGES:
             most = f"{MOST_YAML_NODES:,} values, or more than {_MOST_MERGES} are merged"
             raise FileError(name, node.start_mark.line + 1, f"its aliases stand for more than {most}")
-
-
-def _inner_nodes(node: Any) -> list[Any]:
-    if isinstance(node, MappingNode):
-        return [each for pair in node.value for each in pair]
-    return list(node.value) if isinstance(node, SequenceNode) else []
 
 
 def plain(value: object, key: Callable[[object], object] = str) -> object:

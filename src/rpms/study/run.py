@@ -26,7 +26,7 @@ from rpms.play.knob_values import name_of
 from rpms.play.limits import Meter
 from rpms.play.methods import REACT
 from rpms.play.plan import OpenModel, RunPlan, overlapping
-from rpms.play.run import Listener, MakeEngine, check_workers
+from rpms.play.run import How, Listener, MakeEngine, check_workers
 from rpms.play.seat import Threads
 from rpms.play.settings import ALLOW, Settings
 from rpms.store.experience import Experience, read_experience, write_experience
@@ -63,7 +63,7 @@ class Means:
     """Tokens of a model's context window; 0 for no limit."""
     workers: int | None = None
     engine: MakeEngine = Threads
-    listener: Callable[[str], Listener] | None = None
+    listener: Callable[[str], Listener] = lambda _: Listener()
     """Makes a listener for a run, given what it is of."""
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     """By model; kept with its runs."""
@@ -112,12 +112,8 @@ class StudyLayout:
         digest = plan.protocol().hash[:_HASH]
         runs = self.pool / "runs"
         found = sorted(runs.glob(f"*-{digest}")) if runs.is_dir() else []
-        return found[0] if found else runs / f"{slug(plan.model_name)}-{played(plan)}-{digest}"
-
-
-def played(plan: RunPlan) -> str:
-    """Condition and method of a plan, as a part of a folder's name."""
-    return label(plan.condition) if plan.method.name == REACT else f"{label(plan.condition)}-{plan.method.name}"
+        method = "" if plan.method.name == REACT else f"-{plan.method.name}"
+        return found[0] if found else runs / f"{slug(plan.model_name)}-{label(plan.condition)}{method}-{digest}"
 
 
 def slug(text: str) -> str:
@@ -224,16 +220,12 @@ def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means
 
 
 def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
-    listen = means.listener
-    trials = run_trials(
-        plan,
-        folder,
-        means.workers,
-        None if listen is None else lambda trial: listen(f"{what} (trial {trial})" if trial else what),
-        engine=means.engine,
-        price=means.prices.get(plan.model_name),
-        meter=means.meter,
-    )
+    how = How(engine=means.engine, price=means.prices.get(plan.model_name), meter=means.meter)
+
+    def listen(trial: int) -> Listener:
+        return means.listener(f"{what} (trial {trial})" if trial else what)
+
+    trials = run_trials(plan, folder, means.workers, listen, **how)
     if plan.epoch == 1:
         play_controls(plan, folder, means.workers, means.engine)
     return trials

@@ -17,7 +17,6 @@ from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.reading import CONTROLS
 from rpms.play.settings import NO_MEMORY, Settings
 from rpms.play.sources import can_play
-from rpms.play.tasks import TaskPart
 from rpms.worlds.base import Setting, Task, World
 
 
@@ -27,7 +26,8 @@ class Choice:
 
     settings: Settings = field(default_factory=Settings)
     """Those that choose tasks: split, task, per_task, sample, limit, steps, simplifications."""
-    part: TaskPart = field(default_factory=TaskPart)
+    part: slice = field(default_factory=lambda: slice(None))
+    """Part of them that is played; see `read_part`."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The world's own options."""
 
@@ -41,7 +41,7 @@ class Choice:
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
         """The tasks, in the world's order; none at all is an InputError."""
-        found, _ = self.settings.tasks(world, self._base(base), self.part.of_list)
+        found, _ = self.settings.tasks(world, self._base(base), self.part)
         if not found:
             raise InputError(f"{world.name}: no tasks to run in the split {self.split or world.splits[0]!r}")
         return tuple(found)
@@ -216,6 +216,6 @@ class Study:
             self,
             title=f"{self.title} - rehearsal on {learned.split}",
             about=f"A rehearsal on {learned.split}, in place of {self.choice.split}, which is not here. {self.about}",
-            choice=replace(learned, part=TaskPart(2, 2)),
-            learning=replace(self.learning, choice=replace(learned, part=TaskPart(1, 2))),
+            choice=replace(learned, part=slice(1, None, 2)),
+            learning=replace(self.learning, choice=replace(learned, part=slice(0, None, 2))),
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
@@ -164,6 +164,12 @@ class World(ABC):
     options: tuple[str, ...] = ()
     """The names of its own options."""
     retrieval: Retrieval = Retrieval()
+    manual_names: tuple[str, ...] = ("manual.yaml",)
+    """The files of its manual's tiers 2 and 3, beside the module that it is written in."""
+    paper_names: tuple[str, ...] = ()
+    """Those of a manual at the paper's scale, where it has one beside its complete one."""
+    procedure_names: tuple[str, ...] = ()
+    """Those with knowledge of the planner, and of no prompt, beyond the paper's manual: how tasks are solved."""
 
     @abstractmethod
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
@@ -213,7 +219,7 @@ class World(ABC):
 
     def manual(self) -> tuple[tuple[str, str], ...]:
         """The YAML texts of tier 2 and 3, each with a name for messages. Tier 1 is every world's."""
-        return self.manual_files("manual.yaml")
+        return self.manual_files(*self.manual_names)
 
     def manual_files(self, *names: str) -> tuple[tuple[str, str], ...]:
         """Read files that lie beside the module that the world, or the one it extends, is written in."""
@@ -243,12 +249,12 @@ class World(ABC):
         return self.command(action, belief)
 
     def paper_manual(self) -> tuple[tuple[str, str], ...]:
-        """A manual at the paper's scale, where a world has one beside its complete one."""
-        return self.manual()
+        """The same of the manual at the paper's scale; of the complete one, if there is no other."""
+        return self.manual_files(*self.paper_names) if self.paper_names else self.manual()
 
     def procedures(self) -> tuple[tuple[str, str], ...]:
-        """Knowledge of the planner, and of no prompt, beyond `paper_manual`: how tasks are solved."""
-        return ()
+        """The same of what the planner alone knows beyond `paper_manual`."""
+        return self.manual_files(*self.procedure_names) if self.procedure_names else ()
 
     def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
         """One variation of a task, of whatever split; None in a world whose tasks have none."""
@@ -286,6 +292,28 @@ def read_wording(package: str | None, **own: Any) -> Wording:
 def read_table(package: str | None, file: str) -> dict[str, Any]:
     """A world's data: a TOML file in its package."""
     return tomllib.loads(files(package or "").joinpath(file).read_text(encoding="utf-8"))
+
+
+class ToldDeed(NamedTuple):
+    """Something that a world's answer says was done, by the names in it."""
+
+    verb: str
+    object: str = ""
+    place: str = ""
+
+
+def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ToldDeed | None:
+    """The first deed whose form, with the groups `object` and `place` where there are such, fits a whole text."""
+    for pattern, verb in forms:
+        if (match := pattern.fullmatch(text)) is not None:
+            return ToldDeed(verb, **{name: said for name, said in match.groupdict().items() if said})
+    return None
+
+
+def some(items: Sequence[str], most: int) -> str:
+    """The first of some names as a list, with the number of those left out."""
+    more = f", +{len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
 
 
 def lacking(world: object) -> str:

@@ -11,7 +11,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import follow_plan
 from rpms.store.manuals import ManualText, read_manual
 from rpms.worlds.alfworld import world
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import domain, grammar
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
@@ -43,13 +43,13 @@ class UnannouncedGame(NativeGame):
 
 def make_game(problem, goal, dialect, kind=NativeGame):
     data = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, goal), "pddl_problem": problem}
-    return kind(GameFile.from_data(data, "test"))
+    return kind(read_engine(data, "test"))
 
 
 def builtin_games(dialect="0.3", kind=NativeGame):
     for name in builtin_ids():
         game = builtin_game(name)
-        goal = GameFile.from_data(game, name).goal
+        goal = read_engine(game, name).task
         yield name, make_game(game["pddl_problem"], goal, dialect, kind)
 
 

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import domain, grammar
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids, builtin_walkthrough
 
-GAMES = {name: GameFile.from_data(builtin_game(name), name) for name in builtin_ids()}
+GAMES = {name: read_engine(builtin_game(name), name) for name in builtin_ids()}
 
 THINGS = """agent1 - agent
  drawer_bar_1 - receptacle drawer_bar_2 - receptacle sink_bar_1_bar_sinkbasin - receptacle
@@ -46,7 +46,7 @@ FACTS = """(atLocation agent1 loc_bar_3)
 def small(goal="(exists (?o - object) (and (isHot ?o) (isSliced ?o)))", dialect="0.3"):
     text = f"(define (problem p) (:domain alfred) (:objects {THINGS}) (:init {FACTS}) (:goal {goal}))"
     texts = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, "do it."), "pddl_problem": text}
-    game = NativeGame(GameFile.from_data(texts, "small"))
+    game = NativeGame(read_engine(texts, "small"))
     game.reset()
     return game
 

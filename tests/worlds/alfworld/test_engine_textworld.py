@@ -6,6 +6,7 @@ import random
 import pytest
 
 from rpms.core.errors import FileError, InputError, WorldError
+from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
 from rpms.worlds.alfworld.textworld_game import TextWorldGame, textworld_available
@@ -28,7 +29,7 @@ def test_without_it_the_extra_is_named(path):
 
 @installed
 def test_both_engines_tell_the_same_story(path):
-    real, native, dice = TextWorldGame(path), NativeGame.load(path), random.Random(3)
+    real, native, dice = TextWorldGame(path), NativeGame(load_engine(path)), random.Random(3)
     assert real.reset() == native.reset()
     for _ in range(12):
         assert real.admissible() == native.admissible()

@@ -46,13 +46,13 @@ def test_there_are_four_games_of_each_type():
 
 @pytest.mark.parametrize("name", builtin_ids())
 def test_every_game_is_won_by_its_walkthrough(name):
-    assert wins_at_the_end(load_builtin(name).engine, builtin_walkthrough(name))
+    assert wins_at_the_end(load_builtin(name), builtin_walkthrough(name))
 
 
 def test_they_are_varied():
     assert len({(game.goal.type, game.goal.sentence) for game in GAMES}) == 12
-    assert set(Counter(game.room for game in GAMES)) == {"kitchen", "living", "bedroom", "bathroom"}
-    assert min(Counter(game.room for game in GAMES).values()) >= 3
+    assert set(Counter(game.house.room for game in GAMES)) == {"kitchen", "living", "bedroom", "bathroom"}
+    assert min(Counter(game.house.room for game in GAMES).values()) >= 3
     assert len({game.goal.object for game in GAMES}) >= 15
 
 
@@ -85,7 +85,7 @@ def test_the_large_games_are_those_of_a_seed_whose_houses_have_many_places():
     assert max(Counter(task.type for task in tasks).values()) == 10
     assert {task.split for task in tasks} == {LARGE}
     assert not {task.id for task in tasks} & set(builtin_ids())
-    assert wins_at_the_end(load_builtin(tasks[0].id).engine, builtin_walkthrough(tasks[0].id))
+    assert wins_at_the_end(load_builtin(tasks[0].id), builtin_walkthrough(tasks[0].id))
 
 
 def test_an_unknown_name_is_an_input_error():
@@ -97,5 +97,5 @@ def test_a_builtin_game_loads_alike_from_the_package_and_from_its_file(tmp_path)
     for task in builtin_tasks()[:3]:
         path = save_builtin(task.id, tmp_path)
         saved = load_task(Task(task.id, "train", task.type, {"path": str(path)}))
-        assert saved.engine.reset().observation == load_task(task).engine.reset().observation
-        assert saved.goal == load_task(task).goal
+        assert saved.reset().observation == load_task(task).reset().observation
+        assert saved.task == load_task(task).task

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, domain, grammar
 from rpms.worlds.alfworld.games.goals import GameGoal
 from rpms.worlds.alfworld.games.make import plan
@@ -77,7 +77,7 @@ def test_goals_are_said_and_meant_as_in_official_games(seen):
 def test_plans_are_as_short_as_the_official_ones(seen):
     for row in seen:
         texts = {"pddl_domain": domain("0.3"), "grammar": grammar("0.3", row["goal"]), "pddl_problem": row["problem"]}
-        engine = GameFile.from_data(texts, row["game"]).engine
+        engine = read_engine(texts, row["game"])
         assert len(plan(engine, facts_of(row), goal_of(row))) == len(row["walkthrough"])
 
 
@@ -89,6 +89,6 @@ def test_attributes_and_what_fits_where_agree_with_games_the_tables_were_not_mea
         for name, *arguments in facts:
             if name == "canContain":
                 place, thing = (kind.removesuffix("Type") for kind in arguments)
-                assert thing in known.can_contain[place]
-            elif name in known.attributes and types[arguments[0]] != "Footstool":
-                assert types[arguments[0]] in known.attributes[name]
+                assert thing in known["can_contain"][place]
+            elif name in known["attributes"] and types[arguments[0]] != "Footstool":
+                assert types[arguments[0]] in known["attributes"][name]

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.make import make_game, make_games
@@ -55,7 +55,7 @@ def real_engine() -> None:
 
 
 def native(path: str, commands: list[str]) -> list[list[object]]:
-    engine = GameFile.load(path).engine
+    engine = load_engine(path)
     state, observation = engine.reset()
     seen: list[list[object]] = [[observation, list(engine.admissible(state)), engine.won(state)]]
     for command in commands:
@@ -66,7 +66,7 @@ def native(path: str, commands: list[str]) -> list[list[object]]:
 
 def random_walk(path: str, dice: Dice, steps: int) -> list[str]:
     """Walk at random but not home: a step is drawn from what is possible, mostly from what is not mere going."""
-    engine = GameFile.load(path).engine
+    engine = load_engine(path)
     state, commands = engine.start, []
     while len(commands) < steps and not engine.won(state):
         possible = engine.admissible(state)

@@ -8,7 +8,7 @@ from rpms.core.decide import decide
 from rpms.core.errors import InputError
 from rpms.core.prompt import Part
 from rpms.worlds.alfworld import world
-from rpms.worlds.alfworld.affordances import affordances, category
+from rpms.worlds.alfworld.affordances import category, has, objects, places
 from rpms.worlds.alfworld.world import WORDING
 from rpms.worlds.base import Setting
 
@@ -78,6 +78,6 @@ def test_similar_objects_share_a_category_in_recall():
 
 
 def test_kinds_that_merely_sound_alike_are_not_alike_in_recall():
-    known, alike = affordances(), world.retrieval.similarity.alike
-    kinds = sorted(known.attributes["pickupable"] | known.places)
+    alike = world.retrieval.similarity.alike
+    kinds = sorted({kind for kind in objects() if has("pickupable", kind)} | places())
     assert not [(a, b) for a in kinds for b in kinds if category(a) != category(b) and alike(a, b)]

@@ -16,10 +16,12 @@ from rpms.core.memory import SuccessSnippet
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Fate
 from rpms.core.wording import rule_line, schema_lines, situation_lines
+from rpms.worlds.alfworld import affordances as known
 from rpms.worlds.alfworld import world
-from rpms.worlds.alfworld.affordances import affordances, category
+from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
+from rpms.worlds.alfworld.games.measured import tables
 
 KITCHEN = (
     "You are in the middle of a room. Looking quickly around you, you see a countertop 1, a fridge 1, a microwave 1, "
@@ -68,12 +70,12 @@ def test_every_declared_predicate_is_answered_by_the_belief():
 
 @pytest.mark.parametrize("goal_type", TASK_TYPES)
 def test_every_type_has_its_procedure_and_every_takeable_kind_its_places(goal_type):
-    for kind in affordances().attributes["pickupable"]:
+    for kind in filter(lambda kind: known.has("pickupable", kind), known.objects()):
         rules = MANUAL.active(goal_type, kind)
         localities = [rule.locality for rule in rules.domain if rule.locality and rule.locality.category != "light"]
         assert len(localities) == 1, kind
         assert localities[0].category == category(kind)
-        assert affordances().places.issuperset(localities[0].places)
+        assert known.places().issuperset(localities[0].places)
         assert any(rule.goals == {goal_type} or len(rule.goals) == 3 for rule in rules.domain)
 
 
@@ -190,12 +192,12 @@ def test_taking_a_placed_object_again_is_warned_of():
 
 
 def test_what_no_training_game_had_in_one_room_is_unknown_and_what_one_had_and_refused_is_not():
-    known = affordances()
     assert known.fits("apple", "fridge") is True
     assert known.fits("apple", "toaster") is False, "1,696 games have both and let nobody put it there"
     for pair in (("pillow", "fridge"), ("soapbar", "microwave"), ("gizmo", "fridge"), ("apple", "gizmo")):
         assert known.fits(*pair) is None, pair
-    assert not any(known.accepts[place] & known.refuses.get(place, frozenset()) for place in known.accepts)
+    accepted, refused = tables()["can_contain"], tables()["cannot_contain"]
+    assert not any(set(accepted[place]) & set(refused.get(place, ())) for place in accepted)
 
 
 def test_the_guard_lets_a_pair_that_nobody_saw_pass():
@@ -229,7 +231,7 @@ def test_preconditions_block_nothing_that_the_engine_allows_and_know_most_of_wha
             allowed = game.admissible()
             for command in allowed:
                 assert rules.instance(command).feasible(Situation(belief, goal)) is not Truth.FALSE, command
-            for place in belief.visited:
+            for place in belief.seen | belief.containers.keys():
                 for command in (f"open {place}", f"close {place}", f"go to {place}", f"take mug 1 from {place}"):
                     if command not in allowed:
                         value = rules.instance(command).feasible(Situation(belief, goal))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from rpms.core.errors import InputError
 from rpms.foreign.calls import read_call
 from rpms.worlds.base import Setting, Task
+from rpms.worlds.tau2_telecom.game import Sandbox
 from tests.worlds.tau2_telecom.tickets import TASKS, opened, task_with, world
 
 SLOW = bool(os.environ.get("RPMS_SLOW"))
@@ -70,11 +72,19 @@ def test_what_cannot_be_done_is_refused_in_the_sandbox_own_words(call, says):
     assert game.admissible() == before
 
 
+def copied(sandbox):
+    """Another with the same state, to try something out in."""
+    other = Sandbox()
+    for name, value in sandbox.store.items():
+        other.store.set(name, deepcopy(value))
+    return other
+
+
 def test_what_is_listed_is_accepted_and_what_a_tool_would_refuse_is_not_listed():
     game = opened("service_issue", "overdue_bill_suspension", "airplane_mode_on")
     listed = set(game.admissible())
     for command in sorted(listed):
-        said = game.sandbox.copy().call(read_call(command)) if command != "done()" else ""
+        said = copied(game.sandbox).call(read_call(command)) if command != "done()" else ""
         assert not world.infeasible(said), f"{command}: {said}"
     others = {
         "toggle_wifi()",
@@ -84,7 +94,7 @@ def test_what_is_listed_is_accepted_and_what_a_tool_would_refuse_is_not_listed()
     }
     assert not others & listed
     for command in others:
-        assert world.infeasible(game.sandbox.copy().call(read_call(command)))
+        assert world.infeasible(copied(game.sandbox).call(read_call(command)))
 
 
 def test_a_ticket_closed_too_early_is_lost_and_takes_no_more_calls():

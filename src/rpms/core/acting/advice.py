@@ -27,7 +27,7 @@ from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, plan_for, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN
 from rpms.core.prompt import Turn
-from rpms.core.rules import ActiveRules, RuleManual
+from rpms.core.rules import ActiveRules, RuleManual, kept_with_rules
 from rpms.core.tokens import brief
 from rpms.core.verdict import Candidate
 
@@ -192,6 +192,7 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     )
 
 
+@kept_with_rules
 def left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
     """Rules and actions that a focus removed. Rules with a condition are not counted: they appear whenever it holds."""
     if shown is rules:

@@ -241,7 +241,7 @@ def _changes(
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
     wanted, news = wanted_facts(rules), list[Literal | Revelation]()
     for atom in _mattering(rules, schema):
-        predicate, args = atom.predicate, tuple([binding.get(arg, arg) for arg in atom.args])
+        predicate, args = atom.predicate, tuple(map(binding.get, atom.args, atom.args))
         now = after.value(predicate, args)
         was = before.value(predicate, args) if now is not None else None
         if was is None or was is now or (predicate, not now) not in wanted:

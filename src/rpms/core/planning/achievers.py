@@ -33,7 +33,7 @@ class Fact(NamedTuple):
 
     def bound(self, binding: Mapping[str, str]) -> Fact:
         """The same fact with names in place of parameters."""
-        return Fact(self.predicate, tuple([binding.get(arg, arg) for arg in self.args]), self.negated, self.makeable)
+        return Fact(self.predicate, tuple(map(binding.get, self.args, self.args)), self.negated, self.makeable)
 
 
 class Need(NamedTuple):
@@ -350,7 +350,7 @@ class KnownNames:
         self.stones: dict[str, dict[object, Any]] = (
             {key: dict(each) for key, each in kept.stones.items()} if kept else {}
         )
-        """Facts and things derived for progress."""
+        """Facts and things derived for progress, and the names that passed a need."""
         goal, order, expanded = kept.expanded if kept else (None, None, {})
         self.expanded: Expanded = (goal, order, dict(expanded))
 

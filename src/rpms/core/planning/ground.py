@@ -10,7 +10,7 @@ from typing import Any
 
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
-from rpms.core.facts import kind_of
+from rpms.core.facts import is_unseen, kind_of
 from rpms.core.planning.achievers import (
     Achiever,
     Achievers,
@@ -20,7 +20,6 @@ from rpms.core.planning.achievers import (
     Need,
     answers_of,
     command_of,
-    fact_of,
     known_names,
 )
 from rpms.core.rules import ANYTHING
@@ -83,6 +82,7 @@ class Ground:
         self._vocabulary = known_names(ways, situation.belief.names)
         self._names, self._roles = self._vocabulary.names, self._vocabulary.roles
         self._made, self._judged = self._vocabulary.made, self._vocabulary.judged
+        self._passed = self._vocabulary.stones.setdefault("passed", {})
         self._known, self._passing, self._here, self._reached = answers_of(ways, situation)[2:]
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
@@ -140,9 +140,8 @@ class Ground:
                 for way in self._manual.makers(predicate)
                 for name in self._names.get(way.fact.args[0], ())
                 if all(
-                    self._facts.value(predicate, tuple([name if arg == way.fact.args[0] else arg for arg in args]))
-                    is (not negated)
-                    for predicate, args, negated, _ in map(fact_of, way.schema.effects)
+                    self._facts.value(*one.atom.bind({way.fact.args[0]: name})) is (not one.negated)
+                    for one in way.schema.effects
                 )
             ]
         return self._here[predicate]
@@ -253,48 +252,62 @@ class Ground:
 
     def _possible(self, need: Need, parameter: str, binding: dict[str, str]) -> set[str]:
         """The names for a parameter with which a need is not out of the question."""
-        key = (id(need), *[binding.get(arg, arg) if arg != parameter else None for arg in need.literals[0].args])
-        passing, read = self._passing.get(key, (set[str](), None))
-        if read is None:
-            outer, self._read = self._read, {}
-            bound = dict(binding)
-            for name in self._called(parameter):
-                bound[parameter] = name
-                if self._judge(need, bound)[0] is not False:
-                    passing.add(name)
-            read, self._read = self._read, outer
-            self._passing[key] = passing, read
-        self._read.update(read)
-        return passing
+        key = (id(need), parameter, *need.literals[0].bound(binding).args)
+        if key not in self._passing:
+            kept = self._passed.get(key)
+            if kept is None or not self._stands(kept[1].items()):
+                outer, self._read = self._read, {}
+                bound, passing = dict(binding), set[str]()
+                for name in self._called(parameter):
+                    bound[parameter] = name
+                    if self._judge(need, bound)[0] is not False:
+                        passing.add(name)
+                kept = self._passed[key] = passing, self._read
+                self._read = outer
+            self._passing[key] = kept
+        self._read.update(self._passing[key][1])
+        return self._passing[key][0]
+
+    def _stands(self, read: Iterable[tuple[Any, Any]]) -> bool:
+        """True if answers of an earlier step, about facts and names in a role, are those of this one."""
+        known, names = self._known, self._names
+        for key, answer in read:
+            now = known[key] if key in known else names.get(key, ()) if type(key) is str else self._value(*key)
+            if now is not answer:
+                return False
+        return True
 
     def _lacking(self, needs: Sequence[Need], binding: Mapping[str, str]) -> int:
         """Number of needs that do not hold yet."""
-        literals = [need.literals[0] for need in needs]
-        args = [tuple([binding.get(arg, arg) for arg in literal.args]) for literal in literals]
-        values = map(self._value, [literal.predicate for literal in literals], args)
-        return sum(value is None or value is each.negated for value, each in zip(values, literals, strict=True))
+        lacking = 0
+        for need in needs:
+            predicate, args, negated, _ = need.literals[0]
+            value = self._value(predicate, tuple(map(binding.get, args, args)))
+            lacking += value is None or value is negated
+        return lacking
 
     def _judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
         if len(need.literals) > 1:
             return self._judge_literals(need, binding)
-        literal = need.literals[0]
-        args = tuple([binding.get(arg, arg) for arg in literal.args])
-        value = self._value(literal.predicate, args)
-        if value is not None and value is not literal.negated:
+        predicate, args, negated, _ = need.literals[0]
+        args = tuple(map(binding.get, args, args))
+        fact = (predicate, args)
+        value = self._known[fact] if fact in self._known else self._value(predicate, args)
+        self._read[fact] = value
+        if value is not None and value is not negated:
             return HOLDS
         key = (id(need), value, args)
-        judged = self._judged.get(key)
-        if judged is None:
-            judged = self._judged[key] = self._judge_literals(need, binding)
-        return judged
+        if key not in self._judged:
+            self._judged[key] = self._judge_literals(need, binding)
+        return self._judged[key]
 
     def _judge_literals(self, need: Need, binding: Mapping[str, str]) -> Judged:
         left: list[Fact] = []
         granted = 0.0
         manual = self._manual
         for literal in need.literals:
-            args = tuple([binding.get(arg, arg) for arg in literal.args])
+            args = tuple(map(binding.get, literal.args, literal.args))
             value = self._value(literal.predicate, args)
             if value is not None and value is not literal.negated:
                 return HOLDS
@@ -381,8 +394,3 @@ class Ground:
             known = self._order.get(thing, {}) if said is None else {place: rank for rank, place in enumerate(said)}
             self._ranked[thing] = known, max(len(known), *known.values(), 0) + UNLISTED
         return self._ranked[thing]
-
-
-def is_unseen(names: Iterable[str]) -> bool:
-    """True if any of some names is of something that nobody has seen yet."""
-    return any(name[-1:] == "?" for name in names)

@@ -19,8 +19,9 @@ from math import inf
 from typing import Any, NamedTuple
 
 from rpms.core.belief import Situation
+from rpms.core.facts import is_unseen
 from rpms.core.planning.achievers import Achievers, Fact
-from rpms.core.planning.ground import Edge, Order, is_unseen
+from rpms.core.planning.ground import Edge, Order
 from rpms.core.planning.progress import Purposeful
 from rpms.core.rules import ANYTHING
 
@@ -66,7 +67,8 @@ class Option:
 
     def spelled(self, spell: Callable[[str], str]) -> Option:
         """The same with its command as a game wants it written."""
-        return Option(spell(self.command), self.regret, self.chain, self.evidence)
+        written = spell(self.command)
+        return self if written == self.command else Option(written, self.regret, self.chain, self.evidence)
 
 
 class Priced(Purposeful):
@@ -105,12 +107,7 @@ class Priced(Purposeful):
         """The edges to a fact that does not hold; those of an earlier step where they rest on nothing that changed."""
         if fact in self._expanded:
             found, read = self._expanded[fact]
-            known, names = self._known, self._names
-            for key, answer in read:
-                now = known[key] if key in known else names.get(key, ()) if type(key) is str else self._value(*key)
-                if now is not answer:
-                    break
-            else:
+            if self._stands(read):
                 return found
         self._read = {}
         if fact.predicate == SEEN:

@@ -7,7 +7,7 @@ against a line costs its trust in steps, relying on it what its trust lacks (`do
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import permutations
 from math import inf
@@ -97,6 +97,12 @@ class Trust:
         """True if a line of the manual was contradicted, or brought about what no line brings about."""
         return self.lacking or self.held is not None or any(value < 0 for value in self.evidence.values())
 
+    def _with(self, **parts: object) -> Trust:
+        """The same with other parts: `replace` asks for every field by name, several times a step."""
+        other = object.__new__(Trust)
+        vars(other).update(vars(self), **parts)
+        return other
+
     def of(self, line: ManualLine, stated: float = FULL) -> float:
         """The trust in a line; of one that is stated some is left unless it was refuted."""
         evidence = self.evidence.get(line, 0.0) + (BANNED - FULL) * (line.part is LinePart.FORBIDS)
@@ -112,11 +118,11 @@ class Trust:
 
     def weighed(self, line: ManualLine, weight: float) -> Trust:
         """The same with more evidence on a line."""
-        return replace(self, evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
+        return self._with(evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
 
     def refuted(self, line: ManualLine) -> Trust:
         """The same without any trust in a line that the manual states."""
-        return replace(self, evidence={**self.evidence, line: -inf})
+        return self._with(evidence={**self.evidence, line: -inf})
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
         """True if a command was refused and nothing about its things or the place has changed since."""
@@ -124,11 +130,11 @@ class Trust:
 
     def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Trust:
         """The same once a command was refused."""
-        return replace(self, refused={**self.refused, command: window(command, rules, situation)})
+        return self._with(refused={**self.refused, command: window(command, rules, situation)})
 
     def suspecting(self, action: str, false: frozenset[Literal]) -> Trust:
         """The same once an action was refused without a reason while some facts were not known to hold."""
-        return replace(self, unexplained={**self.unexplained, action: (*self.unexplained.get(action, ()), false)})
+        return self._with(unexplained={**self.unexplained, action: (*self.unexplained.get(action, ()), false)})
 
     def suspects(self, action: str) -> dict[Literal, int]:
         """Facts that an action may need beside those stated, with the number of refusals that each does not explain."""
@@ -143,8 +149,8 @@ class Trust:
 
     def working(self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts) -> Trust:
         """The same once an action worked: it needs none of the facts that were false."""
-        return replace(
-            self, worked={**self.worked, action: (*self.worked.get(action, ()), (rules, instance, before, after))}
+        return self._with(
+            worked={**self.worked, action: (*self.worked.get(action, ()), (rules, instance, before, after))}
         )
 
     def begun(self, present: Situation, state: str, rules: ActiveRules) -> set[tuple[str, tuple[str, ...]]]:
@@ -155,7 +161,7 @@ class Trust:
     def learning(self, action: str, news: Iterable[Literal | Revelation], *, lacking: bool) -> Trust:
         """The same with changes that no line foretold."""
         known = dict.fromkeys((*self.learned.get(action, ()), *news))
-        return replace(self, learned={**self.learned, action: tuple(known)}, lacking=self.lacking or lacking)
+        return self._with(learned={**self.learned, action: tuple(known)}, lacking=self.lacking or lacking)
 
 
 UNSHAKEN = Trust()

@@ -90,6 +90,7 @@ class Whereabouts:
     _tallies: dict[str, Tallies] = field(default_factory=dict)
     _every: Tallies | None = None
     _ways: dict[str, dict[str, int]] = field(default_factory=dict)
+    _approaches: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _worked: dict[str, int] = field(default_factory=dict)
     _generally: dict[str, Mapping[str, float]] = field(default_factory=dict)
     _orders: dict[tuple[str, tuple[tuple[str, float], ...]], Mapping[str, float]] = field(default_factory=dict)
@@ -115,8 +116,10 @@ class Whereabouts:
 
     def approach(self, kind: str = "") -> tuple[str, ...]:
         """Usual actions at places of a kind, or of any, before they are of use: `go to {}`, `open {}` for the place."""
-        self._all()
-        return usual(self._ways.get(kind, {}) if kind else summed(self._ways.values()))
+        if kind not in self._approaches:
+            self._all()
+            self._approaches[kind] = usual(self._ways.get(kind, {}) if kind else summed(self._ways.values()))
+        return self._approaches[kind]
 
     def worked(self, action: str) -> int:
         """Number of times an action worked, with kinds in place of names; at least the number of times it was read."""

@@ -13,14 +13,6 @@ from importlib import import_module
 from typing import Any, TextIO
 
 
-def _state(state: Any) -> dict[str, Any]:
-    return {
-        "observation": state["feedback"],
-        "admissible": list(state["admissible_commands"]),
-        "won": bool(state["won"]),
-    }
-
-
 def _open(path: str) -> Any:
     core = import_module("textworld.core")
     pddl = import_module("textworld.envs.pddl.pddl")
@@ -55,7 +47,8 @@ def serve(path: str, requests: TextIO, replies: TextIO) -> None:
         request = json.loads(line)
         try:
             state = environment.reset() if "reset" in request else environment.step(request["step"])[0]
-            reply(_state(state))
+            admissible = list(state["admissible_commands"])
+            reply({"observation": state["feedback"], "admissible": admissible, "won": bool(state["won"])})
         except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
             reply({"error": f"{type(error).__name__}: {error}"})
 

@@ -10,13 +10,13 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
 
 from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Facts, Truth, kind_of
 from rpms.core.goal import Goal
-from rpms.worlds.alfworld.affordances import KNIVES, affordances
+from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld.sites import NOWHERE, Sites
+from rpms.worlds.base import some
 
 _HERE_SHOWN = 8
 _SPOTTED_SHOWN = 5
@@ -57,7 +57,7 @@ def _same(one: str, other: str) -> bool | None:
     if one == other:
         return True
     kinds = {kind_of(one), kind_of(other)}
-    return False if len(kinds) > 1 and kinds <= affordances().places else None
+    return False if len(kinds) > 1 and kinds <= affordances.places() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +84,13 @@ class AlfworldBelief(Belief):
     """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""
     inert: frozenset[str] = frozenset()
     """Basins that something was held under in vain: they clean nothing."""
-    refused: frozenset[str] = frozenset()
-    """Commands that did nothing since the last one that changed something."""
-    _derived: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
-    """Names, which plans ask for again and again."""
+    _names: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _by_kind: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Names, found out when they are first asked for."""
 
     @property
     def holding(self) -> tuple[str, ...]:
         return () if self.hand is None else (self.hand,)
-
-    @property
-    def visited(self) -> frozenset[str]:
-        """Places that were seen, from outside at least."""
-        return self.seen | self.containers.keys()
 
     def here(self, place: str) -> bool | None:
         """True if the agent stands at a place; None if unknown."""
@@ -111,14 +105,14 @@ class AlfworldBelief(Belief):
         known = self.containers.get(place)
         if known is not None:
             return not known
-        if place in self.seen or affordances().has_door(kind_of(place)) is False:
+        if place in self.seen or affordances.has_door(kind_of(place)) is False:
             return False
         return None
 
     def has_door(self, place: str) -> bool | None:
         if place in self.containers:
             return True
-        return False if place in self.seen else affordances().has_door(kind_of(place))
+        return False if place in self.seen else affordances.has_door(kind_of(place))
 
     def contains(self, place: str, thing: str) -> bool | None:
         """True if an object is in a place; None if unknown."""
@@ -154,13 +148,13 @@ class AlfworldBelief(Belief):
                 return None
             if other not in self.places:
                 # the opening names every place, so one more is not there
-                return False if kind_of(other) in affordances().places else self._beside(one, other)
+                return False if kind_of(other) in affordances.places() else self._beside(one, other)
         return self.sites.together(one, other)
 
     def _beside(self, place: str, thing: str) -> bool | None:
         """Only what cannot be carried away is sure to be where it is when someone gets there."""
         site = self.sites.of.get(place)
-        if affordances().has("pickupable", kind_of(thing)) is not False:
+        if affordances.has("pickupable", kind_of(thing)) is not False:
             return None
         if thing in self.contents.get(place, ()):
             return True
@@ -168,37 +162,21 @@ class AlfworldBelief(Belief):
             return self.contains(place, thing)
         return None if site is None else self._in_site(site, thing)
 
-    def gathered(self) -> tuple[str, tuple[str, ...]]:
-        """The place of the destination's kind with most of the goal's objects, and these; empty if none is known."""
-        best: tuple[str, tuple[str, ...]] = ("", ())
-        for place, inside in self.contents.items():
-            if kind_of(place) == self.goal.destination:
-                found = tuple(thing for thing in inside if kind_of(thing) == self.goal.object)
-                if len(found) > len(best[1]):
-                    best = (place, found)
-        return best
-
-    def is_(self, thing: str, state: str) -> bool:
-        """True if an object is known to be in a state."""
-        return state in self.states.get(thing, ())
-
     @property
     def names(self) -> Mapping[str, tuple[str, ...]]:
-        if "names" not in self._derived:
+        if not self._names:
             things = {thing: None for inside in self.contents.values() for thing in inside}
             objects = tuple(things | dict.fromkeys(self.holding))
-            named = {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
-            self._derived["names"] = named
-        found: Mapping[str, tuple[str, ...]] = self._derived["names"]
-        return found
+            self._names.update(place=self.places, object=objects, tool=objects, thing=(*self.places, *objects))
+        return self._names
 
     def called(self, word: str) -> tuple[str, ...]:
-        if "kinds" not in self._derived:
-            kinds = self._derived["kinds"] = dict[str, tuple[str, ...]]()
+        if not self._by_kind:
+            kinds: dict[str, tuple[str, ...]] = {}
             for name in self.names["thing"]:
                 kinds[kind_of(name)] = (*kinds.get(kind_of(name), ()), name)
-        found: tuple[str, ...] = self._derived["kinds"].get(word, ())
-        return found
+            self._by_kind.update(kinds)
+        return self._by_kind.get(word, ())
 
     def serving(self, goal: Goal) -> AlfworldBelief:
         return self.but(goal=goal)
@@ -212,7 +190,31 @@ class AlfworldBelief(Belief):
         return Recalled(state)
 
     def lines(self) -> tuple[str, ...]:
-        return _lines(self)
+        """The lines of the [Current State] block. Only what is known is said."""
+        goal, place = {self.goal.object, self.goal.destination}, self.location
+
+        def states(thing: str | None) -> list[str]:
+            return sorted(self.states.get(thing or "", ()))
+
+        held = f"{self.hand} ({', '.join(states(self.hand))})" if states(self.hand) else self.hand or "nothing"
+        lines = [f"Holding: {held}"]
+        if self.site == NOWHERE:
+            lines.append("Location: middle of the room")
+        elif place is not None:
+            others = [other for other in self.sites.at(self.site or "") if other != place]
+            lines.append(f"Location: {place}{f' (same place: {_ranges(others)})' if others else ''}")
+            inside = sorted(self.contents.get(place, ()), key=lambda thing: kind_of(thing) not in goal)
+            shut = f"{place} is closed" if self.containers.get(place) is False else ""
+            lines.append(f"Here: {shut or some(inside, _HERE_SHOWN) or 'nothing'}")
+        elsewhere = [(thing, home) for home, inside in self.contents.items() if home != place for thing in inside]
+        seen = [" ".join([*states(thing), thing, "in", home]) for thing, home in elsewhere if kind_of(thing) in goal]
+        left = [each for each in self.places if each not in self.seen]
+        told = {
+            "Open": _ranges([each for each, is_open in self.containers.items() if is_open]),
+            "Seen": some(seen, _SPOTTED_SHOWN),
+            "Not yet searched": (_ranges(left) or "nothing") if self.places else "",
+        }
+        return (*lines, *(f"{name}: {text}" for name, text in told.items() if text))
 
     def but(self, **changes: object) -> AlfworldBelief:
         """The same belief with some fields changed."""
@@ -224,37 +226,40 @@ def _at(belief: AlfworldBelief, thing: str) -> bool | None:
 
 
 def _slices(_belief: AlfworldBelief, tool: str, thing: str) -> bool | None:
-    if kind_of(tool) not in KNIVES:
-        return False if kind_of(tool) in affordances().objects else None
-    return affordances().has("sliceable", kind_of(thing))
+    if kind_of(tool) not in affordances.KNIVES:
+        return False if kind_of(tool) in affordances.objects() else None
+    return affordances.has("sliceable", kind_of(thing))
 
 
 def _placed(belief: AlfworldBelief, thing: str, place: str) -> bool:
-    where, placed = belief.gathered()
-    return where == place and thing in placed
+    """True if it is in the place of the destination's kind that has most of the goal's objects, and is one of them."""
+    goal = belief.goal
+    placed = {
+        home: [each for each in inside if kind_of(each) == goal.object]
+        for home, inside in belief.contents.items()
+        if kind_of(home) == goal.destination
+    }
+    best = max(placed, key=lambda home: len(placed[home]), default="")
+    return best == place and thing in placed.get(best, ())
 
 
 def _treats(verb: str) -> Callable[[AlfworldBelief, str, str], bool | None]:
-    return lambda _belief, place, thing: affordances().treats(verb, kind_of(place), kind_of(thing))
+    return lambda _belief, place, thing: affordances.treats(verb, kind_of(place), kind_of(thing))
 
 
 def _cleans(belief: AlfworldBelief, place: str, thing: str) -> bool | None:
-    known = affordances().treats("clean", kind_of(place), kind_of(thing))
+    known = affordances.treats("clean", kind_of(place), kind_of(thing))
     return False if known is None and place in belief.inert else known
-
-
-def _has(attribute: str) -> Callable[[AlfworldBelief, str], bool | None]:
-    return lambda _belief, thing: affordances().has(attribute, kind_of(thing))
 
 
 def _movable(_belief: AlfworldBelief, thing: str) -> bool | None:
     kind = kind_of(thing)
-    known = affordances().has("pickupable", kind)
-    return False if known is None and kind in affordances().places else known
+    known = affordances.has("pickupable", kind)
+    return False if known is None and kind in affordances.places() else known
 
 
 def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
-    return lambda belief, thing: belief.is_(thing, state)
+    return lambda belief, thing: state in belief.states.get(thing, ())
 
 
 AlfworldBelief.answers = {
@@ -267,8 +272,8 @@ AlfworldBelief.answers = {
     "door": (1, lambda belief, place: belief.has_door(place)),
     "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
     "movable": (1, _movable),
-    "lamp": (1, _has("toggleable")),
-    "fits": (2, lambda _belief, thing, place: affordances().fits(kind_of(thing), kind_of(place))),
+    "lamp": (1, lambda _belief, thing: affordances.has("toggleable", kind_of(thing))),
+    "fits": (2, lambda _belief, thing, place: affordances.fits(kind_of(thing), kind_of(place))),
     "heats": (2, _treats("heat")),
     "cools": (2, _treats("cool")),
     "cleans": (2, _cleans),
@@ -278,39 +283,6 @@ AlfworldBelief.answers = {
     "helpful": (0, lambda belief: None if belief.dialect is None else belief.dialect != "0.3"),
 }
 """Predicate → number of arguments, and who answers. Deeds (`heated`, …) are false until done or seen."""
-
-
-def _lines(belief: AlfworldBelief) -> tuple[str, ...]:
-    """The lines of the [Current State] block. Only what is known is said."""
-    goal, place = {belief.goal.object, belief.goal.destination}, belief.location
-
-    def states(thing: str | None) -> list[str]:
-        return sorted(belief.states.get(thing or "", ()))
-
-    held = f"{belief.hand} ({', '.join(states(belief.hand))})" if states(belief.hand) else belief.hand or "nothing"
-    lines = [f"Holding: {held}"]
-    if belief.site == NOWHERE:
-        lines.append("Location: middle of the room")
-    elif place is not None:
-        others = [other for other in belief.sites.at(belief.site or "") if other != place]
-        lines.append(f"Location: {place}{f' (same place: {_ranges(others)})' if others else ''}")
-        inside = sorted(belief.contents.get(place, ()), key=lambda thing: kind_of(thing) not in goal)
-        shut = f"{place} is closed" if belief.containers.get(place) is False else ""
-        lines.append(f"Here: {shut or _some(inside, _HERE_SHOWN) or 'nothing'}")
-    elsewhere = [(thing, home) for home, inside in belief.contents.items() if home != place for thing in inside]
-    seen = [" ".join([*states(thing), thing, "in", home]) for thing, home in elsewhere if kind_of(thing) in goal]
-    left = [each for each in belief.places if each not in belief.seen]
-    told = {
-        "Open": _ranges([each for each, is_open in belief.containers.items() if is_open]),
-        "Seen": _some(seen, _SPOTTED_SHOWN),
-        "Not yet searched": (_ranges(left) or "nothing") if belief.places else "",
-    }
-    return (*lines, *(f"{name}: {text}" for name, text in told.items() if text))
-
-
-def _some(items: Sequence[str], most: int) -> str:
-    more = f", +{len(items) - most} more" if len(items) > most else ""
-    return ", ".join(items[:most]) + more
 
 
 def _ranges(places: Sequence[str]) -> str:
@@ -329,4 +301,4 @@ def _ranges(places: Sequence[str]) -> str:
             else:
                 runs.append([number, number])
         pieces.append(f"{kind} {', '.join(str(low) if low == high else f'{low}-{high}' for low, high in runs)}")
-    return _some(pieces, _KINDS_SHOWN)
+    return some(pieces, _KINDS_SHOWN)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from rpms.core.facts import kind_of
-from rpms.worlds.alfworld.affordances import affordances
+from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.observations import WORDS
 from rpms.worlds.base import Command
@@ -18,7 +18,6 @@ _LONGEST = 300
 _JOINTS = {verb: [f" {word} " for word in words] for verb, words in WORDS["joints"].items()}
 _PREFIX = re.compile(r"(?:action|act|>)\s*:?\s*", re.IGNORECASE)
 _ARTICLES = frozenset({"a", "an", "the", "some", "my"})
-_TOOLS = {"heat": "microwave", "cool": "fridge", "clean": "sinkbasin"}
 
 
 def forgive(action: str, belief: AlfworldBelief) -> Command:
@@ -97,8 +96,8 @@ def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str])
         if len(homes) == 1:
             repairs.append("the only place that holds it here")
             return f"take {thing} from {homes[0]}"
-    elif verb in _TOOLS:
-        tools = [place for place in belief.places if kind_of(place) == _TOOLS[verb]]
+    elif verb in affordances.TOOLS:
+        tools = [place for place in belief.places if kind_of(place) == affordances.TOOLS[verb][0]]
         if len(tools) == 1:
             repairs.append("the only appliance for it")
             return f"{verb} {_name(name, belief.holding, repairs)} with {tools[0]}"
@@ -153,18 +152,17 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
 @cache
 def called() -> Mapping[str, Sequence[str]]:
     """People's words for kinds and goals: kind or goal type → words, names written together."""
-    kinds = dict.fromkeys(sorted(affordances().objects | affordances().places), "")
+    kinds = dict.fromkeys(sorted(affordances.objects() | affordances.places()), "")
     words = WORDS["goals"] | kinds | WORDS["objects"] | WORDS["places"]
     return {kind: said.split() for kind, said in words.items()}
 
 
 @cache
 def _kinds() -> dict[str, tuple[str, bool]]:
-    known = affordances()
-    kinds = {kind: (kind, False) for kind in known.objects if kind not in ("sink", "bathtub", "chair")}
+    kinds = {kind: (kind, False) for kind in affordances.objects() if kind not in ("sink", "bathtub", "chair")}
     for table, is_place in (("objects", False), ("places", True)):
         kinds |= {word: (kind, is_place) for kind, words in WORDS[table].items() for word in words.split()}
-    return kinds | {kind: (kind, True) for kind in known.places}
+    return kinds | {kind: (kind, True) for kind in affordances.places()}
 
 
 def kind_named(word: str) -> tuple[str, bool] | None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
-from rpms.worlds.alfworld.engine.gamefile import GameFile
-from rpms.worlds.alfworld.engine.layout import State, bits
+from rpms.worlds.alfworld.engine.layout import bits
 from rpms.worlds.base import Game, Outcome
 
 
@@ -18,10 +16,8 @@ from rpms.worlds.base import Game, Outcome
 class GroundTruth:
     """True facts of a game at one moment, by name: for checking beliefs, never for playing."""
 
-    location: str
-    """The name of the agent's location, such as `loc 17`."""
     here: tuple[str, ...]
-    """The receptacles at that location: those that the agent can handle."""
+    """The receptacles at the agent's location: those that it can handle."""
     held: str | None
     places: Mapping[str, str]
     """The location of every receptacle."""
@@ -34,44 +30,12 @@ class GroundTruth:
     """State, as a belief names it → the objects that are in it."""
 
 
-def truth_of(engine: GameEngine, state: State) -> GroundTruth:
-    """Look behind the text of a state."""
-    layout = engine.layout
-    receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
-
-    def called(names: tuple[str, ...], mask: int) -> frozenset[str]:
-        return frozenset(names[index] for index in bits(mask))
-
-    return GroundTruth(
-        location=locations[state.location],
-        here=tuple(receptacles[index] for index in layout.here[state.location]),
-        held=objects[state.held] if state.held >= 0 else None,
-        places={name: locations[at] for name, at in zip(receptacles, layout.place, strict=True) if at >= 0},
-        openable=called(receptacles, layout.openable),
-        opened=called(receptacles, layout.openable & state.opened),
-        contents={
-            name: tuple(objects[index] for index in bits(mask))
-            for name, mask in zip(receptacles, state.contents, strict=True)
-        },
-        states={
-            "on": called(objects, state.toggled),
-            **{name: called(objects, getattr(state, name)) for name in ("hot", "cool", "clean", "sliced")},
-        },
-    )
-
-
 class NativeGame:
     """One game being played. Copies (`copy.copy`) share the engine and nothing else: each may go to its own thread."""
 
-    def __init__(self, file: GameFile) -> None:
-        self.file = file
-        self._engine = file.engine
-        self._state = file.engine.start
-
-    @classmethod
-    def load(cls, path: str | Path) -> NativeGame:
-        """Open a `game.tw-pddl`. Raises FileError where it is damaged or not ALFWorld's."""
-        return cls(GameFile.load(path))
+    def __init__(self, engine: GameEngine) -> None:
+        self._engine = engine
+        self._state = engine.start
 
     def reset(self) -> Outcome:
         return self._outcome(self._engine.reset())
@@ -87,7 +51,25 @@ class NativeGame:
 
     def truth(self) -> GroundTruth:
         """True facts now, told by a text or not."""
-        return truth_of(self._engine, self._state)
+        layout, state = self._engine.layout, self._state
+        receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
+
+        def called(names: tuple[str, ...], mask: int) -> frozenset[str]:
+            return frozenset(names[index] for index in bits(mask))
+
+        states = {"on": "toggled", **{name: name for name in ("hot", "cool", "clean", "sliced")}}
+        return GroundTruth(
+            here=tuple(receptacles[index] for index in layout.here[state.location]),
+            held=objects[state.held] if state.held >= 0 else None,
+            places={name: locations[at] for name, at in zip(receptacles, layout.place, strict=True) if at >= 0},
+            openable=called(receptacles, layout.openable),
+            opened=called(receptacles, layout.openable & state.opened),
+            contents={
+                name: tuple(objects[index] for index in bits(mask))
+                for name, mask in zip(receptacles, state.contents, strict=True)
+            },
+            states={name: called(objects, getattr(state, field)) for name, field in states.items()},
+        )
 
     def _outcome(self, turn: EngineTurn) -> Outcome:
         self._state = turn.state
@@ -106,28 +88,15 @@ def _compare(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     if belief.hand != truth.held:
         yield f"holding {belief.hand}, in truth {truth.held}"
     yield from _compare_places(belief, truth)
-    yield from _compare_contents(belief, truth)
-    yield from _compare_states(belief, truth)
-
-
-def _compare_contents(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     for place, inside in belief.contents.items():
         real = set(truth.contents.get(place, ()))
-        for thing in set(inside) - real:
-            yield f"{thing} is not in {place}"
-        if place in belief.seen:
-            for thing in real - set(inside):
-                yield f"{thing} is in {place}"
+        yield from (f"{thing} is not in {place}" for thing in set(inside) - real)
+        yield from (f"{thing} is in {place}" for thing in real - set(inside) if place in belief.seen)
     for thing, place in belief.last_seen.items():
         if thing not in truth.contents.get(place, ()):
             yield f"{thing} was not last seen in {place}"
-
-
-def _compare_states(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     for thing, states in belief.states.items():
-        for state in states:
-            if thing not in truth.states[state]:
-                yield f"{thing} is not {state}"
+        yield from (f"{thing} is not {state}" for state in states if thing not in truth.states[state])
 
 
 def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:

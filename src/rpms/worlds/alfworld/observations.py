@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rpms.worlds.base import read_table
+from rpms.worlds.base import ToldDeed, read_deed, read_table
 
 WORDS = read_table(__package__, "words.toml")
 NOTHING_HAPPENS = "Nothing happens."
@@ -30,15 +30,6 @@ class Sight:
     """None: it has no door."""
     contents: tuple[str, ...] | None
     """All that is in it; None where a closed door hides it."""
-
-
-@dataclass(frozen=True, slots=True)
-class AlfworldDeed:
-    """Something done with an object at a place (or, for `slice`, with another object)."""
-
-    verb: str
-    object: str
-    place: str = ""
 
 
 def things(listing: str) -> tuple[str, ...]:
@@ -82,12 +73,9 @@ def arrival(text: str) -> tuple[str, Sight] | None:
     return (where, seen) if seen is not None else None
 
 
-def deed(text: str) -> AlfworldDeed | None:
-    """Read what was done with an object."""
-    for pattern, verb in _DEEDS if text.startswith("You ") else ():
-        if (match := pattern.fullmatch(text)) is not None:
-            return AlfworldDeed(verb, match[1], match[2])
-    return None
+def deed(text: str) -> ToldDeed | None:
+    """Read what was done with an object at a place (or, for `slice`, with another object)."""
+    return read_deed(_DEEDS, text) if text.startswith("You ") else None
 
 
 def opening(text: str) -> Sight | None:

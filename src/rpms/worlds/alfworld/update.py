@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from rpms.core.facts import kind_of
+from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld import observations as heard
-from rpms.worlds.alfworld.affordances import affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.observations import AlfworldDeed, Sight
+from rpms.worlds.alfworld.observations import Sight
 from rpms.worlds.alfworld.sites import NOWHERE, Sites, assumed, printed
+from rpms.worlds.base import ToldDeed
 
 _Value = TypeVar("_Value")
 _TREATED = {"heat": ("hot", "cool"), "cool": ("cool", "hot"), "clean": ("clean", ""), "slice": ("sliced", "")}
 """Verb → the state it gives and the one it ends."""
-_REFUSED_KEPT = 20
 
 
 def update(belief: AlfworldBelief, action: str | None, observation: str) -> AlfworldBelief:
@@ -58,11 +58,6 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
     return mapping if mapping.get(key) == value else {**mapping, key: value}
 
 
-def _changed(belief: AlfworldBelief) -> AlfworldBelief:
-    """Forget refusals: what was refused before may work now."""
-    return belief.but(refused=frozenset()) if belief.refused else belief
-
-
 def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
     where, seen = arrived
     place, before, sites = seen.place, belief.site, belief.sites
@@ -75,11 +70,11 @@ def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelie
     site = sites.of[place]
     if before:
         sites = sites.part(before, site)
-    return _see(belief, seen, location=place, site=site, sites=sites, dialect=dialect, refused=frozenset())
+    return _see(belief, seen, location=place, site=site, sites=sites, dialect=dialect)
 
 
 def _see_here(belief: AlfworldBelief, seen: Sight) -> AlfworldBelief:
-    return _see(_stand(_changed(belief), seen.place), seen)
+    return _see(_stand(belief, seen.place), seen)
 
 
 def _see(belief: AlfworldBelief, seen: Sight, **changes: object) -> AlfworldBelief:
@@ -119,8 +114,7 @@ def _face(belief: AlfworldBelief, faced: tuple[tuple[str, ...], tuple[str, ...]]
     return _resite(belief, places[0], belief.sites.complete(belief.site, places))
 
 
-def _do(belief: AlfworldBelief, done: AlfworldDeed) -> AlfworldBelief:
-    belief = _changed(belief)
+def _do(belief: AlfworldBelief, done: ToldDeed) -> AlfworldBelief:
     thing, place = done.object, done.place
     match done.verb:
         case "take":
@@ -152,8 +146,6 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     """Draw what can be concluded from a command that did nothing."""
     if _speaks_of_moving(belief, action):
         belief = belief.but(dialect="0.4")
-    elif len(belief.refused) < _REFUSED_KEPT:
-        belief = belief.but(refused=belief.refused | {action})
     verb, _, place = action.partition(" ")
     basin = action.removeprefix(f"clean {belief.hand} with ")
     if basin != action and belief.here(basin):
@@ -180,7 +172,7 @@ def _speaks_of_moving(belief: AlfworldBelief, action: str) -> bool:
     if belief.dialect is not None or belief.hand is None or not action.startswith(start):
         return False
     place = action.removeprefix(start)
-    fits = affordances().fits(kind_of(belief.hand), kind_of(place))
+    fits = affordances.fits(kind_of(belief.hand), kind_of(place))
     return bool(fits and belief.here(place) and belief.closed(place) is False)
 
 

@@ -12,7 +12,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, text_lines
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.tasks import load_game
 
@@ -148,7 +148,7 @@ def _data_folder(data: str | Path | None) -> Path:
     return folder / "json_2.1.1" if (folder / "json_2.1.1").is_dir() else folder
 
 
-def _game(folder: Path, played: Playthrough) -> GameFile:
+def _game(folder: Path, played: Playthrough) -> GameEngine:
     path = folder / played.game / "game.tw-pddl"
     if len(played.game) > _LONGEST_GAME or not is_there(path):
         game_name = excerpt(played.game)

@@ -64,6 +64,9 @@ class Alfworld(World):
     max_tokens = 256
     retrieval = Retrieval(similarity=Similarity(category=category))
     wording: Wording = WORDING
+    manual_names = ("environment.yaml", "domain.yaml")
+    paper_names = ("environment.yaml", "domain_paper.yaml")
+    """Its families, and no more of them than Appendices D and E tell."""
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         if split not in self.splits:
@@ -107,13 +110,6 @@ class Alfworld(World):
     def _dialect(self, setting: Setting) -> str:
         """The dialect that a setting asks for; nothing where each game keeps its own."""
         return known_dialect(self.chosen(setting).get("dialect", "")) or ""
-
-    def manual(self) -> tuple[tuple[str, str], ...]:
-        return self.manual_files("environment.yaml", "domain.yaml")
-
-    def paper_manual(self) -> tuple[tuple[str, str], ...]:
-        """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
-        return self.manual_files("environment.yaml", "domain_paper.yaml")
 
     def embedded_memory(self) -> str:
         """Memory that the planner learned on other made games.

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import ClassVar, Self
 
 from rpms.core.errors import WorldError
-from rpms.worlds.base import Outcome
+from rpms.worlds.base import Outcome, Task
 from rpms.worlds.jvm.process import Jvm, JvmEnded, Program, shared_jvm
 
 Value = str | int | float | bool | None
@@ -206,6 +206,10 @@ def _close_idle() -> None:
         _idle.pop().close()
 
 
+CALL_TIMEOUT_S = 60.0
+"""A step takes less than 100 ms and a load less than a second; past this a simulator hangs."""
+
+
 class JavaGame(ABC):
     """One task, played in the process's JVM by the server's own calls.
 
@@ -215,8 +219,8 @@ class JavaGame(ABC):
 
     program: ClassVar[Program]
 
-    def __init__(self, name: str, timeout_s: float) -> None:
-        self._name = name
+    def __init__(self, task: Task, timeout_s: float) -> None:
+        self.task = task
         self._timeout_s = timeout_s
         self._simulator: Simulator | None = None
         self._untouched = False
@@ -233,6 +237,10 @@ class JavaGame(ABC):
     @abstractmethod
     def _load(self, simulator: Simulator, *, gold: bool) -> object:
         """Load the task in a simulator, planned to its end where its gold path is wanted."""
+
+    def _told_to_load(self, simulator: Simulator, *arguments: str | int | bool, timeout_s: float | None = None) -> None:
+        if problem := simulator.text("load", *arguments, timeout_s=timeout_s):
+            raise WorldError(f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}")
 
     def gold_path(self) -> tuple[str, ...]:
         """Return a sequence of commands that wins, planned in a simulator apart: this episode is untouched."""
@@ -276,7 +284,7 @@ class JavaGame(ABC):
 
     def _live(self) -> Simulator:
         if self._simulator is None:
-            raise WorldError(f"{self._name} is not running: reset it first")
+            raise WorldError(f"{self.task.id} is not running: reset it first")
         return self._simulator
 
     def _text(self, method: str, *arguments: str) -> str:

@@ -84,13 +84,10 @@ class Program:
 
     label: str
     """Its name in messages."""
-    package: str
-    """The Python package that its jar comes with."""
-    jar: str
+    extra: str
+    """The extra of this package that installs it; its jar and its Python package are named alike."""
     interface: str
     """The Java class that plays one game."""
-    extra: str
-    """The extra of this package that installs it."""
     options: tuple[str, ...] = ()
     """Options of its JVM beyond those that every simulator is run with."""
     prepare: Callable[[Path, Path], tuple[str, ...]] = lambda _jar, _folder: ()
@@ -103,19 +100,19 @@ class Program:
 
     def jars(self) -> tuple[str, Path]:
         """Return py4j's jar and the simulator's; the copy of py4j inside a simulator's is too old to authenticate."""
-        missing = f"the {self.label} simulator is not installed"
+        missing, package = f"the {self.label} simulator is not installed", self.extra.replace("-", "_")
         try:
             from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
         except ImportError:
             raise InputError(f"{missing} (py4j is missing): {self.install}") from None
-        spec = importlib.util.find_spec(self.package)  # found, not imported: only its jar is wanted
+        spec = importlib.util.find_spec(package)  # found, not imported: only its jar is wanted
         if spec is None:
-            raise InputError(f"{missing} ({self.package} is missing): {self.install}")
+            raise InputError(f"{missing} ({package} is missing): {self.install}")
         folders = spec.submodule_search_locations or ()
-        simulator = next((jar for folder in folders if (jar := Path(folder) / self.jar).is_file()), None)
+        simulator = next((jar for folder in folders if (jar := Path(folder) / f"{self.extra}.jar").is_file()), None)
         gateway = find_jar_path()
         if simulator is None or not gateway:
-            lost = f"the installed {self.package} or py4j package has lost its jar"
+            lost = f"the installed {package} or py4j package has lost its jar"
             raise InputError(f"{lost}: {self.install} --force-reinstall")
         return str(gateway), simulator
 
@@ -254,19 +251,13 @@ class Jvm:
     def _read(self) -> None:
         """Pass on the port and the token, then empty the pipe for good: a full one would stop the simulator."""
         assert self._process.stdout is not None
-        port: int | None = None
-        greeted = False
-        for raw in self._process.stdout:
-            line = raw.decode("utf-8", "replace").strip()
-            if greeted:
-                self._last_words.append(line)
-            elif port is not None:
-                self._greeting.put((port, line))
-                greeted = True
-            elif line.isdecimal():
-                port = int(line)
-            else:
-                self._last_words.append(line)
+        lines = (raw.decode("utf-8", "replace").strip() for raw in self._process.stdout)
+        for line in lines:
+            if line.isdecimal():
+                self._greeting.put(next(((int(line), token) for token in lines), None))
+                break
+            self._last_words.append(line)
+        self._last_words.extend(lines)
         self._greeting.put(None)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -12,10 +12,12 @@ from typing import Final
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import GoalStep
+from rpms.worlds.base import some
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.predicates import PREDICATES, SIGHTS
-from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles, unseen
+from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles
+from rpms.worlds.scienceworld.recipes.household import unseen
 from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.tasks import TABLE
 from rpms.worlds.scienceworld.tree import walk
@@ -107,9 +109,9 @@ class ScienceBelief(ScienceKnown):
         task, rooms = self.goal.text.casefold(), self.rooms.items()
         elsewhere = ((room, thing.name) for room, things in rooms if room != self.room for _, thing, _ in walk(things))
         said = {
-            "Seen": _some(f"{name} in {room}" for room, name in elsewhere if name in task),
-            "States": _some(f"{name} is {state}" for name, state in self.states.items()),
-            "Measured": _some(f"{name} {degrees:g} °C" for name, degrees in self.temperatures.items()),
+            "Seen": some([*dict.fromkeys(f"{name} in {room}" for room, name in elsewhere if name in task)], _SHOWN),
+            "States": some([f"{name} is {state}" for name, state in self.states.items()], _SHOWN),
+            "Measured": some([f"{name} {degrees:g} °C" for name, degrees in self.temperatures.items()], _SHOWN),
             "Focused on": ", ".join(self.focused),
             "Not yet searched": ", ".join(room for room in ROOMS if room not in self.looked) if self.looked else "",
         }
@@ -130,9 +132,3 @@ ROOMS: Final = (
 )
 """As the instruction names them."""
 _SHOWN: Final = 6
-
-
-def _some(items: Iterable[str]) -> str:
-    every: Sequence[str] = list(dict.fromkeys(items))
-    more = f", +{len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return ", ".join(every[:_SHOWN]) + more

@@ -105,10 +105,24 @@ def only_reading(options: Sequence[str], command: str) -> int | None:
     return options.index(named[0]) if len(named) == 1 else None
 
 
+_NUMBER: Final = re.compile(r"(\d{1,6})(?:\s*[:.)].*)?", re.DOTALL)
+"""A number that picks an option, with more of the option or without."""
+
+
+def meant(belief: ScienceKnown, action: str | None) -> str:
+    """The command in words: a number is the option that it picks."""
+    text = " ".join((action or "").split())
+    number = _NUMBER.fullmatch(text)
+    if number and belief.menu:
+        choice = int(number[1])
+        return belief.menu[choice].casefold() if choice < len(belief.menu) else ""
+    return text.casefold()
+
+
 def player_choice(options: Sequence[str], command: str) -> int | None:
     """Return the number of the option a player picked from a menu, by number or by its text."""
     text = command.strip()
-    picked = re.fullmatch(r"(\d{1,6})(?:\s*[:.)].*)?", text, re.DOTALL)
+    picked = _NUMBER.fullmatch(text)
     if picked:
         number = int(picked[1])
         return number if number < len(options) else None

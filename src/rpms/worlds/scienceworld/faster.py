@@ -94,10 +94,10 @@ class ClassFile:
             return self._constant(_STRING, self._text(rest.strip('"')))
         return bytes(map(int, rest.split()))
 
-    def implement(self, interface: str) -> None:
+    def implement(self, name: str) -> None:
         """Say that the class implements an interface."""
         count = struct.pack(">H", _number(self._head, 6) + 1)
-        self._head = self._head[:6] + count + self._head[8:] + self._constant(_CLASS, self._text(interface))
+        self._head = self._head[:6] + count + self._head[8:] + self._constant(_CLASS, self._text(name))
 
     def add_field(self, name: str, of_type: str) -> None:
         """Add a public field that is null until it is set."""
@@ -199,20 +199,8 @@ def write_faster_classes(jar: Path, folder: Path) -> bool:
 
 
 def _edit(it: ClassFile, edit: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Make one edit of the table, with names in place of those in braces."""
-    named: dict[str, Any] = {
-        key: value.format_map(names) if isinstance(value, str) else value for key, value in edit.items()
-    }
-    match named:
-        case {"implement": interface}:
-            it.implement(interface)
-        case {"add_field": name, "type": kind}:
-            it.add_field(name, kind)
-        case {"add_method": name, "type": kind, "code": code, "stack": stack, "variables": variables, **more}:
-            it.add_method(name, kind, it.assembled(code), stack=stack, variables=variables, target=more.get("target"))
-        case {"replace_method": name, "type": kind, "code": code, "stack": stack}:
-            it.replace_method(name, kind, it.assembled(code), stack=stack)
-        case {"append_to_method": name, "type": kind, "code": code, "stack": stack}:
-            it.append_to_method(name, kind, it.assembled(code), stack=stack)
-        case {"exchange": name, "type": kind, "old": old, "new": new}:
-            it.exchange(name, kind, it.assembled(old), it.assembled(new))
+    """Make one edit of the table, with names in place of those in braces: a method of `ClassFile` and its arguments."""
+    given = {key: value.format_map(names) if isinstance(value, str) else value for key, value in edit.items()}
+    given.pop("each", None)
+    code = {key: it.assembled(given[key]) for key in ("code", "old", "new") if key in given}
+    getattr(it, given.pop("edit"))(**given | code)

@@ -41,7 +41,6 @@ class ScienceKnown(Belief):
     """Things last seen in each room; all of them only in rooms that are in `looked`."""
     looked: frozenset[str] = frozenset()
     """Rooms whose listing was seen."""
-    visited: frozenset[str] = frozenset()
     temperatures: Mapping[str, float] = field(default_factory=dict)
     """Substance (by its name in any state) or thing → the last temperature measured, in °C."""
     states: Mapping[str, str] = field(default_factory=dict)
@@ -141,10 +140,6 @@ class ScienceKnown(Belief):
         if other in self.exits.get(room, ()):
             return True
         return False if room in self.looked and other in self.exits and other != room else None
-
-    def way_open(self, room: str) -> bool | None:
-        """True if the door from here to a room next door is open; None if unknown."""
-        return self.exits.get(self.room or "", {}).get(room)
 
     def but(self, **changes: object) -> Self:
         """The same belief with some fields changed."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from rpms.worlds.base import read_table
+from rpms.worlds.base import ToldDeed, read_deed, read_table
 from rpms.worlds.scienceworld.affordances import THINGS
 
 _DEEPEST: Final = 12
@@ -207,15 +207,6 @@ def inside(observation: str) -> RoomSight | None:
     return _sight(_FORMS["inside"].match(observation))
 
 
-@dataclass(frozen=True, slots=True)
-class ScienceDeed:
-    """Something the agent did: a verb and the names the simulator used."""
-
-    verb: str
-    object: str = ""
-    place: str = ""
-
-
 _DEEDS: Final = [
     (re.compile(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>[^\\n]{1,120}?)", pattern)), verb)
     for pattern, verb in _TEXTS["deeds"].items()
@@ -232,17 +223,10 @@ def disconnections(observation: str) -> tuple[tuple[str, ...], str]:
     return tuple(names), observation
 
 
-def deed(observation: str) -> ScienceDeed | None:
+def deed(observation: str) -> ToldDeed | None:
     """Read what was done; None for answers that describe or refuse."""
     text = observation.strip()
-    if len(text) > 2_000:
-        return None
-    for pattern, verb in _DEEDS:
-        match = pattern.fullmatch(text)
-        if match is not None:
-            said = match.groupdict()
-            return ScienceDeed(verb, said.get("object") or "", said.get("place") or "")
-    return None
+    return read_deed(_DEEDS, text) if len(text) <= 2_000 else None
 
 
 def refused(observation: str) -> bool:

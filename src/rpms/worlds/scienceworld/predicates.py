@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from rpms.core.goal import Goal
@@ -108,6 +109,11 @@ def _leads_nowhere(belief: ScienceKnown, name: str) -> bool:
     return belief.room in belief.looked and bool(doors) and set(words).isdisjoint(name.split())
 
 
+def _shut(belief: ScienceKnown, room: str) -> bool | None:
+    way = belief.exits.get(belief.room or "", {}).get(room_named(room))
+    return None if way is None else not way
+
+
 # What is in reach
 
 
@@ -182,16 +188,10 @@ def _things(belief: ScienceKnown, words: str) -> list[Thing]:
     return ([] if is_vague(head) else [match.thing for match in meant(belief, words)]) or [Thing(head)]
 
 
-def _serves(use: str) -> Callable[[ScienceKnown, str], bool | None]:
-    def ask(belief: ScienceKnown, words: str) -> bool | None:
-        if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
-            return None
-        return _agreed(serves(use, thing.name) for thing in _things(belief, words))
-
-    return ask
-
-
-_switched = _serves("switch")
+def _serves(belief: ScienceKnown, words: str, use: str) -> bool | None:
+    if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
+        return None
+    return _agreed(serves(use, thing.name) for thing in _things(belief, words))
 
 
 def _helps(belief: ScienceKnown, tool: str, words: str) -> bool | None:
@@ -266,7 +266,7 @@ def _works(scene: Scene, words: str) -> bool | None:
     if scene.is_broken(words) or not belief.broken.isdisjoint({f"{name} in {here}", f"{words.casefold()} in {here}"}):
         return False
     broken = all("broken" in thing.flags for thing in _things(belief, words))
-    return False if broken or _switched(belief, words) is False else None
+    return False if broken or _serves(belief, words, "switch") is False else None
 
 
 def _pourable(belief: ScienceKnown, words: str) -> bool | None:
@@ -342,19 +342,16 @@ PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "near": (1, _near),
     "inside": (1, lambda belief, room: None if belief.room is None else room_named(room) == belief.room),
     "adjoins": (2, lambda belief, room, other: belief.adjoin(room_named(room), room_named(other))),
-    "shut": (1, lambda belief, room: None if (way := belief.way_open(room_named(room))) is None else not way),
+    "shut": (1, _shut),
     "portable": (1, _portable),
     "open": (1, _open),
     "running": (
         1,
         lambda belief, words: _agreed(_flagged(thing, "on", "off") for thing in _things(belief, words)),
     ),
-    "lid": (1, _serves("lid")),
+    **{use: (1, partial(_serves, use=use)) for use in ("lid", "paper", "food", "flushed")},
     "helps": (2, _helps),
     "joinable": (2, _joinable),
-    "paper": (1, _serves("paper")),
-    "food": (1, _serves("food")),
-    "flushed": (1, _serves("flushed")),
     "pourable": (1, _pourable),
     "several": (1, _several),
     "wet": (1, _wet),

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 from typing import ClassVar, Final
 
-from rpms.core.errors import WorldError
 from rpms.worlds.base import Outcome
-from rpms.worlds.jvm.bridge import JavaGame, Simulator
+from rpms.worlds.jvm.bridge import CALL_TIMEOUT_S, JavaGame, Simulator
 from rpms.worlds.jvm.process import Program
 from rpms.worlds.scienceworld.commands import menu_options, only_reading, player_choice
 from rpms.worlds.scienceworld.faster import write_faster_classes
@@ -22,10 +21,8 @@ def _faster(jar: Path, folder: Path) -> tuple[str, ...]:
 
 PROGRAM: Final = Program(
     label="ScienceWorld",
-    package="scienceworld",
-    jar="scienceworld.jar",
-    interface="scienceworld.runtime.pythonapi.PythonInterface",
     extra="scienceworld",
+    interface="scienceworld.runtime.pythonapi.PythonInterface",
     options=(
         # Sets are ordered by identity hashes, which differ from run to run; where all are equal they keep the order of
         # insertion, and menus, lists and random draws are the same every time. Sets of the simulator's objects, which
@@ -38,8 +35,6 @@ PROGRAM: Final = Program(
 )
 
 
-CALL_TIMEOUT_S: Final = 60.0
-"""A step takes 5 to 100 ms and a load less than a second; past this a simulator hangs."""
 GOLD_TIMEOUT_S: Final = 600.0
 """The simulator plans a gold path in a fraction of a second for most tasks and half a minute for some."""
 
@@ -59,8 +54,7 @@ class ScienceWorldGame(JavaGame):
     def __init__(
         self, task_name: str, variation: int, simplifications: str = "", *, timeout_s: float = CALL_TIMEOUT_S
     ) -> None:
-        self.task = task_at(task_name, variation)
-        super().__init__(self.task.id, timeout_s)
+        super().__init__(task_at(task_name, variation), timeout_s)
         self.variation = variation
         self.simplifications = canonical_simplifications(simplifications, task_name)
         self._pending: tuple[str, ...] = ()
@@ -110,9 +104,7 @@ class ScienceWorldGame(JavaGame):
     def _load(self, simulator: Simulator, *, gold: bool) -> None:
         timeout_s = max(self._timeout_s, GOLD_TIMEOUT_S) if gold else None
         arguments = (self.task.type, self.variation, self.simplifications, gold)
-        problem = simulator.text("load", *arguments, timeout_s=timeout_s)
-        if problem:
-            raise WorldError(f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}")
+        self._told_to_load(simulator, *arguments, timeout_s=timeout_s)
 
     def _outcome(self, observation: str) -> Outcome:
         """Add the score and the end. The server never ends an episode at -100, from which nothing recovers."""

@@ -96,12 +96,8 @@ def is_vague(head: str) -> bool:
 
 
 def _fits(thing: Thing, phrase: Phrase) -> bool:
-    named = (
-        phrase.head in _ANY
-        or alike(thing.name, phrase.head)
-        or (phrase.head == "substance" and is_substance(thing))
-        or (phrase.head.endswith(" substance") and is_substance(thing))
-    )
+    head = phrase.head
+    named = head in _ANY or alike(thing.name, head) or (is_vague(head) and is_substance(thing))
     if phrase.containing == ("nothing",):
         return named and not thing.contents
     return named and all(any(alike(inner.name, name) for inner in thing.contents or ()) for name in phrase.containing)
@@ -136,12 +132,6 @@ def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[tupl
             near = not phrase.places or alike(holders[0], phrase.places[0])
             (direct if near else further).append((path, thing, above))
     return direct + further
-
-
-def at(forest: Forest, path: Path) -> Thing:
-    """The thing at the end of a way."""
-    thing = forest[path[0]]
-    return at(thing.contents or (), path[1:]) if len(path) > 1 else thing
 
 
 def put(forest: Forest, path: Path, thing: Thing | None) -> Forest:

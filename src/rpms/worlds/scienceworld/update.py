@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
+from rpms.worlds.base import ToldDeed
 from rpms.worlds.scienceworld import observations as heard
-from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed
+from rpms.worlds.scienceworld.affordances import SYNONYMS, is_fixed, starts_closed
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
-from rpms.worlds.scienceworld.commands import menu_options
-from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing, state_of, substance_of
+from rpms.worlds.scienceworld.commands import meant, menu_options
+from rpms.worlds.scienceworld.observations import RoomSight, Thing, state_of, substance_of
 from rpms.worlds.scienceworld.recipes import tally
-from rpms.worlds.scienceworld.scene import Named, doubted, find_spot, meant, named, take, thing_at, with_thing
-from rpms.worlds.scienceworld.tree import Forest, Phrase, merge, read_phrase, walk
+from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, find, merge, put, read_phrase, walk
 
 _FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000
@@ -30,7 +30,7 @@ def update(belief: ScienceBelief, action: str | None, observation: str) -> Scien
 
 
 def _heard(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
-    command = named(meant(belief, action))
+    command = _named(meant(belief, action))
     after = belief.but(
         last_action=action,
         observation=observation[:_HEARD_KEPT],
@@ -42,7 +42,7 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
     loose, observation = heard.disconnections(observation)
     for name in loose:
-        after = _disconnect(after, ScienceDeed("disconnect", name), command)
+        after = _disconnect(after, ToldDeed("disconnect", name), command)
     done = heard.deed(observation)
     if done is not None:
         take_over, after = _DEEDS.get(done.verb), after.but(failed=frozenset())
@@ -51,16 +51,101 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
 
 
 def _perceived(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
-    room = heard.room_sight(observation)
-    if room is not None:
+    if (room := heard.room_sight(observation)) is not None:
         return _seen(belief.but(failed=frozenset()), room, at_home=room.agent_there)
-    carried = heard.carried(observation)
-    if carried is not None:
+    if (carried := heard.carried(observation)) is not None:
         return _held(belief, carried)
-    place = heard.inside(observation)
-    if place is not None:
+    if (place := heard.inside(observation)) is not None:
         return _looked_inside(belief, place, command)
     return _described(belief, observation, command) if _LOOKS.match(command.text) else belief
+
+
+# The things that a command names, and where they are
+
+_VERB: Final = re.compile(
+    r"(?:pick up|put down|look (?:at|in|on)|focus on|turn (?:on|off)|go(?: to)?|\S{1,20}) (?P<rest>.{1,400})"
+)
+_JOINTS: Final = {verb: [f" {word} " for word in words] for verb, words in SYNONYMS["joints"].items()}
+
+
+class Named(NamedTuple):
+    """Things that a command names, in order."""
+
+    text: str
+    one: Phrase
+    two: Phrase
+
+
+class Spot(NamedTuple):
+    """A thing in its place: carried or in the room, and the way to it from there."""
+
+    carried: bool
+    path: Path
+    thing: Thing
+
+
+def _named(text: str) -> Named:
+    """Take a command apart: the one or two things it names, whatever its verb."""
+    match = _VERB.fullmatch(text)
+    rest = match["rest"] if match else ""
+    for joint in () if text.startswith("put down ") else _JOINTS.get(text.partition(" ")[0], ()):
+        one, found, two = rest.rpartition(joint) if joint in (" on ", " in ") else rest.partition(joint)
+        if found:
+            return Named(text, read_phrase(one), read_phrase(two))
+    return Named(text, read_phrase(rest), Phrase(""))
+
+
+def _forest(belief: ScienceBelief, carried: bool) -> Forest:
+    """The inventory, or what is in the room."""
+    return belief.inventory if carried else belief.here
+
+
+def _with_thing(belief: ScienceBelief, spot: Spot, thing: Thing | None) -> ScienceBelief:
+    """The belief with another thing, or none, in a spot."""
+    changed = put(_forest(belief, spot.carried), spot.path, thing)
+    if spot.carried:
+        return belief.but(inventory=changed)
+    return belief.but(rooms={**belief.rooms, belief.room or "": changed})
+
+
+def _with(belief: ScienceBelief, spot: Spot, **changes: object) -> ScienceBelief:
+    """The belief with the thing in a spot changed."""
+    return _with_thing(belief, spot, replace(spot.thing, **changes))  # type: ignore[arg-type]
+
+
+def _filled(belief: ScienceBelief, spot: Spot, added: Forest) -> ScienceBelief:
+    """The belief with more in a vessel; it may hold anything if neither the old content nor the new is known."""
+    return _with(belief, spot, contents=(*(spot.thing.contents or ()), *added) or None)
+
+
+def _find_spot(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> Spot | None:
+    """The thing that a command means, by its words and by the simulator's name for it.
+
+    Where words alone would fit both a thing carried and one in the room, the simulator asks which; so the first found
+    is as good as any.
+    """
+    for words in (phrase, Phrase(name.casefold(), (), phrase.places)) if name else (phrase,):
+        if not words.head:
+            continue
+        for carried in (carried_first, not carried_first):
+            root = "inventory" if carried else belief.room or ""
+            found = find(_forest(belief, carried), words, root, name)
+            exact = [each for each in found if each[1].name.casefold() == name.casefold()]
+            for path, thing, _ in exact or found:
+                return Spot(carried, path, thing)
+    return None
+
+
+def _take(belief: ScienceBelief, command: Named, name: str, *, carried_first: bool) -> tuple[ScienceBelief, Thing]:
+    """Take a thing from where it is, if that is known."""
+    spot = _find_spot(belief, command.one, name, carried_first=carried_first)
+    return (belief, Thing(name)) if spot is None else (_with_thing(belief, spot, None), spot.thing)
+
+
+def _doubted(belief: ScienceBelief, spot: Spot) -> ScienceBelief:
+    """The belief after a thing was put on a carried holder: it may fall beside it; on the ground, it does."""
+    doubtful = spot.carried and (spot.thing.contents is None or spot.thing.name == "ground")
+    return belief.but(inventory_known=False, lost=True) if doubtful else belief
 
 
 # What is seen
@@ -70,9 +155,8 @@ def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceB
     """Take in a room's listing; `at_home` where it is the room the agent is in."""
     rooms = {**belief.rooms, sight.room: merge(sight.things, belief.rooms.get(sight.room, ()))}
     belief = _with_doors(belief, sight.room, sight.doors).but(rooms=rooms, looked=belief.looked | {sight.room})
-    if at_home:
-        belief = belief.but(room=sight.room, visited=belief.visited | {sight.room})
-    return _noted(belief.but(since={**belief.since, sight.room: belief.clock}), sight.things)
+    room = sight.room if at_home else belief.room
+    return _noted(belief.but(room=room, since={**belief.since, sight.room: belief.clock}), sight.things)
 
 
 def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
@@ -108,13 +192,13 @@ def _looked_inside(belief: ScienceBelief, place: RoomSight, command: Named) -> S
         return _held(belief, place.things)
     if place.doors or place.room in belief.exits:
         return _seen(belief, place, at_home=place.room == belief.room)
-    spot = find_spot(belief, command.one, place.room)
+    spot = _find_spot(belief, command.one, place.room)
     if spot is None:
         return _noted(belief, place.things)
-    thing = thing_at(belief, spot)
+    thing = spot.thing
     flags = thing.flags if thing.flags.isdisjoint({"closed"}) else (thing.flags - {"closed"}) | {"open"}
     contents = merge(place.things, thing.contents or ())
-    return _noted(with_thing(belief, spot, replace(thing, contents=contents, flags=flags)), place.things)
+    return _noted(_with(belief, spot, contents=contents, flags=flags), place.things)
 
 
 def _described(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
@@ -123,22 +207,19 @@ def _described(belief: ScienceBelief, observation: str, command: Named) -> Scien
     if thing is None:
         return belief
     belief = _noted(belief, (thing,))
-    spot = find_spot(belief, command.one, thing.name) or find_spot(belief, read_phrase(thing.name))
+    spot = _find_spot(belief, command.one, thing.name) or _find_spot(belief, read_phrase(thing.name))
     if spot is None:
         return _placed(belief, thing, command)
-    (known,) = merge((thing,), (replace(thing_at(belief, spot), name=thing.name),))
-    return with_thing(belief, spot, known)
+    (known,) = merge((thing,), (replace(spot.thing, name=thing.name),))
+    return _with_thing(belief, spot, known)
 
 
 def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelief:
     """Note a thing that was not known to be where the command says, as `substance in metal pot` does."""
     if not command.one.places:
         return belief
-    spot = find_spot(belief, Phrase(command.one.places[0], (), command.one.places[1:]))
-    if spot is None:
-        return belief
-    holder = thing_at(belief, spot)
-    return with_thing(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
+    spot = _find_spot(belief, Phrase(command.one.places[0], (), command.one.places[1:]))
+    return belief if spot is None else _filled(belief, spot, (thing,))
 
 
 def _barred(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
@@ -154,7 +235,7 @@ def _broken(belief: ScienceBelief, observation: str, command: Named) -> ScienceB
     if done is None or done.verb != "broken":
         return belief
     belief = belief.but(broken=belief.broken | {f"{done.object} in {belief.room}"})
-    return belief if find_spot(belief, command.one, done.object) else _unseen(belief, Thing(done.object))
+    return belief if _find_spot(belief, command.one, done.object) else _unseen(belief, Thing(done.object))
 
 
 def _unseen(belief: ScienceBelief, thing: Thing) -> ScienceBelief:
@@ -165,11 +246,11 @@ def _unseen(belief: ScienceBelief, thing: Thing) -> ScienceBelief:
 # What is done
 
 
-def _go(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
+def _go(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
     room = done.object
     if belief.room is not None and room in belief.exits.get(belief.room, {}):
         belief = _with_doors(belief, belief.room, {room: True})
-    return belief.but(room=room, visited=belief.visited | {room})
+    return belief.but(room=room)
 
 
 def _with_doors(belief: ScienceBelief, room: str, doors: Mapping[str, bool | None]) -> ScienceBelief:
@@ -180,72 +261,64 @@ def _with_doors(belief: ScienceBelief, room: str, doors: Mapping[str, bool | Non
     return belief.but(exits=exits)
 
 
-def _move(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
+def _move(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     belief = belief.but(handled=belief.handled | {done.object})
-    belief, thing = take(belief, command, done.object, carried_first=done.place != "inventory")
+    belief, thing = _take(belief, command, done.object, carried_first=done.place != "inventory")
     if done.place == "inventory":
         return belief if thing.restless else belief.but(inventory=(*belief.inventory, thing))
     thing = replace(thing, flags=frozenset(flag for flag in thing.flags if "plane" not in flag))
-    spot = None if done.place == belief.room else find_spot(belief, command.two, done.place)
+    spot = None if done.place == belief.room else _find_spot(belief, command.two, done.place)
     if spot is not None:
-        holder = thing_at(belief, spot)
-        belief = doubted(belief, spot)
-        return with_thing(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
+        return _filled(_doubted(belief, spot), spot, (thing,))
     # into the room, or into something that was never seen
     return _unseen(belief, thing if done.place == belief.room else Thing(done.place, (thing,)))
 
 
-def _pour(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
+def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     if done.object == "inventory":
         poured: Forest = belief.inventory
         belief = belief.but(inventory=())
     else:
-        source = find_spot(belief, command.one, done.object)
-        poured = () if source is None else thing_at(belief, source).contents or ()
+        source = _find_spot(belief, command.one, done.object)
+        poured = () if source is None else source.thing.contents or ()
         belief = belief.but(handled=belief.handled | {thing.name for thing in poured}, lost=belief.lost or not poured)
-        if source is not None:
-            belief = with_thing(belief, source, replace(thing_at(belief, source), contents=()))
+        belief = belief if source is None else _with(belief, source, contents=())
     if done.place == "inventory":  # it is not said which of several vessels was emptied, nor what is liquid
         return belief.but(inventory_known=False, lost=True)
-    target = find_spot(belief, command.two, done.place)
+    target = _find_spot(belief, command.two, done.place)
     if target is None:
         here = (*belief.here, *poured) if done.place == belief.room else belief.here
         return belief.but(rooms={**belief.rooms, belief.room or "": here})
-    return with_thing(doubted(belief, target), target, _filled(thing_at(belief, target), poured))
+    return _filled(_doubted(belief, target), target, poured)
 
 
-def _filled(holder: Thing, added: Forest) -> Thing:
-    """Vessel that holds more now; it may hold anything if neither the old content nor the new is known."""
-    return replace(holder, contents=(*(holder.contents or ()), *added) or None)
-
-
-def _dunk(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
+def _dunk(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     """The dunked container takes the liquids along."""
-    target, source = find_spot(belief, command.one, done.object), find_spot(belief, command.two, done.place)
+    target, source = _find_spot(belief, command.one, done.object), _find_spot(belief, command.two, done.place)
     if target is None or source is None:
         return belief
-    liquids = tuple(thing for thing in thing_at(belief, source).contents or () if state_of(thing) == "liquid")
+    liquids = tuple(thing for thing in source.thing.contents or () if state_of(thing) == "liquid")
     belief = belief.but(handled=belief.handled | {thing.name for thing in liquids})
-    return with_thing(belief, target, _filled(thing_at(belief, target), liquids))
+    return _filled(belief, target, liquids)
 
 
-def _mix(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
+def _mix(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     made, wanted = heard.plain_name(done.object.casefold()), belief.goal.state
     if sorted(made.split()) == sorted(wanted.replace("-", " ").split()):
         made = wanted  # by its usual name: the simulator says `blue green paint` of `green-blue paint` once
     if command.one.head == "inventory":  # what of it went into the product is not said
         return belief.but(inventory=(), inventory_known=False, lost=True)
-    spot, product = find_spot(belief, command.one), Thing(made)
-    return belief if spot is None else with_thing(belief, spot, replace(thing_at(belief, spot), contents=(product,)))
+    spot = _find_spot(belief, command.one)
+    return belief if spot is None else _with(belief, spot, contents=(Thing(made),))
 
 
-def _focus(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
-    known = find_spot(belief, command.one, done.object) is not None
+def _focus(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+    known = _find_spot(belief, command.one, done.object) is not None
     belief = belief if known else _placed(belief, Thing(done.object), command)
     return belief.but(focused=(*belief.focused, done.object))
 
 
-def _door(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
+def _door(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     """A door is named by where it leads; where the command does not say, one of several doors has changed."""
     room, doors = belief.room, belief.exits.get(belief.room or "", {})
     if room is None:
@@ -264,20 +337,19 @@ _FLAGS: Final = {
 """The state that a switch or a lid is in now, and the one it is no longer in."""
 
 
-def _switch(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
+def _switch(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     flag, opposite = _FLAGS[done.place]
     if (flag == "on" and is_fixed(done.object)) or (flag == "open" and starts_closed(done.object)):
         belief = belief.but(handled=belief.handled | {done.object})
-    spot = find_spot(belief, command.one, done.object)
+    spot = _find_spot(belief, command.one, done.object)
     if spot is None:
         return _unseen(belief, Thing(done.object, None, frozenset({flag})))
-    thing = thing_at(belief, spot)
-    return with_thing(belief, spot, replace(thing, flags=(thing.flags - {opposite}) | {flag}))
+    return _with(belief, spot, flags=(spot.thing.flags - {opposite}) | {flag})
 
 
-def _measure(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
-    spot = find_spot(belief, command.two)
-    name = command.two.head if spot is None else thing_at(belief, spot).name
+def _measure(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
+    spot = _find_spot(belief, command.two)
+    name = command.two.head if spot is None else spot.thing.name
     try:
         degrees = float(done.object)
     except ValueError:
@@ -289,17 +361,17 @@ def _measure(belief: ScienceBelief, done: ScienceDeed, command: Named) -> Scienc
     return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
 
 
-def _disconnect(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
+def _disconnect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
     kept = {pair for pair in belief.connections if not any(end.endswith(f" on {done.object}") for end in pair)}
     return belief.but(connections=frozenset(kept))
 
 
-_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ScienceDeed, Named], ScienceBelief]]] = {
+_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ToldDeed, Named], ScienceBelief]]] = {
     "go": _go,
     "move": _move,
     "pour": _pour,
     "dunk": _dunk,
-    "eat": lambda belief, done, command: take(belief, command, done.object, carried_first=True)[0],
+    "eat": lambda belief, done, command: _take(belief, command, done.object, carried_first=True)[0],
     "mix": _mix,
     "focus": _focus,
     "reset": lambda belief, _done, _command: belief.but(focused=()),

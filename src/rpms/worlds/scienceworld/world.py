@@ -21,7 +21,7 @@ from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import repair
 from rpms.worlds.scienceworld.goals import parse_goal
 from rpms.worlds.scienceworld.known import INSTRUMENTS, ScienceKnown
-from rpms.worlds.scienceworld.observations import Thing, refused, substance_of
+from rpms.worlds.scienceworld.observations import refused, substance_of
 from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
 from rpms.worlds.scienceworld.tree import alike
@@ -115,6 +115,10 @@ class ScienceWorld(World):
     """The signature's object is the task, its state the substance or thing; its destination, a box of some colour,
     says nothing of how alike two tasks are."""
     wording: Wording = WORDING
+    manual_names = ("environment.yaml", "domain.yaml", "procedures.yaml", "answers.yaml")
+    paper_names = ("environment.yaml", "domain_paper.yaml")
+    """Its families, and no more of them than Appendices D and E tell."""
+    procedure_names = ("procedures.yaml",)
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         options = self.chosen(setting)
@@ -135,16 +139,6 @@ class ScienceWorld(World):
     def open(self, task: Task, setting: Setting) -> Game:
         options = self.chosen(setting)
         return ScienceWorldGame(task.source["task"], int(task.source["variation"]), options.get("simplifications", ""))
-
-    def manual(self) -> tuple[tuple[str, str], ...]:
-        return self.manual_files("environment.yaml", "domain.yaml", "procedures.yaml", "answers.yaml")
-
-    def paper_manual(self) -> tuple[tuple[str, str], ...]:
-        """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
-        return self.manual_files("environment.yaml", "domain_paper.yaml")
-
-    def procedures(self) -> tuple[tuple[str, str], ...]:
-        return self.manual_files("procedures.yaml")
 
     variation = staticmethod(task_at)
     goal = staticmethod(parse_goal)
@@ -172,7 +166,8 @@ def disagreements(belief: ScienceKnown, look: str, inventory: str) -> tuple[str,
         found.append(f"the room is {sight.room}, not {belief.room}")
     left = [thing for thing in carried or () if not thing.restless]
     for thing in belief.inventory:
-        match = next((other for other in left if _same(thing, other)), None)
+        # by a name of one thing, whatever state or age it has come to since
+        match = next((other for other in left if alike(substance_of(thing.name), substance_of(other.name))), None)
         if match is None:
             found.append(f"{thing.name} is not carried")
         else:
@@ -180,11 +175,6 @@ def disagreements(belief: ScienceKnown, look: str, inventory: str) -> tuple[str,
     if belief.inventory_known:
         found.extend(f"{thing.name} is carried" for thing in left)
     return tuple(found)
-
-
-def _same(one: Thing, other: Thing) -> bool:
-    """True if two names are of one thing, whatever state or age it has come to since."""
-    return alike(substance_of(one.name), substance_of(other.name))
 
 
 world: World = ScienceWorld()

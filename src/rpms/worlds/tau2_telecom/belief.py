@@ -43,10 +43,6 @@ class TelecomBelief(FactBelief):
             return [line for line in lines if _registered(self, line) is not False]
         return super().called(word)
 
-    def about(self, today: str, number: str) -> Self:
-        """The same on the day, and about the number, of a ticket."""
-        return replace(self, today=today, number=number)
-
     def of(self, name: str, field_name: str) -> Any:
         """A field of a record; None where it is unknown or empty."""
         return self.records.get(name, {}).get(field_name)
@@ -74,7 +70,9 @@ class TelecomBelief(FactBelief):
     def lines(self) -> tuple[str, ...]:
         """The ticket's line, then the phone, as far as they are known."""
         told = [f"Customer: {self.customer or 'not identified yet'}"]
-        told += [f"{line}: {_said(self.records[line])}" for line in self.called("line") if line in self.records]
+        for line in filter(self.records.__contains__, self.called("line")):
+            shown = [f"{name} {self.of(line, name)}" for name in _SHOWN if self.of(line, name) is not None]
+            told.append(f"{line}: {', '.join(shown)}")
         bills = [bill for bill in self.of(self.customer, "bill_ids") or () if self.of(bill, "status")]
         told += [f"{bill}: {self.of(bill, 'status')}, {self.of(bill, 'total_due')} USD" for bill in bills]
         facts = [str(atom) if holds else f"not {atom}" for atom, holds in self.known.items() if "_" not in atom.args]
@@ -85,10 +83,6 @@ _SHOWN = (
     *("phone_number", "status", "plan_id", "data_used_gb", "data_limit_gb", "data_refueling_gb", "roaming_enabled"),
     "contract_end_date",
 )
-
-
-def _said(record: Record) -> str:
-    return ", ".join(f"{name} {record[name]}" for name in _SHOWN if record.get(name) is not None)
 
 
 def _registered(belief: TelecomBelief, line: str) -> bool | None:

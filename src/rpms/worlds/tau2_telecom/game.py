@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import copy_context
-from copy import deepcopy
 from typing import Any, Final
 
 from rpms.core.errors import InputError
@@ -22,11 +21,11 @@ _MAKE_BILLS = frozenset({"refuel_data"})
 class Sandbox:
     """The state of one task. Each has a store of its own, so that many can be played at once."""
 
-    def __init__(self, store: Any = None) -> None:
+    def __init__(self) -> None:
         self._package = load_package()
         self._context = copy_context()
-        self._store = store if store is not None else self._package.make_store()
-        self._context.run(self._package.use_store, self._store)
+        self.store = self._package.make_store()
+        self._context.run(self._package.use_store, self.store)
 
     @property
     def environment(self) -> Any:
@@ -56,7 +55,7 @@ class Sandbox:
         try:
             answer = self._context.run(_run, tool.tool, package.converted(arguments, tool.tool))
         except package.refusal as refusal:
-            return f"Error: {refusal.message}"  # type: ignore[attr-defined]
+            return f"Error: {refusal.message}"
         except (ValueError, TypeError, AttributeError) as error:  # a tool that does not check what it is given
             return f"Error: {excerpt(str(error))}"
         if opens:
@@ -71,10 +70,6 @@ class Sandbox:
             == each["assert_value"]
             for each in assertions
         )
-
-    def copy(self) -> Sandbox:
-        """Another with the same state, to try something out in."""
-        return Sandbox(type(self._store)(deepcopy(dict(self._store.items()))))
 
     def _rename_bills(self, known: set[str]) -> None:
         """Number new bills: the tools name them by chance, and a game is to be the same each time it is played."""

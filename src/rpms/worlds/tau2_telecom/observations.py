@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from math import inf, isfinite
+from typing import Any
 
 from rpms.core.facts import Atom, Literal, parse_literal
 from rpms.foreign.calls import NotACall, WrittenCall, read_call
 from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.base import read_table
-from rpms.worlds.tau2_telecom.belief import Record, TelecomBelief
+from rpms.worlds.tau2_telecom.belief import TelecomBelief
 
 _REFUSED = re.compile(
     r"Error: |Error\. |Cannot change Wi-Fi settings|Failed to set network mode|App '.*' not found"
@@ -61,8 +62,10 @@ def _read_database(belief: TelecomBelief, call: WrittenCall, observation: str) -
         value = loads(observation)
     except NotJson:
         return belief
-    for name, fields in _records(value):
-        belief = belief.noting(name, fields)
+    for one in _objects(value):
+        first = next(iter(one), "")
+        if first.endswith("_id") and isinstance(one[first], str):  # a record begins with an id of its own
+            belief = belief.noting(one[first], {name: field for name, field in one.items() if _is_plain(name, field)})
     if call.name == "get_customer_by_phone" and call.arguments.get("phone_number") == belief.number:
         found = value.get("customer_id") if isinstance(value, dict) else None
         belief = replace(belief, customer=found) if isinstance(found, str) else belief
@@ -71,17 +74,16 @@ def _read_database(belief: TelecomBelief, call: WrittenCall, observation: str) -
     return belief
 
 
-def _records(value: object) -> Iterator[tuple[str, Record]]:
-    """Every object that begins with an id of its own, with its plain fields."""
-    if isinstance(value, list):
-        for each in value:
-            yield from _records(each)
-    elif isinstance(value, dict):
-        first = next(iter(value), "")
-        if first.endswith("_id") and isinstance(value[first], str):
-            yield value[first], {name: field for name, field in value.items() if _is_plain(name, field)}
-        for each in value.values():
-            yield from _records(each)
+def _objects(value: object) -> Iterator[dict[str, Any]]:
+    """Every object in an answer, the outer ones first."""
+    queue = [value]
+    while queue:
+        one = queue.pop(0)
+        if isinstance(one, dict):
+            yield one
+            queue += one.values()
+        elif isinstance(one, list):
+            queue += one
 
 
 def _is_plain(name: str, value: object) -> bool:
@@ -95,18 +97,12 @@ def _is_plain(name: str, value: object) -> bool:
 def _names(value: object) -> Mapping[str, list[str]]:
     """The ids that stand in an answer, by what they are of."""
     found: dict[str, list[str]] = {}
-    queue = [value]
-    while queue:
-        one = queue.pop(0)
-        if isinstance(one, list):
-            queue += one
-        elif isinstance(one, dict):
-            queue += one.values()
-            for name, field in one.items():
-                role = re.fullmatch(r"(customer|line|bill|device|plan)_ids?", name)
-                ids = [field] if isinstance(field, str) else field if isinstance(field, list) else []
-                if role is not None:
-                    found.setdefault(role[1], []).extend(each for each in ids if isinstance(each, str) and each)
+    for one in _objects(value):
+        for name, field in one.items():
+            role = re.fullmatch(r"(customer|line|bill|device|plan)_ids?", name)
+            ids = [field] if isinstance(field, str) else field if isinstance(field, list) else []
+            if role is not None:
+                found.setdefault(role[1], []).extend(each for each in ids if isinstance(each, str) and each)
     return found
 
 

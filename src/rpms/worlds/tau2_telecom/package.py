@@ -9,11 +9,11 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 from rpms.core.errors import InputError
@@ -26,29 +26,9 @@ DATA: Final = ("tau2", "data", "domains", "telecom")
 OFFICIAL: Final = ("train", "test", "base", "small", "full")
 
 
-@dataclass(frozen=True)
-class Package:
-    """Parts of the package in use, under names of our own."""
-
-    tools: Mapping[str, Any]
-    """Every tool by its name, as the sandbox defines it: description, JSON schema, function."""
-    make_environment: Callable[[], Any]
-    """The database and the phone of the store in force, made at the first call."""
-    make_store: Callable[[], Any]
-    use_store: Callable[[Any], None]
-    """Make a store the one in force, in this context."""
-    problems: Callable[[dict[str, Any], Any], str | None]
-    """The sandbox's words for arguments that do not fit a tool's schema."""
-    converted: Callable[[dict[str, Any], Any], dict[str, Any]]
-    """Arguments as the tool's function wants them."""
-    refusal: type[Exception]
-    """Exceptions by which tools refuse."""
-    today: str
-
-
 @cache
-def load_package() -> Package:
-    """Import the package; where it is missing, one line says what to install."""
+def load_package() -> SimpleNamespace:
+    """Import the package: its parts in use, under our own names. If it is missing, one line says what to install."""
     try:
         from inspect_ai.model._call_tools import tool_params, validate_tool_input  # noqa: PLC0415
         from inspect_ai.tool import ToolDef, ToolError  # noqa: PLC0415
@@ -63,15 +43,15 @@ def load_package() -> Package:
     except ImportError as error:
         raise InputError(f"this version of inspect-evals is not one that rpms knows ({error}): {INSTALL} -U") from None
     definitions = [ToolDef(make()) for make in (*all_telecom_agent_tools, *all_telecom_user_tools)]
-    return Package(
-        {each.name: each for each in definitions},
-        get_environment,
-        Store,
-        init_subtask_store,
-        validate_tool_input,
-        tool_params,
-        ToolError,
-        get_today().isoformat(),
+    return SimpleNamespace(
+        tools={each.name: each for each in definitions},  # as the sandbox defines them: description, schema, function
+        make_environment=get_environment,  # the database and the phone of the store in force, made at the first call
+        make_store=Store,
+        use_store=init_subtask_store,  # makes a store the one in force, in this context
+        problems=validate_tool_input,  # the sandbox's words for arguments that do not fit a tool's schema
+        converted=tool_params,  # arguments as the tool's function wants them
+        refusal=ToolError,
+        today=get_today().isoformat(),
     )
 
 
@@ -131,9 +111,4 @@ def list_tasks(split: str) -> Sequence[Task]:
     known = splits()
     held_out = frozenset(known["test"])
     names = [name for name in known["full"] if name not in held_out] if split == "full-train" else known[split]
-    return [Task(name, split, _type_of(name)) for name in names]
-
-
-def _type_of(name: str) -> str:
-    match = _TYPE.match(name)
-    return match[1] if match else "other"
+    return [Task(name, split, match[1] if (match := _TYPE.match(name)) else "other") for name in names]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 
 from rpms.core.belief import Belief
@@ -101,7 +101,7 @@ class Tau2Telecom(World):
         told.append(f"{'' if goal.may_pay else 'not '}may_pay")
         named = {"amount": [goal.amount]} if goal.amount else {}
         belief = belief.learn(*told, number=[goal.number], **named)
-        return belief.about(goal.today, goal.number)
+        return replace(belief, today=goal.today, number=goal.number)
 
     def command(self, action: str, belief: TelecomBelief) -> Command:  # noqa: ARG002
         """A call in the one way of writing it; what is no call stays as it is, for the sandbox to refuse."""

@@ -52,15 +52,9 @@ class ExpressBelief(Belief):
         """All rooms that were seen or told of, and one behind each door that was never open."""
         told = [*self.places, *(there for place in self.places.values() for there in place.exits.values() if there)]
         told += [room for _, room in self.told] + [*(self.chart or ())]
-        told += [
-            behind(room, way) for room, place in self.places.items() for way in place.exits if self.is_veiled(room, way)
-        ]
+        for room, place in self.places.items():
+            told += [behind(room, way) for way, there in place.exits.items() if there is None]
         return tuple(dict.fromkeys(told))
-
-    def is_veiled(self, room: str, direction: str) -> bool:
-        """True if nobody knows what room a door leads to."""
-        place = self.places.get(room)
-        return place is not None and direction in place.exits and place.exits[direction] is None
 
     @cached_property
     def things(self) -> tuple[str, ...]:
@@ -87,7 +81,7 @@ class ExpressBelief(Belief):
         """By name, the rooms in which something was seen, in the open or in what is shut now."""
         found: dict[str, list[str]] = {}
         for room, place in self.places.items():
-            for name in {*place.visible, *(thing for each in place.furniture.values() for thing in each.content or ())}:
+            for name in {*place.visible, *place.things}:
                 found.setdefault(name, []).append(room)
         return found
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from rpms.core.errors import WorldError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.base import Outcome, Task
-from rpms.worlds.jvm.bridge import JavaGame, Simulator
+from rpms.worlds.jvm.bridge import CALL_TIMEOUT_S, JavaGame, Simulator
 from rpms.worlds.jvm.process import Program
 
 _DATA: Final = ("cooking_world.json", "twc_objects.folds.json")
@@ -25,16 +25,10 @@ def _with_data(jar: Path, folder: Path) -> tuple[str, ...]:
 
 PROGRAM: Final = Program(
     label="TextWorldExpress",
-    package="textworld_express",
-    jar="textworld-express.jar",
-    interface="textworldexpress.runtime.PythonInterface",
     extra="textworld-express",
+    interface="textworldexpress.runtime.PythonInterface",
     prepare=_with_data,
 )
-
-
-CALL_TIMEOUT_S: Final = 60.0
-"""A step takes less than a millisecond, making a game a few; past this a simulator hangs."""
 
 
 class ExpressGame(JavaGame):
@@ -47,8 +41,7 @@ class ExpressGame(JavaGame):
     program: ClassVar = PROGRAM
 
     def __init__(self, task: Task, parameters: str = "", *, timeout_s: float = CALL_TIMEOUT_S) -> None:
-        super().__init__(task.id, timeout_s)
-        self.task = task
+        super().__init__(task, timeout_s)
         self._parameters = parameters
         self._said: dict[str, Any] = {}
 
@@ -57,9 +50,7 @@ class ExpressGame(JavaGame):
         return Outcome(f"{simulator.text('getTaskDescription')}\n\n{opening.observation}", score=opening.score)
 
     def _load(self, simulator: Simulator, *, gold: bool) -> str:
-        problem = simulator.text("load", self.task.source["game"], self._parameters)
-        if problem:
-            raise WorldError(f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}")
+        self._told_to_load(simulator, self.task.source["game"], self._parameters)
         return simulator.text("generateNewGameJSON", int(self.task.source["seed"]), self.task.split, gold)
 
     def _step(self, command: str) -> Outcome:

@@ -29,6 +29,7 @@ class TextWorldExpress(World):
     step_budget = 100
     """The package's own limit."""
     wording: Wording = WORDING
+    manual_names = ("manual.yaml", "homes.yaml")
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         return list_tasks(split, self._choice(setting).games)
@@ -50,9 +51,6 @@ class TextWorldExpress(World):
 
     def open(self, task: Task, setting: Setting) -> Game:
         return ExpressGame(task, self._choice(setting).of(task.source["game"]))
-
-    def manual(self) -> tuple[tuple[str, str], ...]:
-        return self.manual_files("manual.yaml", "homes.yaml")
 
     variation = staticmethod(task_at)
     goal = staticmethod(parse_goal)

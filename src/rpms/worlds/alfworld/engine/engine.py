@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from itertools import islice
 from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
@@ -31,6 +30,7 @@ class GameEngine:
         self.layout = layout
         self.dialect = dialect
         self.task = task
+        """The goal as the game words it, such as `put a mug in desk.`"""
         self.start = start
         self._goal = goal
         self._marks = marks
@@ -99,7 +99,7 @@ class GameEngine:
             else:
                 if reachable and layout.accepts[receptacle] >> held & 1:
                     after.append(f"{self._put[0]}{objects[held]}{self._put[1]}{name}")
-                for verb in layout.treating.get(receptacle, ()):
+                for verb in layout.treating[receptacle]:
                     if layout.treatable[verb] >> held & 1:
                         (after if verb == "heat" else before).append(f"{verb} {objects[held]} with {name}")
         after += [f"use {objects[thing]}" for thing in bits(usable)]
@@ -128,7 +128,7 @@ class GameEngine:
     def _checked(self, state: State, ids: Iterable[str], index: int) -> State:
         if not self._marks:
             return state
-        return state._replace(checked=state.checked | {next(islice(ids, index, None))})
+        return state._replace(checked=state.checked | {[*ids][index]})
 
     def _go(self, state: State, rest: str) -> EngineTurn | None:
         to, _, name = rest.partition(" ")
@@ -192,7 +192,7 @@ class GameEngine:
         thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, tool)
         if thing < 0 or thing != state.held or receptacle < 0:
             return None
-        if not (self.layout.appliances[verb] >> receptacle & self.layout.treatable[verb] >> thing & 1):
+        if verb not in self.layout.treating[receptacle] or not self.layout.treatable[verb] >> thing & 1:
             return None
         mask = 1 << thing
         if verb == "clean":
@@ -257,7 +257,7 @@ class GameEngine:
     def _describe(self, state: State, thing: int) -> str:
         name = self.layout.object_names[thing]
         if self.layout.vessels >> thing & 1:
-            return f"This is a normal {name}. In it, you see {self._things(self.layout.inside.get(thing, ()))}."
+            return f"This is a normal {name}. In it, you see {self._things(bits(self.layout.inside[thing]))}."
         warmth = "hot" if state.hot >> thing & 1 else "cool" if state.cool >> thing & 1 else ""
         states = " and ".join(filter(None, (warmth, "clean" if state.clean >> thing & 1 else "")))
         sliced = state.sliced >> thing & 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
@@ -11,12 +10,7 @@ from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
 from rpms.worlds.alfworld.engine.pddl import TYPES, Damage, Problem, SExpr
 
 Test: TypeAlias = Callable[[State], bool]
-Cells: TypeAlias = "frozenset[tuple[int, int | None]]"
-"""Masks of a state: the number of a field, and a row where the field is a table of masks."""
-Found: TypeAlias = "dict[Cells, int]"
-"""Masks → things of which one must be in all of them. Stays data until a test is made of it: many facts, one for each
-thing and place, become a few operations on masks."""
-Ground: TypeAlias = "bool | Found | Test"
+Ground: TypeAlias = "bool | Test"
 """A part of the goal for which no variable is left: already decided, or to be asked of a state."""
 Names: TypeAlias = Mapping[str, str]
 
@@ -43,7 +37,7 @@ def compile_goal(problem: Problem, layout: GameLayout, start: State) -> Test:
     unrolled = _Unrolling(problem, layout, reach_of(layout, start)).ground(problem.goal, {})
     if isinstance(unrolled, bool):
         raise Damage("has a goal that is always met" if unrolled else "has a goal that can never be met")
-    return _test(unrolled)
+    return unrolled
 
 
 def mentions(goal: SExpr, predicate: str) -> bool:
@@ -73,15 +67,15 @@ class _Unrolling:
             raise Damage("has a malformed goal")
         match node:
             case ["and", *parts]:
-                return _all(self.ground(part, bound) for part in parts)
+                return _joined((self.ground(part, bound) for part in parts), decisive=False)
             case ["or", *parts]:
-                return _any(self.ground(part, bound) for part in parts)
+                return _joined((self.ground(part, bound) for part in parts), decisive=True)
             case ["not", part]:
                 return _not(self.ground(part, bound))
             case ["imply", one, other]:
-                return _any([_not(self.ground(one, bound)), self.ground(other, bound)])
+                return _joined([_not(self.ground(one, bound)), self.ground(other, bound)], decisive=True)
             case ["exists" | "forall" as head, variables, body]:
-                return (_any if head == "exists" else _all)(self._instances(head, variables, body, bound))
+                return _joined(self._instances(head, variables, body, bound), decisive=head == "exists")
         return self._atom([bound.get(word, word) for word in pddl.words_of(node, "goal")])
 
     def _instances(self, head: str, variables: SExpr, body: SExpr, bound: Names) -> Iterator[Ground]:
@@ -145,7 +139,7 @@ class _Unrolling:
             row = getattr(self._layout, rows).get(last, -1) if rows else None
             reach = getattr(self._reach, field)
             mask = reach if row is None else reach[row] if row >= 0 else 0
-            return _may(mask, index) and {frozenset({(State._fields.index(field), row)}): 1 << index}
+            return _may(mask, index) and _in_mask(State._fields.index(field), row, 1 << index)
         if predicate == "checked":
             return lambda state: first in state.checked
         return first == self._layout.agent and self._of_agent(predicate, last)
@@ -177,91 +171,35 @@ def _may(mask: int, index: int) -> bool:
     return index >= 0 and bool(mask >> index & 1)
 
 
+def _in_mask(field: int, row: int | None, bit: int) -> Test:
+    """A test of a bit of a state's mask, or of a row of a table of masks."""
+    if row is None:
+        return lambda state: state[field] & bit != 0  # type: ignore[operator]
+    return lambda state: state[field][row] & bit != 0  # type: ignore[index]
+
+
 def _not(part: Ground) -> Ground:
-    if isinstance(part, bool):
-        return not part
-    test = _test(part)
-    return lambda state: not test(state)
+    return not part if isinstance(part, bool) else lambda state: not part(state)
 
 
-def _all(parts: Iterable[Ground]) -> Ground:
-    things: dict[int, Cells] = {}
+def _joined(parts: Iterable[Ground], *, decisive: bool) -> Ground:
+    """All parts together, where one that is false decides, or any of them, where one that is true does."""
     tests: list[Test] = []
     for part in parts:
-        if part is False:
-            return False
-        if isinstance(part, dict) and len(part) == 1 and next(iter(part.values())).bit_count() == 1:
-            ((cells, thing),) = part.items()
-            things[thing] = things.get(thing, frozenset()) | cells
-        elif part is not True:
-            tests.append(_test(part))
-    if len(things) == 1 and not tests:
-        return {cells: thing for thing, cells in things.items()}
-    tests = [*(_test({cells: thing}) for thing, cells in things.items()), *tests]
-    if len(tests) <= 1:
-        return tests[0] if tests else True
-    if len(tests) == 2:
-        one, other = tests
-        return lambda state: one(state) and other(state)
-    return lambda state: all(test(state) for test in tests)
-
-
-def _any(parts: Iterable[Ground]) -> Ground:
-    found: defaultdict[Cells, int] = defaultdict(int)
-    tests: list[Test] = []
-    for part in parts:
-        if part is True:
-            return True
-        if isinstance(part, dict):
-            for cells, things in part.items():
-                found[cells] |= things
-        elif part is not False:
+        if part is decisive:
+            return decisive
+        if not isinstance(part, bool):
             tests.append(part)
-    if not tests:
-        return dict(found) or False
-    if found:
-        tests.insert(0, _test(found))
-    return tests[0] if len(tests) == 1 else _one_of(tests)
+    if len(tests) < 2:
+        return tests[0] if tests else not decisive
 
+    def joined(state: State) -> bool:
+        for test in tests:  # half the time of any(…), at every step of every game
+            if test(state) is decisive:
+                return decisive
+        return not decisive
 
-def _one_of(tests: list[Test]) -> Test:
-    def one_of(state: State) -> bool:
-        for test in tests:  # noqa: SIM110  half the time of any(…), at every step of every game
-            if test(state):
-                return True
-        return False
-
-    return one_of
-
-
-def _test(part: Found | Test) -> Test:
-    """A test that holds where one of the things is in all of its masks; rows of one table are asked together."""
-    if not isinstance(part, dict):
-        return part
-    grouped: defaultdict[tuple[int, int, Cells], list[int]] = defaultdict(list)
-    for cells, things in part.items():
-        table, row = next(((field, row) for field, row in cells if row is not None), (-1, 0))
-        grouped[things, table, cells - {(table, row)}].append(row)
-    groups = [(things, table, tuple(cells), tuple(rows)) for (things, table, cells), rows in grouped.items()]
-    return _found_in(groups)
-
-
-def _found_in(groups: list[tuple[int, int, tuple[tuple[int, int | None], ...], tuple[int, ...]]]) -> Test:
-    def found(state: State) -> bool:
-        for things, table, cells, rows in groups:
-            for field, row in cells:
-                things &= state[field] if row is None else state[field][row]  # type: ignore[index, operator]  # noqa: PLW2901
-            if table < 0:
-                if things:
-                    return True
-            elif things:
-                masks: tuple[int, ...] = state[table]  # type: ignore[assignment]
-                for row in rows:
-                    if masks[row] & things:
-                        return True
-        return False
-
-    return found
+    return joined
 
 
 def reach_of(layout: GameLayout, start: State) -> State:
@@ -280,10 +218,8 @@ def reach_of(layout: GameLayout, start: State) -> State:
         contents[receptacle] |= held & layout.accepts[receptacle]
         around[layout.place[receptacle]] |= held & layout.accepts[receptacle]
         usable |= contents[receptacle] & layout.toggleable
-    treated = {
-        verb: held & layout.treatable[verb] if any(appliances >> one & 1 for one in placed) else 0
-        for verb, appliances in layout.appliances.items()
-    }
+    verbs = {verb for receptacle in placed for verb in layout.treating[receptacle]}
+    treated = {verb: held & able if verb in verbs else 0 for verb, able in layout.treatable.items()}
     sliced = start.sliced
     for place in bits(location) if held & layout.knives else ():
         sliced |= around[place] & layout.sliceable

@@ -5,7 +5,7 @@ The order of ids is also the order in which the real engine lists things, so a m
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,6 +38,7 @@ class State(NamedTuple):
     """Ids of what was looked at; kept only where the goal asks for it."""
 
 
+_TREATING = {"microwavetype": "heat", "fridgetype": "cool", "sinkbasintype": "clean"}
 _ESCAPES = ("_bar_", "_minus_", "_plus_", "_dot_", "_comma_")
 
 
@@ -51,20 +52,11 @@ def bits(mask: int) -> Iterator[int]:
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:
     """The engine's names of ids: the part before `_bar_`, or the id and a space, and a number, highest first."""
-    stems: dict[str, str] = {}
-    counts: defaultdict[str, int] = defaultdict(int)
-    ordered = sorted(ids)
-    for thing in ordered:
-        stem, bar, _ = thing.partition("_bar_")
-        if bar:
-            stems[thing] = f"{stem}basin" if "basin" in thing else stem
-            counts[stems[thing]] += 1
-    names = {}
-    for thing in ordered:
-        if thing not in stems:
-            names[thing] = f"{thing} "
-            continue
-        stem = stems[thing]
+    names = {thing: f"{thing} " for thing in sorted(ids)}
+    numbered = [thing for thing in names if "_bar_" in thing]
+    stems = [thing.partition("_bar_")[0] + ("basin" if "basin" in thing else "") for thing in numbered]
+    counts = Counter(stems)
+    for thing, stem in zip(numbered, stems, strict=True):
         if any(escape in stem for escape in _ESCAPES):
             raise Damage(f"has an object name {quoted(thing)} that no ALFWorld game can have")
         names[thing] = f"{stem} {counts[stem]}"
@@ -90,7 +82,7 @@ class GameLayout:
     openable: int
     accepts: tuple[int, ...]
     """The objects that may be put into each receptacle."""
-    inside: Mapping[int, tuple[int, ...]]
+    inside: tuple[int, ...]
     """The objects that examining an object lists: those that were inside it at the start."""
     vessels: int
     pickupable: int
@@ -98,18 +90,9 @@ class GameLayout:
     sliceable: int
     knives: int
     treatable: Mapping[str, int]
-    """For `heat`, `cool` and `clean`, the objects it works on …"""
-    appliances: Mapping[str, int]
-    """… and the receptacles it works with."""
-
-    @cached_property
-    def treating(self) -> Mapping[int, list[str]]:
-        """Receptacles that heat, cool or clean, and which of it they do."""
-        found: defaultdict[int, list[str]] = defaultdict(list)
-        for verb, appliances in self.appliances.items():
-            for receptacle in bits(appliances):
-                found[receptacle].append(verb)
-        return found
+    """For `heat`, `cool` and `clean`, the objects it works on."""
+    treating: tuple[frozenset[str], ...]
+    """Those of the three that each receptacle does."""
 
     @cached_property
     def receptacle_called(self) -> Mapping[str, int]:
@@ -136,20 +119,22 @@ def lay_out(problem: Problem, dialect: Dialect) -> tuple[GameLayout, State]:
     def mask(predicate: str, index: Mapping[str, int]) -> int:
         return sum(1 << index[row[0]] for row in facts[predicate])
 
-    def of_types(predicate: str, index: Mapping[str, int], types: tuple[str, ...]) -> int:
-        return sum(1 << number for thing, number in index.items() if any((thing, t) in facts[predicate] for t in types))
+    def masks(predicate: str) -> Mapping[str, int]:
+        """For each thing, the objects that stand in a relation to it."""
+        found: defaultdict[str, int] = defaultdict(int)
+        for thing, other in facts[predicate]:
+            found[other] |= 1 << objects[thing]
+        return found
 
-    def masks(predicate: str, columns: Mapping[str, int]) -> tuple[int, ...]:
-        found = [0] * len(columns)
-        for thing, column in facts[predicate]:
-            found[columns[column]] |= 1 << objects[thing]
-        return tuple(found)
-
-    place, here = _places(problem, receptacles, locations)
-    inside: defaultdict[int, list[int]] = defaultdict(list)
-    for inner, outer in sorted(facts["inreceptacleobject"]):
-        if inner != outer:
-            inside[objects[outer]].append(objects[inner])
+    place = _places(problem, receptacles, locations)
+    of_kind, inside, holdable = masks("objecttype"), masks("inreceptacleobject"), defaultdict[str, int](int)
+    accepts, treating = [0] * len(receptacles), [frozenset[str]()] * len(receptacles)
+    for holder, kind in facts["cancontain"]:
+        holdable[holder] |= of_kind[kind]
+    verbs = _TREATING | ({"sinktype": "clean"} if dialect.any_sink else {})
+    for receptacle, kind in facts["receptacletype"]:
+        accepts[receptacles[receptacle]] |= holdable[kind]
+        treating[receptacles[receptacle]] |= {verbs[kind]} if kind in verbs else set()
     layout = GameLayout(
         agent=next(iter(of_type["agent"])),
         locations=locations,
@@ -159,31 +144,25 @@ def lay_out(problem: Problem, dialect: Dialect) -> tuple[GameLayout, State]:
         receptacle_names=tuple(names[thing] for thing in receptacles),
         object_names=tuple(names[thing] for thing in objects),
         place=place,
-        here=here,
+        here=tuple(tuple(index for index, at in enumerate(place) if at == here) for here in range(len(locations))),
         openable=mask("openable", receptacles),
-        accepts=_accepts(problem, receptacles, objects),
-        inside={outer: tuple(inner) for outer, inner in inside.items()},
+        accepts=tuple(accepts),
+        inside=tuple(inside[thing] & ~(1 << index) for thing, index in objects.items()),
         vessels=mask("isreceptacleobject", objects),
         pickupable=mask("pickupable", objects),
         toggleable=mask("toggleable", objects),
         sliceable=mask("sliceable", objects),
-        knives=of_types("objecttype", objects, ("knifetype", "butterknifetype")),
+        knives=of_kind["knifetype"] | of_kind["butterknifetype"],
         treatable={verb: mask(f"{verb}able", objects) for verb in ("heat", "cool", "clean")},
-        appliances={
-            "heat": of_types("receptacletype", receptacles, ("microwavetype",)),
-            "cool": of_types("receptacletype", receptacles, ("fridgetype",)),
-            "clean": of_types(
-                "receptacletype", receptacles, ("sinktype", "sinkbasintype") if dialect.any_sink else ("sinkbasintype",)
-            ),
-        },
+        treating=tuple(treating),
     )
     ((_, start),) = facts["atlocation"]
     state = State(
         location=locations[start],
         held=_held(problem, objects),
         opened=mask("opened", receptacles),
-        contents=masks("inreceptacle", receptacles),
-        around=masks("objectatlocation", locations),
+        contents=tuple(map(masks("inreceptacle").__getitem__, receptacles)),
+        around=tuple(map(masks("objectatlocation").__getitem__, locations)),
         removed=(0,) * len(receptacles),
         hot=mask("ishot", objects),
         cool=mask("iscool", objects),
@@ -196,31 +175,13 @@ def lay_out(problem: Problem, dialect: Dialect) -> tuple[GameLayout, State]:
     return layout, state
 
 
-def _places(
-    problem: Problem, receptacles: Mapping[str, int], locations: Mapping[str, int]
-) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+def _places(problem: Problem, receptacles: Mapping[str, int], locations: Mapping[str, int]) -> tuple[int, ...]:
     place = [-1] * len(receptacles)
-    here: list[list[int]] = [[] for _ in locations]
     for receptacle, location in sorted(problem.facts["receptacleatlocation"]):
-        index = receptacles[receptacle]
-        if place[index] >= 0:
+        if place[receptacles[receptacle]] >= 0:
             raise Damage(f"places receptacle {quoted(receptacle)} at two locations")
-        place[index] = locations[location]
-        here[locations[location]].append(index)
-    return tuple(place), tuple(tuple(row) for row in here)
-
-
-def _accepts(problem: Problem, receptacles: Mapping[str, int], objects: Mapping[str, int]) -> tuple[int, ...]:
-    of_kind: defaultdict[str, int] = defaultdict(int)
-    for thing, kind in problem.facts["objecttype"]:
-        of_kind[kind] |= 1 << objects[thing]
-    holdable: defaultdict[str, int] = defaultdict(int)
-    for holder, kind in problem.facts["cancontain"]:
-        holdable[holder] |= of_kind[kind]
-    accepts = [0] * len(receptacles)
-    for receptacle, kind in problem.facts["receptacletype"]:
-        accepts[receptacles[receptacle]] |= holdable[kind]
-    return tuple(accepts)
+        place[receptacles[receptacle]] = locations[location]
+    return tuple(place)
 
 
 def _held(problem: Problem, objects: Mapping[str, int]) -> int:

@@ -30,7 +30,7 @@ _IDS = re.compile(r"[a-z0-9_.+\- ]*")
 
 
 class Damage(Exception):
-    """A text that cannot be a game, with the line of that text where known; `GameFile` adds the file's name."""
+    """A text that cannot be a game, with the line of that text where known; `read_engine` adds the file's name."""
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         self.problem = problem if line is None else f"{problem} (its line {line})"

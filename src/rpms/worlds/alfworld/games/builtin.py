@@ -16,8 +16,8 @@ from importlib.resources import files
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.worlds.alfworld.engine.texts import ReleaseName, domain, grammar
-from rpms.worlds.alfworld.games.make import make_game
+from rpms.worlds.alfworld.engine.texts import ReleaseName
+from rpms.worlds.alfworld.games.make import game_data, make_game
 from rpms.worlds.alfworld.games.measured import MADE
 
 BUILTIN = "builtin"
@@ -67,12 +67,7 @@ def _find(name: str) -> dict[str, Any]:
 def builtin_game(name: str) -> dict[str, Any]:
     """Give what the game file of a builtin game would hold."""
     stored = _find(name)
-    return {
-        "pddl_domain": domain(_DIALECT),
-        "grammar": grammar(_DIALECT, stored["goal"]),
-        "pddl_problem": stored["problem"],
-        "solvable": True,
-    }
+    return game_data(_DIALECT, stored["goal"], stored["problem"])
 
 
 def builtin_walkthrough(name: str) -> tuple[str, ...]:

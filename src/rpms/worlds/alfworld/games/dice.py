@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -31,12 +32,8 @@ class Dice:
 
     def weighted(self, weights: Mapping[T, int]) -> T:
         """Draw one key in proportion to its weight; the order of the keys matters to the result."""
-        left = self.below(sum(weights.values()))
-        for thing, weight in weights.items():
-            left -= weight
-            if left < 0:
-                return thing
-        raise ValueError("nothing to draw from")
+        drawn = self.below(sum(weights.values()))
+        return next(thing for thing, upto in zip(weights, accumulate(weights.values()), strict=True) if drawn < upto)
 
     def shuffled(self, things: Sequence[T]) -> list[T]:
         """Copy in a random order."""

@@ -106,7 +106,7 @@ class GameGoal:
 
 def draw_goal(dice: Dice, task_type: str) -> tuple[str, GameGoal]:
     """Draw a room and a goal as often as the training games have them together."""
-    rooms = tables().goals[task_type]
+    rooms = tables()["goals"][task_type]
     room = dice.weighted({name: sum(pairs.values()) for name, pairs in rooms.items()})
     thing, _, receptacle = dice.weighted(rooms[room]).partition(">")
     return room, GameGoal(task_type, thing, receptacle, dice.below(len(SENTENCES[task_type])))

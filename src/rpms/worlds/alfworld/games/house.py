@@ -1,30 +1,127 @@
-"""Houses: one room with its receptacles, their locations, and the objects in them."""
+"""Houses: one room with its receptacles, their locations, and the objects in them.
+
+Ids say where things are: `Apple|+00.25|…` and `loc|3|-2|1|60` in the letters PDDL allows.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import cycle
 
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.geometry import FloorPlan, FloorSpot
 from rpms.worlds.alfworld.games.goals import GameGoal
-from rpms.worlds.alfworld.games.measured import FLOOR, RoomFacts, Weights, tables
+from rpms.worlds.alfworld.games.measured import FLOOR, MADE, Weights, counts, object_types, tables
+
+_BASINS = {"SinkBasin": "Sink", "BathtubBasin": "Bathtub"}
+"""Receptacles that are part of an object: the id is the object's with the part's name at its end."""
+
+_STEP = 25
+"""Centimetres between two standing points, and the unit of the numbers in a location's id."""
+_REACH = 3
+"""Steps from a standing point to the wall."""
+_ALONG_WALL = 9
+"""Standing points along one wall, two steps apart."""
+_TILTS = ((35, 60), (90, 45), (130, 30), (175, 15))
+"""Up to which height one looks down how far."""
+
+
+def _signed(centimetres: int) -> str:
+    sign = "minus" if centimetres < 0 else "plus"
+    return f"_{sign}_{abs(centimetres) // 100:02d}_dot_{abs(centimetres) % 100:02d}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """A standing point: grid cell and the wall it faces (0 to 3)."""
+
+    x: int
+    z: int
+    facing: int
+
+    @property
+    def ahead(self) -> tuple[int, int]:
+        return ((0, 1), (1, 0), (0, -1), (-1, 0))[self.facing]
+
+    def location(self, tilt: int) -> str:
+        return "_bar_".join(["loc", *map(str, (self.x, self.z, self.facing, tilt))]).replace("-", "_minus_")
+
+
+@dataclass(frozen=True, slots=True)
+class FloorSpot:
+    """A thing's id and type, where it can be reached from, and its place in centimetres."""
+
+    id: str
+    type: str
+    location: str
+    stand: _Stand
+    x: int
+    y: int
+    z: int
+    openable: bool = False
+
+
+class FloorPlan:
+    """The floor plan of one house: hands out places and never the same id or unshared location twice."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+        half = _ALONG_WALL
+        walls = [[(along, half), (half, along), (along, -half), (-half, along)] for along in range(-half + 1, half, 2)]
+        stands = dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)])
+        self._stands = cycle(stands)
+        """Round the walls; a crowded house comes round again and looks at another height."""
+        self._ids: set[str] = set()
+        self._locations: set[str] = set()
+        self.start = self._claim(_Stand(0, 0, dice.below(4)), 30)
+
+    def _claim(self, stand: _Stand, tilt: int) -> str:
+        while (location := stand.location(tilt)) in self._locations:
+            tilt -= 15
+        self._locations.add(location)
+        return location
+
+    def _spot(self, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> FloorSpot:
+        x, y, z = place
+        part = f"_bar_{kind}" if kind in _BASINS else ""
+        while True:
+            name = "_bar_".join([_BASINS.get(kind, kind), _signed(x), _signed(y), _signed(z)]) + part
+            if name not in self._ids:
+                self._ids.add(name)
+                return FloorSpot(name, kind, location, stand, x, y, z)
+            x, z = x + self._dice.below(9) - 4, z + self._dice.below(9) - 4
+
+    def _at_wall(self, stand: _Stand, height: int) -> tuple[int, int, int]:
+        dx, dz = stand.ahead
+        x = (stand.x + _REACH * dx) * _STEP + (self._dice.below(31) - 15) * abs(dz)
+        z = (stand.z + _REACH * dz) * _STEP + (self._dice.below(31) - 15) * abs(dx)
+        return x, height, z
+
+    def receptacle(self, kind: str, neighbour: FloorSpot | None) -> FloorSpot:
+        """Place a receptacle at a location of its own, or where its neighbour is reached from."""
+        height = self._dice.pick(MADE["heights"].get(kind, (0,)))
+        stand = next(self._stands) if neighbour is None else neighbour.stand
+        tilt = next((tilt for top, tilt in _TILTS if height < top), 0)
+        location = self._claim(stand, tilt) if neighbour is None else neighbour.location
+        return self._spot(kind, stand, location, self._at_wall(stand, height))
+
+    def floor(self, kind: str) -> FloorSpot:
+        """Place something in no receptacle, at a location of its own."""
+        stand = next(self._stands)
+        return self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
+
+    def on(self, kind: str, receptacle: FloorSpot) -> FloorSpot:
+        """Place an object in or on a receptacle."""
+        x, y, z = self._dice.below(41) - 20, 2 + self._dice.below(8), self._dice.below(41) - 20
+        place = (receptacle.x + x, receptacle.y + y, receptacle.z + z)
+        return self._spot(kind, receptacle.stand, receptacle.location, place)
+
 
 _BESIDE = 12
 """Percent of the things on the floor that lie where a receptacle can be reached, so that `look` shows them."""
 _INSIDE = 4
 """Percent of cutlery that lies in a cup, plate or pan of the same receptacle."""
 _CUTLERY = frozenset({"ButterKnife", "Fork", "Knife", "Spatula", "Spoon"})
-
-
-@dataclass(frozen=True, slots=True)
-class Receptacle:
-    """Something that objects are in or on; it never moves."""
-
-    id: str
-    type: str
-    location: str
-    openable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,58 +136,21 @@ class Item:
     """The cup, plate or pan it lies in, which stands in the same receptacle."""
 
 
-@dataclass(frozen=True, slots=True)
 class House:
-    """A room, furnished so that a goal can be reached but is not reached yet."""
+    """A room, furnished by the measured facts so that a goal can be reached but is not reached yet."""
 
-    room: str
-    start: str
-    receptacles: tuple[Receptacle, ...]
-    items: tuple[Item, ...]
-
-
-def _receptacle_counts(dice: Dice, facts: RoomFacts, goal: GameGoal) -> dict[str, int]:
-    counts = {kind: dice.weighted(numbers) for kind, numbers in facts.receptacles.items()}
-    if goal.destination is not None:
-        counts[goal.destination] = max(1, counts[goal.destination])
-    lamp = [goal.receptacle] if goal.in_light else []
-    for kind in [goal.object, *lamp]:
-        places, barred = facts.places[kind], (FLOOR, goal.forbidden)
-        sources = {place: weight for place, weight in places.items() if place not in barred}
-        if not any(counts[place] for place in sources):
-            counts[dice.weighted(sources)] = 1
-    return {kind: count for kind, count in counts.items() if count}
-
-
-def _furnish(
-    dice: Dice, facts: RoomFacts, counts: dict[str, int], plan: FloorPlan
-) -> tuple[list[Receptacle], dict[str, FloorSpot]]:
-    """Place the receptacles, some of them where an earlier one can be reached already."""
-    placed: dict[str, list[Receptacle]] = defaultdict(list)
-    spots: dict[str, FloorSpot] = {}
-    for kind in sorted(counts):
-        for _ in range(counts[kind]):
-            neighbour = None
-            for partner, percent in facts.sharing.get(kind, {}).items():
-                if neighbour is None and placed[partner] and dice.chance(percent):
-                    neighbour = placed[partner][-1] if partner == kind else dice.pick(placed[partner])
-            spot = plan.receptacle(dice, kind, None if neighbour is None else spots[neighbour.id])
-            opens = dice.chance(tables().openable.get(kind, 0))
-            receptacle = Receptacle(spot.id, kind, spot.location, opens)
-            placed[kind].append(receptacle)
-            spots[receptacle.id] = spot
-    return [receptacle for group in placed.values() for receptacle in group], spots
-
-
-class _Stocking:
-    def __init__(self, dice: Dice, facts: RoomFacts, goal: GameGoal, plan: FloorPlan) -> None:
-        self._dice, self._facts, self._goal, self._plan = dice, facts, goal, plan
-        counts = _receptacle_counts(dice, facts, goal)
-        self.receptacles, self._spots = _furnish(dice, facts, counts, plan)
-        self._by_type: dict[str, list[Receptacle]] = defaultdict(list)
-        for receptacle in self.receptacles:
-            self._by_type[receptacle.type].append(receptacle)
-        objects = {kind: dice.weighted(counts) for kind, counts in facts.objects.items()}
+    def __init__(self, dice: Dice, room: str, goal: GameGoal) -> None:
+        self.room = room
+        self._dice, self._goal, self._facts = dice, goal, tables()["rooms"][room]
+        self._plan = FloorPlan(dice)
+        self.start = self._plan.start
+        self._by_type: dict[str, list[FloorSpot]] = defaultdict(list)
+        for kind, count in sorted(self._receptacle_counts().items()):
+            for _ in range(count):
+                self._by_type[kind].append(self._receptacle(kind))
+        self.receptacles = [each for group in self._by_type.values() for each in group]
+        """Things that objects are in or on; they never move."""
+        objects = {kind: dice.weighted(counts(facts["counts"])) for kind, facts in self._facts["objects"].items()}
         objects[goal.object] = max(goal.wanted, objects[goal.object])
         if goal.in_light:
             objects[goal.receptacle] = max(1, objects[goal.receptacle])
@@ -99,14 +159,32 @@ class _Stocking:
             for number in range(count):
                 self.items.append(self._item(kind, number))
 
+    def _receptacle_counts(self) -> dict[str, int]:
+        goal, dice = self._goal, self._dice
+        wanted = {kind: dice.weighted(counts(numbers)) for kind, numbers in self._facts["receptacles"].items()}
+        if goal.destination is not None:
+            wanted[goal.destination] = max(1, wanted[goal.destination])
+        for kind in (goal.object, goal.receptacle) if goal.in_light else (goal.object,):
+            places = self._facts["objects"][kind]["places"]
+            sources = {place: weight for place, weight in places.items() if place not in (FLOOR, goal.forbidden)}
+            if not any(wanted[place] for place in sources):
+                wanted[dice.weighted(sources)] = 1
+        return wanted
+
+    def _receptacle(self, kind: str) -> FloorSpot:
+        """Place a receptacle, perhaps where an earlier one can be reached already."""
+        neighbour = None
+        for partner, percent in tables()["sharing"][self.room].get(kind, {}).items():
+            placed = self._by_type[partner]
+            if neighbour is None and placed and self._dice.chance(percent):
+                neighbour = placed[-1] if partner == kind else self._dice.pick(placed)
+        spot = self._plan.receptacle(kind, neighbour)
+        return replace(spot, openable=self._dice.chance(tables()["openable"].get(kind, 0)))
+
     def _places(self, kind: str, number: int) -> Weights:
         """Places for the n-th object of a kind: the first of those the goal needs must be within reach."""
-        places = {
-            place: weight
-            for place, weight in self._facts.places[kind].items()
-            if place == FLOOR or self._by_type[place]
-        }
-        goal = self._goal
+        goal, known = self._goal, self._facts["objects"][kind]["places"]
+        places = {place: weight for place, weight in known.items() if place == FLOOR or self._by_type[place]}
         if kind == goal.object:
             places.pop(goal.forbidden or "", None)
             if number < goal.wanted:
@@ -116,36 +194,29 @@ class _Stocking:
         return places or {FLOOR: 1}
 
     def _item(self, kind: str, number: int) -> Item:
-        dice, plan = self._dice, self._plan
+        dice = self._dice
         place = dice.weighted(self._places(kind, number))
         if place == FLOOR:
-            spot = plan.floor(dice, kind)
+            spot = self._plan.floor(kind)
             beside = dice.chance(_BESIDE)
             location = dice.pick(self.receptacles).location if beside else spot.location
             return Item(spot.id, kind, location, ())
         main = dice.pick(self._by_type[place])
-        spot = plan.on(dice, kind, self._spots[main.id])
+        spot = self._plan.on(kind, main)
         ids = [main.id]
-        for other, percent in tables().also_in.get(place, {}).items():
-            candidates = [r for r in self._by_type[other] if r.id not in ids]
+        for other, percent in tables()["also_in"].get(place, {}).items():
+            candidates = [each for each in self._by_type[other] if each.id not in ids]
             barred = kind == self._goal.object and other == self._goal.forbidden
             if candidates and not barred and dice.chance(percent):
                 ids.append(dice.pick(candidates).id)
         return Item(spot.id, kind, main.location, tuple(ids), self._holder(kind, main.id))
 
     def _holder(self, kind: str, receptacle: str) -> str | None:
-        hollow = tables().attributes["isReceptacleObject"]
+        hollow = tables()["attributes"]["isReceptacleObject"]
         holders = [item.id for item in self.items if item.type in hollow and receptacle in item.receptacles]
         if kind in _CUTLERY and holders and self._dice.chance(_INSIDE):
             return self._dice.pick(holders)
         return None
-
-
-def build_house(dice: Dice, room: str, goal: GameGoal) -> House:
-    """Furnish a room by the measured facts, so that what the goal needs is there and within reach."""
-    plan = FloorPlan(dice)
-    stocking = _Stocking(dice, tables().rooms[room], goal, plan)
-    return House(room, plan.start, tuple(stocking.receptacles), tuple(stocking.items))
 
 
 Fact = tuple[str, ...]
@@ -159,17 +230,16 @@ _NAMED_BY_DOMAIN = ("SinkType", "KnifeType", "ButterKnifeType")
 
 def initial_facts(house: House) -> list[Fact]:
     """List what is true at the start, in the order official problems have."""
-    known = tables()
     receptacle_types = {receptacle.type for receptacle in house.receptacles}
-    object_types = {item.type for item in house.items}
+    types = {item.type for item in house.items}
     facts: list[Fact] = [("receptacleType", r.id, f"{r.type}Type") for r in house.receptacles]
     facts += [("objectType", item.id, f"{item.type}Type") for item in house.items]
     facts += [
         ("canContain", f"{place}Type", f"{kind}Type")
         for place in sorted(receptacle_types)
-        for kind in sorted(known.can_contain[place] & object_types)
+        for kind in sorted(types.intersection(tables()["can_contain"][place]))
     ]
-    for fact, kinds in known.attributes.items():
+    for fact, kinds in tables()["attributes"].items():
         facts += [(fact, item.id) for item in house.items if item.type in kinds]
     facts += [("openable", r.id) for r in house.receptacles if r.openable]
     facts.append(("atLocation", AGENT, house.start))
@@ -182,13 +252,12 @@ def initial_facts(house: House) -> list[Fact]:
 
 def problem(name: str, house: House, goal: GameGoal) -> str:
     """Write the problem `name`."""
-    known = tables()
     locations = {house.start, *(r.location for r in house.receptacles), *(item.location for item in house.items)}
-    object_types = {f"{kind}Type" for kind in known.object_types}.union(_NAMED_BY_DOMAIN)
+    kinds = {f"{kind}Type" for kind in object_types()}.union(_NAMED_BY_DOMAIN)
     declared = [
         ([AGENT], "agent"),
-        (sorted(object_types), "otype"),
-        ([f"{kind}Type" for kind in known.receptacle_types], "rtype"),
+        (sorted(kinds), "otype"),
+        ([f"{kind}Type" for kind in sorted(tables()["can_contain"])], "rtype"),
         ([item.id for item in house.items], "object"),
         ([receptacle.id for receptacle in house.receptacles], "receptacle"),
         (sorted(locations), "location"),

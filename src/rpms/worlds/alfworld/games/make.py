@@ -17,11 +17,11 @@ from rpms.core.errors import InputError, WorldError
 from rpms.foreign.limits import MOST_GAMES
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal, draw_goal
-from rpms.worlds.alfworld.games.house import Fact, House, build_house, initial_facts, problem
+from rpms.worlds.alfworld.games.house import Fact, House, initial_facts, problem
 from rpms.worlds.alfworld.games.measured import SCENES
 
 GAME_FILE = "game.tw-pddl"
@@ -40,7 +40,6 @@ class MadeGame:
 
     id: str
     """`<task folder>/<trial>`, as official games are named."""
-    room: str
     house: House
     goal: GameGoal
     data: Mapping[str, Any]
@@ -130,25 +129,26 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
             yield commands
 
 
+def game_data(dialect: ReleaseName, goal: str, problem: str) -> dict[str, Any]:
+    """Content of the game file of a problem."""
+    texts = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, goal), "pddl_problem": problem}
+    return {**texts, "solvable": True}
+
+
 def make_game(seed: int, index: int, dialect: ReleaseName = "0.3", types: Sequence[str] = TASK_TYPES) -> MadeGame:
     """Make game number `index` of a seed; the task types take turns, and house and goal suit any dialect."""
     task_type = types[index % len(types)]
     dice = Dice("alfworld", seed, index, task_type)
     room, goal = draw_goal(dice, task_type)
-    house = build_house(dice, room, goal)
+    house = House(dice, room, goal)
     scene = SCENES[room] + _OFFICIAL_SCENES + 1 + dice.below(69)
     trial = f"trial_S{seed}_{index:05d}"
-    data: dict[str, Any] = {
-        "pddl_domain": domain(dialect),
-        "grammar": grammar(dialect, goal.text),
-        "pddl_problem": problem(f"plan_{trial}", house, goal),
-        "solvable": True,
-    }
+    data = game_data(dialect, goal.text, problem(f"plan_{trial}", house, goal))
     name = f"{goal.folder}-{scene}/{trial}"
-    walkthrough = plan(GameFile.from_data(data, name).engine, initial_facts(house), goal)
+    walkthrough = plan(read_engine(data, name), initial_facts(house), goal)
     if dialect == "0.4":
         data["walkthrough"] = list(walkthrough)
-    return MadeGame(name, room, house, goal, data, walkthrough)
+    return MadeGame(name, house, goal, data, walkthrough)
 
 
 def _trajectory(game: MadeGame) -> str:

@@ -17,9 +17,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from rpms.worlds.base import read_table
 
@@ -33,66 +33,21 @@ SCENES = {"kitchen": 0, "living": 200, "bedroom": 300, "bathroom": 400}
 Weights = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class RoomFacts:
-    """Content of a room, and its receptacles that stand together."""
-
-    receptacles: dict[str, dict[int, int]]
-    objects: dict[str, dict[int, int]]
-    """Object type → how many there are → weight; likewise receptacles."""
-    places: dict[str, Weights]
-    """Object type → its places."""
-    sharing: dict[str, Weights]
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """The contents of `tables.json`."""
-
-    can_contain: dict[str, frozenset[str]]
-    cannot_contain: dict[str, frozenset[str]]
-    openable: Weights
-    attributes: dict[str, frozenset[str]]
-    also_in: dict[str, Weights]
-    goals: dict[str, dict[str, Weights]]
-    rooms: dict[str, RoomFacts]
-
-    @property
-    def object_types(self) -> list[str]:
-        """Every object type that occurs or can be put anywhere, sorted."""
-        named = {kind for room in self.rooms.values() for kind in room.objects}
-        return sorted(named.union(*self.can_contain.values()))
-
-    @property
-    def receptacle_types(self) -> list[str]:
-        return sorted(self.can_contain)
-
-
-def _counts(raw: dict[str, int]) -> dict[int, int]:
-    """Read how many → per mille, giving what is left of 1,000 to none."""
-    counts = {int(number): share for number, share in raw.items()}
-    none = 1000 - sum(counts.values())
-    return {0: none, **counts} if none > 0 else counts
-
-
 @cache
-def tables() -> Tables:
+def tables() -> dict[str, Any]:
     """Read the tables, once."""
-    raw = json.loads(files(__package__).joinpath("tables.json").read_text(encoding="utf-8"))
-    return Tables(
-        can_contain={kind: frozenset(objects) for kind, objects in raw["can_contain"].items()},
-        cannot_contain={kind: frozenset(objects) for kind, objects in raw["cannot_contain"].items()},
-        openable=raw["openable"],
-        attributes={fact: frozenset(kinds) for fact, kinds in raw["attributes"].items()},
-        also_in=raw["also_in"],
-        goals=raw["goals"],
-        rooms={
-            name: RoomFacts(
-                receptacles={kind: _counts(counts) for kind, counts in room["receptacles"].items()},
-                objects={kind: _counts(facts["counts"]) for kind, facts in room["objects"].items()},
-                places={kind: facts["places"] for kind, facts in room["objects"].items()},
-                sharing=raw["sharing"][name],
-            )
-            for name, room in raw["rooms"].items()
-        },
-    )
+    found: dict[str, Any] = json.loads(files(__package__).joinpath("tables.json").read_text(encoding="utf-8"))
+    return found
+
+
+def object_types() -> list[str]:
+    """Every object type that occurs or can be put anywhere, sorted."""
+    rooms, can_contain = tables()["rooms"], tables()["can_contain"]
+    return sorted({kind for room in rooms.values() for kind in room["objects"]}.union(*can_contain.values()))
+
+
+def counts(measured: Weights) -> dict[int, int]:
+    """How many → per mille, with what is left of 1,000 for none."""
+    shares = {int(number): share for number, share in measured.items()}
+    none = 1000 - sum(shares.values())
+    return {0: none, **shares} if none > 0 else shares

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import read_text, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_GAME
-from rpms.worlds.alfworld.engine.gamefile import GameFile, read_data
+from rpms.worlds.alfworld.engine.engine import GameEngine
+from rpms.worlds.alfworld.engine.gamefile import read_data, read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.builtin import BUILTIN, LARGE, builtin_game, builtin_ids
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
@@ -102,11 +103,11 @@ def reworded(data: Mapping[str, Any], dialect: str, path: str | Path) -> Mapping
     known = known_dialect(dialect)
     if known is None:
         return data
-    game = GameFile.from_data(data, path)
+    game = read_engine(data, path)
     if game.dialect.name == known:
         return data
     kept = {name: value for name, value in data.items() if name != "walkthrough"}
-    return {**kept, "pddl_domain": domain(known), "grammar": grammar(known, game.goal)}
+    return {**kept, "pddl_domain": domain(known), "grammar": grammar(known, game.task)}
 
 
 def known_dialect(name: str) -> ReleaseName | None:
@@ -124,14 +125,14 @@ def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
     return reworded(read_data(task.source["path"]), dialect, task.source["path"])
 
 
-def load_task(task: Task, dialect: str = "") -> GameFile:
+def load_task(task: Task, dialect: str = "") -> GameEngine:
     """Open a listed game, builtin or not, for the native engine; in its own dialect or in the one given."""
     if "builtin" in task.source:
         return _load(task.source["builtin"], dialect, None)
     return load_game(task.source["path"], dialect)
 
 
-def load_game(path: str, dialect: str = "") -> GameFile:
+def load_game(path: str, dialect: str = "") -> GameEngine:
     """Open a game file for the native engine, or take it from those read before, where it has not changed since."""
     try:
         found = Path(path).stat()
@@ -140,27 +141,22 @@ def load_game(path: str, dialect: str = "") -> GameFile:
     return _load(path, dialect, (found.st_mtime_ns, found.st_size))
 
 
-_opened: dict[tuple[str, str, tuple[int, int] | None], None] = {}
-"""Games that were opened: a run, which plays each once, keeps none of them."""
+_kept: dict[tuple[str, str, tuple[int, int] | None], GameEngine | None] = {}
+"""Games that were opened, and from the second time on what was read: a run, which plays each once, keeps none."""
 
 
-def _load(path: str, dialect: str, version: tuple[int, int] | None) -> GameFile:
-    """A game, kept from the second time on; a builtin one goes by its name and has no version."""
+def _load(path: str, dialect: str, version: tuple[int, int] | None) -> GameEngine:
+    """A game, read or kept; a builtin one goes by its name and has no version."""
     key = (path, dialect, version)
-    if key in _opened:
-        return _keep(*key)
-    if len(_opened) >= _KEPT:
-        _opened.clear()
-    _opened[key] = None
-    return _read(*key)
-
-
-def _read(path: str, dialect: str, version: tuple[int, int] | None) -> GameFile:
+    kept = _kept.get(key)
+    if kept is not None:
+        return kept
     data, place = (builtin_game(path), f"{BUILTIN}/{path}") if version is None else (read_data(path), path)
-    return GameFile.from_data(reworded(data, dialect, place), place)
-
-
-_keep = lru_cache(_KEPT)(_read)
+    engine = read_engine(reworded(data, dialect, place), place)
+    if len(_kept) >= _KEPT:
+        _kept.clear()
+    _kept[key] = engine if key in _kept else None
+    return engine
 
 
 ANNOTATIONS = "traj_data.json"

@@ -10,15 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from rpms.worlds.scienceworld.commands import meant
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown, SomeBelief
 from rpms.worlds.scienceworld.recipes.biology import ANIMALS, GARDEN
-from rpms.worlds.scienceworld.recipes.household import BOXES, EVERYDAY, MIXING, to_use, unseen
+from rpms.worlds.scienceworld.recipes.household import BOXES, EVERYDAY, MIXING, to_use
 from rpms.worlds.scienceworld.recipes.physics import CIRCUITS, HEAT, PLANES, treated
-from rpms.worlds.scienceworld.recipes.recipe import Ask, Names
-from rpms.worlds.scienceworld.scene import Scene, meant
-
-__all__ = ["RECIPES", "at_work", "called", "roles", "tally", "unseen"]
+from rpms.worlds.scienceworld.scene import Ask, Names, Scene
 
 _ALL: Final = (EVERYDAY, BOXES, HEAT, MIXING, ANIMALS, GARDEN, PLANES, CIRCUITS)
 RECIPES: Final[Mapping[str, Ask]] = {name: ask for recipe in _ALL for name, ask in recipe.predicates.items()}

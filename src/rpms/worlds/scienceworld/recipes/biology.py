@@ -10,8 +10,7 @@ from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe
-from rpms.worlds.scienceworld.scene import Scene, Seen
+from rpms.worlds.scienceworld.scene import Names, Recipe, Scene, Seen
 from rpms.worlds.scienceworld.tree import alike, walk
 
 GREENS: Final = ("tree", "plant")

@@ -8,11 +8,10 @@ from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS, is_fixed, is_food, takes_things
 from rpms.worlds.scienceworld.known import ScienceKnown
-from rpms.worlds.scienceworld.observations import Thing, substance_of
+from rpms.worlds.scienceworld.observations import substance_of
 from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
 from rpms.worlds.scienceworld.recipes.physics import chosen_plane, conducts, flows, melting_side, reading_side
-from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe
-from rpms.worlds.scienceworld.scene import Scene, Seen
+from rpms.worlds.scienceworld.scene import Names, Recipe, Scene, Seen
 from rpms.worlds.scienceworld.tree import alike, head_of, read_phrase
 
 
@@ -161,14 +160,9 @@ def _fits(shown: str, word: str) -> bool:
     return name == substance_of(word).casefold() or name.endswith(f" {word.casefold()}")
 
 
-def vessel_in(scene: Scene) -> Thing | None:
-    """The vessel itself; None while none was seen."""
-    return next((seen.thing for seen in map(scene.first, scene.mean("vessel", _vessels)) if seen), None)
-
-
 def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
     """Of things, what is in the vessel already, or else the nearest; of all the water in the house, nothing else."""
-    vessel = vessel_in(scene)
+    vessel = next((seen.thing for seen in map(scene.first, scene.mean("vessel", _vessels)) if seen), None)
     inside = [name for name in names if vessel in scene.by_name[name].holders]
     return (inside or ([] if word == "water" else names))[:1]
 

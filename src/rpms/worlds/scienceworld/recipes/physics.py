@@ -10,8 +10,7 @@ from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, substance_of
-from rpms.worlds.scienceworld.recipes.recipe import Ask, Recipe
-from rpms.worlds.scienceworld.scene import Scene
+from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene
 from rpms.worlds.scienceworld.tree import head_of
 
 _HEATERS: Final = {"stove": 245, "oven": 500, "blast furnace": 5_000}
