@@ -193,6 +193,17 @@ def test_a_goal_of_ones_own_stands_in_place_of_the_worlds():
     assert dict(light.over) == {"x": "destination"}
 
 
+def test_rules_of_ones_own_join_the_worlds_and_stand_in_place_of_those_with_the_same_id():
+    world = "domain: {places: {D-LOC-001: Look., D-LOC-002: {text: t, objects: [mug], places: [desk]}}}"
+    mine = "domain: {others: {D-LOC-001: Look twice., D-MINE-001: Wait.}}"
+    manual = read_manual(ManualText("world.yaml", world), ManualText("mine.yaml", mine, own=True))
+    assert {rule.id: rule.text for rule in manual.rules if rule.id != "D-LOC-002"} == {
+        "D-LOC-001": "Look twice.",
+        "D-MINE-001": "Wait.",
+    }
+    assert [rule.locality.places for rule in manual.rules if rule.locality] == [("desk",)]
+
+
 def test_a_procedure_goes_before_a_goal_of_the_same_type():
     text = GOALS.replace("goals: [tidy]", "goals: [tidy, light]")
     manual = read_manual(ManualText("a.yaml", text))

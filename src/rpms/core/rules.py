@@ -189,8 +189,9 @@ class ActiveRules:
     """Purposes of other goals."""
     purposes: tuple[tuple[Purpose, float], ...] = ()
     """Alternatives to the purpose, for when it held without a win; each with a price."""
-    barred: frozenset[str] = frozenset()
-    """Commands that were refused, nothing about them having changed since: plans do not begin with them."""
+    barred: Mapping[Any, Any] = field(default_factory=dict)
+    """Commands that were refused or showed nothing, with the facts on their things then (`planning.trust.Window`):
+    plans do not give them where these facts are the same."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
     kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)

@@ -146,7 +146,7 @@ def _edits(rules: ActiveRules, moment: RecordedStep, one: Surprise, noticed: Not
         case SurpriseKind.CHANGED:
             yield from (Edit(name, LinePart.DOES, each) for each in news if isinstance(each, Literal))
         case SurpriseKind.REFUSED:
-            for suspect in sorted(noticed.trust.suspects.get(name, ()), key=str):
+            for suspect in noticed.trust.suspects(name):
                 opposite = str(suspect.opposite())
                 yield Edit(name, LinePart.NEEDS, Clause((suspect,)), opposite if opposite in stated else "")
         case SurpriseKind.UNFINISHED if rules.purpose is not None and not rules.purpose.staged:

@@ -37,21 +37,24 @@ class ManualText:
     name: str
     text: str
     own: bool = False
-    """A user's own, laid over a world's: a tier of rules in it stands in place of the world's, and its actions, goals
-    and predicates in place of those of the same name."""
+    """A user's own, laid over a world's: what it brings stands in place of the world's of the same name or id; its
+    tier 1 in place of the whole."""
 
 
 def _give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
     """Take out of a world's files what a user's own file brings instead: all but tier 1 where it stands alone."""
+    rules = own.tree.get(Tier.DOMAIN.value)
+    groups = rules.values() if isinstance(rules, Mapping) else ()
     for yaml in yamls:
         if own.tree.get("alone") is True:
             for key in [key for key in yaml.tree if key not in (Tier.UNIVERSAL.value, "world")]:
                 yaml.tree.pop(key)
-        for tier in (Tier.UNIVERSAL.value, Tier.DOMAIN.value):
-            if tier in own.tree:
-                yaml.tree.pop(tier, None)
-        for section in ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value):
-            theirs, mine = yaml.tree.get(section), own.tree.get(section)
+        if Tier.UNIVERSAL.value in own.tree:
+            yaml.tree.pop(Tier.UNIVERSAL.value, None)
+        named = ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value)
+        pairs = [(yaml.tree.get(section), own.tree.get(section)) for section in named]
+        pairs += [(old, new) for old in (yaml.tree.get(Tier.DOMAIN.value) or {}).values() for new in groups]
+        for theirs, mine in pairs:
             for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
                 theirs.pop(name, None)
 

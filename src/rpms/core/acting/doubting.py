@@ -19,7 +19,7 @@ from rpms.core.planning.doubts import doubted, doubts_rest_on
 from rpms.core.planning.ground import Order
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
-from rpms.core.planning.trust import Trust, needs_of
+from rpms.core.planning.trust import FULL, STEPS, Trust, doubts_of, needs_of
 from rpms.core.rules import ActiveRules
 
 _CIRCLES = 3
@@ -39,23 +39,21 @@ def plan_doubting(present: StepContext, rules: ActiveRules, spell: Spelling, not
     goal = present.situation.goal
     order = likely_places(rules, present.whereabouts, (goal.object, goal.destination))
     stated = cache(lambda: reasoner_of(rules).plan(present.situation, order))
-    done = {command for state, command in noticed.trust.walked if state == present.state}
+    done = noticed.trust.begun(present.situation, present.state, rules)
     idle = frozenset[str]()
     for _ in range(_CIRCLES):
         best = _best(present, rules, stated, order, spell, noticed.trust, idle)
         first = best.options[0] if best.options else None
-        if first is None or first.command not in done or not first.chain or first.chain[0].waits:
+        if first is None or not first.chain or (first.command, doubts_of(first.chain)) not in done or _waits(first):
             break
         before, noticed = noticed.trust, circle(noticed, rules, first.chain, present.situation)
         if noticed.trust == before:  # no line is to blame
-            if first.command not in before.idle:
-                break
-            idle |= {first.command}  # what changed nothing is no beginning
-    options = sorted(best.options, key=lambda option: option.command in done and not _waits(option))
+            idle |= {first.command}
+    options = sorted(best.options, key=lambda one: (one.command, doubts_of(one.chain)) in done and not _waits(one))
     if best.opened:
         tries = islice(untried(present, rules, spell, noticed.trust), _TRIED)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
-    ventures = {one.command: one.chain[0].doubt for one in reversed(options) if one.chain and one.chain[0].doubt}
+    ventures = {one.command: one.chain for one in reversed(options) if one.chain}
     noticed = replace(noticed, trust=replace(noticed.trust, ventures=ventures))
     return replace(best, options=tuple(options)), noticed
 
@@ -75,43 +73,46 @@ def _best(
 ) -> Plan:
     """The first plan with something to do, of those that doubt more and more; `stated` trusts every line.
 
-    No plan begins with an idle command, which changed nothing in this state.
+    One that needs other things than the known ones, or doubts what was doubted in vain, gives way to a cheaper doubt.
+    No plan begins with an idle command, which led back to this state.
     """
     situation = present.situation
+    words = (situation.goal.object, situation.goal.destination)
+    unseen = [f"{word} ?" for word in words if word and not situation.belief.called(word)]
 
     def sound(found: Plan) -> Plan:
         options = [option.spelled(spell) for option in found.options]
         options = [option for option in options if option.command not in idle]
-        if found.cost == inf:  # whatever is unknown: what showed nothing will show nothing
-            options = [option for option in options if option.command not in trust.idle]
         return replace(found, options=tuple(one for one in options if not trust.bars(one.command, rules, situation)))
 
-    words = (situation.goal.object, situation.goal.destination)
-    unseen = [f"{word} ?" for word in words if word and not situation.belief.called(word)]
-    if not trust.shaken and stated().cost < inf and (asis := sound(stated())).options:
-        return asis
-    barred = idle | {command for command in trust.refused if trust.bars(command, rules, situation)}
-    for wide in (0, 1, 2) if trust.shaken or trust.learned or barred else (1, 2):
-        known = _doubting(rules, trust, wide, barred)
-        found = sound(known.plan(situation, order, seek=False))
-        if found.options and (wide == 0 or not unseen):
-            return found if wide == 0 else replace(found, opened=True)
-        if unseen and (search := sound(known.search(situation, order, unseen))).options:
-            return search
-        if found.options:
-            return replace(found, opened=True)
-    found = sound(known.plan(situation, order)) if stated().cost else Plan()
-    return replace(found, opened=True)
+    def doubting() -> Iterator[Plan]:
+        for wide in (0, 1, 2) if trust.shaken or trust.learned or idle or trust.refused else (1, 2):
+            known = _doubting(rules, trust, wide, idle)
+            found = replace(sound(known.plan(situation, order, seek=False)), opened=wide > 0)
+            if unseen and (wide or not found.options):
+                yield sound(known.search(situation, order, unseen))
+            yield found
+        yield replace(sound(known.plan(situation, order)) if stated().cost else Plan(), opened=True)
+
+    other, dear = sound(stated()) if not trust.shaken and stated().cost < inf else Plan(), FULL * STEPS
+    if other.options and not (other.imagined and other.cost > dear):
+        return other
+    for found in doubting():
+        if not other.options or (found.options and found.cost < other.cost):
+            other = found
+        if other.options and not dear * (1 + other.opened) < other.cost < inf:
+            break
+    return other
 
 
-def _doubting(rules: ActiveRules, trust: Trust, wide: int, barred: frozenset[str]) -> Reasoner:
+def _doubting(rules: ActiveRules, trust: Trust, wide: int, idle: frozenset[str]) -> Reasoner:
     """The reasoner over the rules with doubts; one of an earlier step where nothing that its doubts rest on changed."""
     kept: dict[object, Reasoner] = reasoner_of(rules).kept.setdefault("doubting", {})
-    key = (wide, barred, doubts_rest_on(trust, wide))
+    key = (wide, idle, doubts_rest_on(trust, wide))
     if key not in kept:
         if len(kept) >= _DOUBTING_KEPT:
             kept.clear()
-        kept[key] = Reasoner(doubted(rules, trust, wide, barred))
+        kept[key] = Reasoner(doubted(rules, trust, wide, idle))
     return kept[key]
 
 

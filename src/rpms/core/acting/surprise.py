@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -14,13 +14,13 @@ from rpms.core.belief import Situation
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
-from rpms.core.planning.prices import Link
-from rpms.core.planning.reason import UNSEEN
+from rpms.core.planning.prices import UNSEEN, Link
 from rpms.core.planning.trust import (
     COMPLETE,
     CONFIRMED,
     CONTRADICTED,
     HOPED,
+    SUPPOSED,
     WAIVED,
     LinePart,
     ManualLine,
@@ -31,6 +31,7 @@ from rpms.core.planning.trust import (
     key_of,
     need_line,
     needs_of,
+    window,
 )
 from rpms.core.rules import ANYTHING, ActiveRules, kept_with_rules
 
@@ -99,8 +100,8 @@ def notice(trust: Trust, now: StepContext, before: Situation) -> Noticed:
     if goal_holds(now.schemas, situation, now.progress):
         noticed = goal_goes_on(noticed, now.schemas, situation)
     news = last.failed or bool(noticed.surprises)
-    walked = frozenset[tuple[str, str]]() if news else noticed.trust.walked | {(last.state, last.action)}
-    return replace(noticed, trust=replace(noticed.trust, walked=walked))
+    begun = (last.state, last.action, before, trust.ventures.get(last.action, ()))
+    return replace(noticed, trust=replace(noticed.trust, walked=() if news else (*noticed.trust.walked, begun)))
 
 
 def compare(
@@ -108,16 +109,19 @@ def compare(
 ) -> Noticed:
     """Hold what a command did against what the manual foretold of it."""
     noticed = Noticed(trust.barring(command, rules, after) if refused else trust)
-    instance, doubt = rules.instance(command), trust.ventures.get(command, "")
+    instance, doubt = rules.instance(command), trust.doubt(command)
     if doubt and (refused or HOPED in doubt):  # a hope that comes true is learned, and no hope any more
         noticed = replace(noticed, trust=noticed.trust.weighed(ManualLine(doubt, LinePart.DOUBTED, ""), CONTRADICTED))
     if instance is None:
         return noticed
     if refused:
         return _refused(noticed, rules, instance, command, before, after)
-    noticed = _accepted(noticed, rules, instance, command, before)
-    if still := before.belief == after.belief:  # nothing at all has changed
-        noticed = replace(noticed, trust=noticed.trust.idling(command))
+    noticed = _accepted(noticed, rules, instance, command, before, after)
+    for link in trust.ventures.get(command, ())[:1]:
+        if link.reveals and after.value(*link.fact[:2]) is None:
+            blank = {**noticed.trust.blank, (link.command, *link.fact[:2]): window(command, rules, after)}
+            noticed = replace(noticed, trust=replace(noticed.trust, blank=blank))
+    still = before.belief == after.belief  # nothing at all has changed
     begun = [(process, binding, still) for process, binding in processes_of(rules, command, before)]
     for schema, binding, due in ((instance.schema, instance.binding, True), *begun):  # a process may take time
         for effect in schema.effects:
@@ -142,45 +146,32 @@ def _refused(
         for one in needs_of(rules, schema)
     ]
     against = [clause for clause, was, now in values if Truth.FALSE in (was, now)]
-    waived = WAIVED in trust.ventures.get(command, "")
+    waived = WAIVED in trust.doubt(command)
     if waived:  # it was done in spite of what nobody knew
         against += [clause for clause, was, now in values if was is now is Truth.UNKNOWN]
-    tried = _tried(trust.suspects.get(key, frozenset()), instance, before, waived=waived)
-    trust = trust.excluding(key, tried)
+    for clause in against:
+        trust = trust.weighed(need_line(rules, schema, clause), -CONTRADICTED if waived else CONFIRMED)
+    if waived or not against:  # or it needs something else as well
+        trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
     if against:
-        for clause in against:
-            trust = trust.weighed(need_line(rules, schema, clause), CONFIRMED)
-        if waived:  # or it needs something else as well
-            trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
         return replace(noticed, trust=trust)
     line = ManualLine(key, LinePart.NEEDS, COMPLETE)
     trust = trust.weighed(line, CONTRADICTED)
-    trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
     for clause in schema.preconditions:
         trust = trust.weighed(need_line(rules, schema, clause), CONTRADICTED / len(schema.preconditions))
-    return noticed.with_(
-        SurpriseKind.REFUSED, line, f"`{command}` was refused though nothing known speaks against it", trust
-    )
+    text = f"`{command}` was refused though nothing known speaks against it"
+    return noticed.with_(SurpriseKind.REFUSED, line, text, trust)
 
 
-def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation, *, waived: bool) -> frozenset[Literal]:
-    """Of the needs that an action is suspected to have, those that a refusal excludes: all else that it needs held."""
-    broken = [
-        clause for clause in instance.schema.preconditions if clause.bind(instance.binding).truth(facts) is Truth.FALSE
-    ]
-    return frozenset(
-        one
-        for one in suspects
-        if one.bind(instance.binding).truth(facts) in ((Truth.TRUE, Truth.UNKNOWN) if one.negated else (Truth.TRUE,))
-        and all(waived or clause == Clause((one.opposite(),)) for clause in broken)
-    )
-
-
-def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation) -> Noticed:
+def _accepted(
+    noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
+) -> Noticed:
     """Refutes preconditions that were false when the action worked."""
     schema, key = instance.schema, key_of(rules, instance.schema)
-    trust = noticed.trust.clearing(key, rules, instance, before)
-    noticed = replace(noticed, trust=trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED))
+    trust = noticed.trust.working(key, rules, instance, before, after)
+    if SUPPOSED not in trust.doubt(command):  # else it may have worked for what the manual does not state
+        trust = trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED)
+    noticed = replace(noticed, trust=trust)
     for clause in needs_of(rules, schema):
         if clause.truth(before, instance.binding) is Truth.FALSE:
             line = need_line(rules, schema, clause)
@@ -312,7 +303,10 @@ def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> 
 
 
 def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situation: Situation) -> Noticed:
-    """A plan that led back to where it began: its doubts are doubtful, or what its next action lacks is not needed."""
+    """A plan that led back to where it began: its doubts are doubtful, or what its next action lacks is not needed.
+
+    Where neither is to blame, the line is named by which the plan's first action serves it.
+    """
     trust = noticed.trust
     blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
     for link in chain[1:]:
@@ -322,6 +316,9 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
             blamed = [need_line(rules, instance.schema, clause) for clause in lacking]
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
+    if not blamed and (instance := rules.instance(chain[0].command)) is not None:
+        part, fact = LinePart.SHOWS if chain[0].reveals else LinePart.DOES, chain[0].fact
+        blamed = [ManualLine(instance.schema.name, part, str(Literal(fact.atom, fact.negated)))]
     text = f"`{chain[0].command}` led back to a state in which it was done before"
     if any(one.kind == SurpriseKind.CIRCLE for one in noticed.surprises):
         return replace(noticed, trust=trust)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations, product
+from itertools import combinations, permutations, product
+from typing import Any
 
 from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.goal import Progress
+from rpms.core.planning.achievers import command_of
+from rpms.core.planning.prices import Window
 from rpms.core.planning.trust import (
     COMPLETE,
+    CONTRADICTED,
     FULL,
     HOPED,
     LIKELY,
@@ -25,6 +30,7 @@ from rpms.core.planning.trust import (
     Trust,
     atoms_over,
     effect_line,
+    false_over,
     key_of,
     need_line,
     needs_of,
@@ -32,11 +38,11 @@ from rpms.core.planning.trust import (
 from rpms.core.rules import ActiveRules, Purpose, kept_with_rules
 
 
-def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[str] = frozenset()) -> ActiveRules:
+def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, idle: frozenset[str] = frozenset()) -> ActiveRules:
     """The rules as an episode has left them, with further actions for the doubts that plans may have, at their price.
 
     Lines that were contradicted may be doubted; with `wide`, any line may: that many needs of one action at a time.
-    `barred` are commands that are not to be given again as things are.
+    `idle` are commands that are not to be given as things are.
     """
     make = _Doubting(rules, trust, wide)
     environment = tuple(map(make.mended, rules.environment))
@@ -44,11 +50,12 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[s
     pairs = list(zip((*rules.environment, *rules.lore.processes), (*environment, *processes), strict=True))
     doubts = [copy for old, new in pairs for copy in make.doubts(old, new)]
     doubts += make.hopes(pairs) if wide else ()
-    doubts = [
-        replace(one, steps=one.steps - STEPS * trust.evidence.get(ManualLine(one.doubt, LinePart.DOUBTED, ""), 0.0))
-        for one in doubts
-    ]
+    doubts = [replace(one, steps=one.steps + make.dearer(one.doubt)) for one in doubts]
     lore = replace(rules.lore, processes=processes, doubts=tuple(doubts))
+    barred: dict[Any, Window | None] = {**trust.blank}
+    for command, then in (*trust.refused.items(), *dict.fromkeys(idle).items()):
+        instance = rules.instance(command)
+        barred[command_of(instance.schema, instance.binding) if instance is not None else command] = then
     return replace(rules, environment=environment, lore=lore, purposes=make.continuations(), barred=barred)
 
 
@@ -56,8 +63,10 @@ def doubts_rest_on(trust: Trust, wide: int) -> tuple[object, ...]:
     """All that `doubted` reads of trust. Unless `wide`, what speaks for a line makes no difference."""
     weights = trust.evidence.items()
     read = weights if wide else [one for one in weights if one[1] < 0 or one[0].part is LinePart.DOUBTED]
-    suspects = frozenset((action, found) for action, found in trust.suspects.items() if found)
-    return frozenset(read), frozenset(trust.learned.items()), suspects, trust.held
+    barred = frozenset((*trust.refused.items(), *trust.blank.items()))
+    refusals = frozenset(trust.unexplained.items())
+    worked = tuple((action, len(times)) for action, times in trust.worked.items()) if wide or refusals else ()
+    return frozenset(read), frozenset(trust.learned.items()), refusals, trust.held, barred, worked
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,10 @@ class _Doubting:
     rules: ActiveRules
     trust: Trust
     wide: int
+
+    def dearer(self, doubt: str) -> float:
+        """Steps that earlier attempts have added to the price of a doubt."""
+        return -STEPS * self.trust.evidence.get(ManualLine(doubt, LinePart.DOUBTED, ""), 0.0)
 
     def mended(self, schema: ActionSchema) -> ActionSchema:
         """An action without needs that were refuted, with changes that nobody foretold, dearer where it was refused."""
@@ -105,20 +118,29 @@ class _Doubting:
         self, old: ActionSchema, schema: ActionSchema, prices: Sequence[tuple[Clause, float]]
     ) -> Iterator[ActionSchema]:
         """An action with a need that the manual does not state."""
-        for suspect in sorted(self.trust.suspects.get(key_of(self.rules, old), ()), key=str):
-            opposite = Clause((suspect.opposite(),))
-            if suspect in schema.effects or Clause((suspect,)) in schema.preconditions:
-                continue
-            needs = tuple(need for need in schema.preconditions if need != opposite)
-            price = POSSIBLE if opposite in schema.preconditions else self._plausible(suspect, old)
-            price = UNLIKELY if self._undone(suspect, needs) else price
-            doubt = f"{schema.name} {SUPPOSED} {suspect}"
-            steps, needs = old.steps + 0.5 + price, (*needs, Clause((suspect,)))
-            supposed = replace(schema, preconditions=needs, steps=steps, doubt=doubt)
-            yield supposed
-            for need, more in prices if self.wide else ():
+        key, stated = key_of(self.rules, old), schema.preconditions
+        suspects = {
+            one: left
+            for one, left in self.trust.suspects(key).items()
+            if one not in schema.effects and Clause((one,)) not in stated
+        }
+        refusals = self.trust.unexplained.get(key, ())
+        pairs = combinations([one for one, left in suspects.items() if left], 2) if self.wide else ()
+        both = [pair for pair in pairs if not any(false.isdisjoint(pair) for false in refusals)]
+        for supposed in (*((one,) for one in suspects), *both):
+            opposite = [Clause((one.opposite(),)) for one in supposed]
+            needs = tuple(need for need in stated if need not in opposite)
+            price = -STEPS * CONTRADICTED * (suspects[supposed[0]] if len(supposed) == 1 else 1)
+            for one, other in zip(supposed, opposite, strict=True):
+                likely = POSSIBLE if other in stated else self._plausible(one, old)
+                price += UNLIKELY if self._undone(one, needs) else likely
+            doubt = f"{schema.name} {SUPPOSED} {' and '.join(map(str, supposed))}"
+            steps, needs = old.steps + 0.5 + price, (*needs, *(Clause((one,)) for one in supposed))
+            more = replace(schema, preconditions=needs, steps=steps, doubt=doubt)
+            yield more
+            for need, waiving in prices if self.wide and len(supposed) == 1 else ():
                 if need in needs:
-                    yield replace(_without(supposed, more, need), doubt=f"{doubt}, and {WAIVED} {need}")
+                    yield replace(_without(more, waiving, need), doubt=f"{doubt}, and {WAIVED} {need}")
 
     def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
         """Steps by which an unstated need is tried after others; predicates that other actions need come first."""
@@ -145,19 +167,27 @@ class _Doubting:
     def hopes(self, pairs: Sequence[tuple[ActionSchema, ActionSchema]]) -> Iterator[ActionSchema]:
         """Actions that might bring about what something needs and nothing is known to bring about."""
         made = {(effect.atom.predicate, effect.negated) for _, schema in pairs for effect in schema.effects}
-        for predicate, negated in sorted(wanted_facts(self.rules)):
-            if (predicate, negated) in made and self.wide < 2:
-                continue
-            for old, schema in pairs:
-                key, needs = key_of(self.rules, old), schema.preconditions
-                for atom in atoms_over(self.rules, old):
-                    effect = Literal(atom, negated)
-                    if atom.predicate != predicate or effect in schema.effects or Clause((effect,)) in needs:
-                        continue
-                    price = self.trust.upon(ManualLine(key, LinePart.DOES, str(effect)), 0.0)
-                    price -= 0.0 if schema.effects or schema.observes else FULL * STEPS / 2
-                    doubt = f"{schema.name} {HOPED} {effect}"
-                    yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
+        hoped = sorted(
+            (predicate, negated)
+            for predicate, negated in wanted_facts(self.rules)
+            if (self.wide > 1 or (predicate, negated) not in made)
+            and not (negated and self.rules.predicates[predicate].exclusive)
+        )
+        for old, schema in pairs:
+            key, needs = key_of(self.rules, old), schema.preconditions
+            vain = Counter(
+                each for one in self.trust.worked.get(key, ()) for each in false_over(one[0], one[1], one[3])
+            )
+            serving = {(effect.atom.predicate, effect.negated) for effect in schema.effects} & served(self.rules)
+            idle = not schema.observes and not serving
+            for atom, (predicate, negated) in product(atoms_over(self.rules, old), hoped):
+                effect = Literal(atom, negated)
+                if atom.predicate != predicate or effect in schema.effects or Clause((effect,)) in needs:
+                    continue
+                price = self.trust.upon(ManualLine(key, LinePart.DOES, str(effect)), 0.0)
+                price += STEPS * (-CONTRADICTED * vain[effect] - idle * FULL / 2)
+                doubt = f"{schema.name} {HOPED} {effect}"
+                yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
 
     def continuations(self) -> tuple[tuple[Purpose, float], ...]:
         """Other purposes the goal may have once the manual's held without a win; with their prices."""
@@ -198,6 +228,13 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     lasting = {name for name, predicate in rules.predicates.items() if predicate.lasting}
     known = rules.predicates.keys() - told - lasting
     return frozenset((each.atom.predicate, each.negated) for each in wanted if each.atom.predicate in known)
+
+
+@kept_with_rules
+def served(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+    """Facts that actions and goals need, this goal and others."""
+    goals = (each for goal in rules.goals for stage in goal.steps for clause in stage.until for each in clause.literals)
+    return wanted_facts(rules) | {(each.atom.predicate, each.negated) for each in goals}
 
 
 @kept_with_rules

@@ -157,14 +157,9 @@ class Ground:
                     return  # what it brings about is about a thing by its name
             elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
                 return
-        barred = self._manual.rules.barred
         for filled, needs, extra in self._fill(way, binding):
-            if way.schema.once and self._is_spent(way.schema, filled):
-                continue
-            cost = way.schema.steps + price + extra
-            edge = Edge(fact, needs, cost, way.schema, way.reveals, filled)
-            if needs or not barred or edge.command not in barred:
-                yield edge
+            if not (way.schema.once and self._is_spent(way.schema, filled)):
+                yield Edge(fact, needs, way.schema.steps + price + extra, way.schema, way.reveals, filled)
 
     def _is_spent(self, schema: ActionSchema, binding: Mapping[str, str]) -> bool:
         """True if what counts once was done: with some names if the score rose with it, else in just this way."""
@@ -320,8 +315,9 @@ class Ground:
             revealable = value is None and literal.predicate in manual.revealers
             found_out = revealable and (literal.predicate, literal.negated) in manual.hoped  # before anything is hoped
             makeable = literal.makeable and not found_out and self._can_make(fact)
+            stated = makeable and (literal.predicate, literal.negated) not in manual.hoped
             sure = need.wanted or (
-                makeable and (literal.predicate in manual.positional or (not literal.negated and is_unseen(args)))
+                stated and (literal.predicate in manual.positional or (not literal.negated and is_unseen(args)))
             )
             if value is None and not sure and (makeable or need.given or not revealable):
                 granted = max(granted, UNTRIED if literal.predicate in self._lore.kinds else GRANTED)

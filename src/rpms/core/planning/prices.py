@@ -11,10 +11,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, product
 from math import inf
 from typing import Any, NamedTuple
 
@@ -23,8 +23,22 @@ from rpms.core.facts import is_unseen
 from rpms.core.planning.achievers import Achievers, Fact
 from rpms.core.planning.ground import Edge, Order
 from rpms.core.planning.progress import Purposeful
+from rpms.core.rules import ANYTHING
 
 GOAL = Fact("goal", ())
+SEEN = "seen"
+"""Predicate of what has to be found before anything is done to it."""
+UNSEEN = "anything ?"
+"""Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
+
+
+class Window(NamedTuple):
+    """Known facts about a command's things and the agent: if equal, nothing has changed."""
+
+    location: str | None
+    holding: object
+    facts: tuple[tuple[tuple[str, tuple[str, ...]], bool | None], ...] = ()
+    """Values of the facts over the command's things, by predicate and names."""
 
 
 class Link(NamedTuple):
@@ -96,10 +110,58 @@ class Priced(Purposeful):
             if self._stands(read):
                 return found
         self._read = {}
-        found = list(self._ways(fact))
+        if fact.predicate == SEEN:
+            found = [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
+        else:
+            found = [self._finding(edge) for edge in self._ways(fact) if not self._is_barred(edge)]
         if None not in self._read:
             self._expanded[fact] = found, tuple(self._read.items())
         return found
+
+    def _glimpses(self, thing: str) -> Iterator[Fact]:
+        """All that nobody knows of a thing and that some action shows."""
+        for predicate, ways in self._manual.revealers.items():
+            if thing != UNSEEN and predicate in self._manual.together:
+                continue  # what is with what never says where a thing is
+            for way in ways:
+                free = [name for name in way.fact.args if name != ANYTHING]
+                for chosen in product(*map(self._called, free)):
+                    binding = dict(zip(free, chosen, strict=True))
+                    args = tuple(binding.get(arg, thing) for arg in way.fact.args)
+                    fact = way.fact._replace(args=args, makeable=False)
+                    if self._truth(fact) is None and (thing in args or thing == UNSEEN):
+                        yield fact
+
+    def _finding(self, edge: Edge) -> Edge:
+        """An edge that needs to be found what it acts on, where none of its needs sees to that."""
+        for name in edge.binding.values():
+            if name[-1:] == "?" and name in edge.named and not any(repr(name) in str(need.args) for need in edge.needs):
+                edge.needs = (Fact(SEEN, (name,)), *edge.needs)
+        return edge
+
+    def _is_barred(self, edge: Edge) -> bool:
+        """True if a command was refused, or showed nothing, where all was as the needs of an edge will make it."""
+        barred = self._manual.rules.barred
+        if not barred or edge.schema is None:
+            return False
+        shown = (edge.command, edge.fact.predicate, edge.fact.args) if edge.reveals else None
+        return any(key in barred and self._as_then(barred[key], edge.needs) for key in (edge.command, shown))
+
+    def _as_then(self, then: Window | None, needs: Sequence[Fact]) -> bool:
+        """True if some facts will be what they were, once some needs are met."""
+        if then is None:
+            return not needs
+        self._read[None] = True  # rests on more than facts and names
+        positional, belief = self._manual.positional, self._facts.belief
+        met = {(need.predicate, need.args): not need.negated for need in needs}
+        moving = any(need.predicate in positional for need in needs)
+        if not moving and (then.location, then.holding) != (belief.location, belief.holding):
+            return False
+        facts = dict(then.facts)
+        return met.keys() <= facts.keys() and all(
+            met[key] is was if key in met else (moving and key[0] in positional) or self._facts.value(*key) is was
+            for key, was in facts.items()
+        )
 
     # Second pass: what everything costs.
 

@@ -19,14 +19,11 @@ from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
 from rpms.core.planning.ground import Edge, Order
-from rpms.core.planning.prices import GOAL, Link, Option, Priced
+from rpms.core.planning.prices import GOAL, UNSEEN, Link, Option, Priced
 from rpms.core.planning.progress import GoalStanding, Tracker, point
 from rpms.core.planning.stuck import Impasse
 from rpms.core.planning.whereabouts import Whereabouts
-from rpms.core.rules import ANYTHING, ActiveRules, Purpose, kept_with_rules
-
-UNSEEN = "anything ?"
-"""Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
+from rpms.core.rules import ActiveRules, Purpose, kept_with_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +32,8 @@ class Plan:
 
     options: tuple[Option, ...] = ()
     cost: float = inf
+    imagined: bool = False
+    """True if it needs other things than the known ones, of which none will do."""
     opened: bool = False
     """True if no plan is left that trusts the manual, so that the choice is open to more."""
 
@@ -166,7 +165,7 @@ class _Graph(Priced):
             ]
             furthest = max((stages for stages, _ in ways), default=0)
             if self._reaches([edge for stages, edge in ways if stages == furthest]):
-                return Plan(self._options(), self._costs[GOAL])
+                return Plan(self._options(), self._costs[GOAL], imagined)
         return Plan()
 
     def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
@@ -223,19 +222,7 @@ class _Graph(Priced):
 
     def explore(self, sought: Sequence[str] = (UNSEEN,)) -> Plan:
         """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
-        edges = []
-        for predicate, ways in self._manual.revealers.items():
-            if UNSEEN not in sought and predicate in self._manual.together:
-                continue  # what is with what never says where a thing is
-            for way in ways:
-                free = [name for name in way.fact.args if name != ANYTHING]
-                for chosen in product(*(self._names.get(name, ()) for name in free)):
-                    binding = dict(zip(free, chosen, strict=True))
-                    for thing in sought:
-                        args = tuple(binding.get(arg, thing) for arg in way.fact.args)
-                        fact = way.fact._replace(args=args, makeable=False)
-                        if self._truth(fact) is None and (thing in args or thing == UNSEEN):
-                            edges.append(Edge(GOAL, (fact,), 0.0))
+        edges = [Edge(GOAL, (fact,), 0.0) for thing in sought for fact in self._glimpses(thing)]
         return Plan(self._options() if self._reaches(edges) else ())
 
     # The goal.

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
+from rpms.core.planning.prices import Link, Window
 from rpms.core.rules import ActiveRules, kept_with_rules
 
 FULL = 4.0
@@ -57,11 +58,10 @@ class ManualLine(NamedTuple):
         return f"{self.of} {self.part} {self.text}"
 
 
+Chain = tuple[Link, ...]
+"""A plan: its actions, the first one first."""
 COMPLETE = "nothing else"
 SUPPOSED, HOPED, WAIVED = "may need", "may do", "may not need"
-
-Window = tuple[object, ...]
-"""The known facts about a command's things and the place."""
 
 
 @dataclass(frozen=True)
@@ -74,18 +74,19 @@ class Trust:
     """Changes that no line foretold, by the action, over its parameters."""
     lacking: bool = False
     """True if one of these is of a kind that no line of the manual brings about."""
-    suspects: Mapping[str, frozenset[Literal]] = field(default_factory=dict)
-    """Facts of which an action may need one more: each was false whenever the action was refused without a reason."""
-    worked: Mapping[str, tuple[tuple[ActiveRules, Instance, Facts], ...]] = field(default_factory=dict)
-    """Times that an action worked: it needs no fact that was false then. Read once an action is suspected."""
+    unexplained: Mapping[str, tuple[frozenset[Literal], ...]] = field(default_factory=dict)
+    """For each time that an action was refused without a reason, the facts that were not known to hold: it may need
+    one of them."""
+    worked: Mapping[str, tuple[tuple[ActiveRules, Instance, Facts, Facts], ...]] = field(default_factory=dict)
+    """Times that an action worked, with the facts before and after. Read once the manual is doubted."""
     refused: Mapping[str, Window] = field(default_factory=dict)
     """Commands that were refused, with the facts on their things since then."""
-    idle: frozenset[str] = frozenset()
-    """Commands that changed nothing when they were done last."""
-    walked: frozenset[tuple[str, str]] = frozenset()
-    """Actions done since the last news, with their states: repeating one would lead to the same state."""
-    ventures: Mapping[str, str] = field(default_factory=dict)
-    """Commands that the plans at hand begin with against a line, each with its doubt."""
+    blank: Mapping[tuple[str, str, tuple[str, ...]], Window] = field(default_factory=dict)
+    """Commands that did not show a fact that they were given for."""
+    walked: tuple[tuple[str, str, Situation, Chain], ...] = ()
+    """States and commands since the last news, with the plans they began: one begun again would lead back again."""
+    ventures: Mapping[str, Chain] = field(default_factory=dict)
+    """Commands that the plans at hand begin with, and these plans."""
     last: str = ""
     """The last surprise, in words."""
     held: frozenset[Literal] | None = None
@@ -112,8 +113,8 @@ class Trust:
         return STEPS * self.of(line)
 
     def upon(self, line: ManualLine, stated: float = FULL) -> float:
-        """Cost of relying on a line."""
-        return STEPS * max(FULL - self.of(line, stated), 0.0)
+        """Cost of relying on a line; more with each contradiction."""
+        return STEPS * max(FULL - stated - self.evidence.get(line, 0.0), 0.0)
 
     def weighed(self, line: ManualLine, weight: float) -> Trust:
         """The same with more evidence on a line."""
@@ -133,26 +134,29 @@ class Trust:
 
     def suspecting(self, action: str, false: frozenset[Literal]) -> Trust:
         """The same once an action was refused without a reason while some facts were not known to hold."""
-        left = self.suspects.get(action, false) & false or false
-        cleared = (false_over(*worked) for worked in self.worked.get(action, ()))
-        return self._with(suspects={**self.suspects, action: left.difference(*cleared)})
+        return self._with(unexplained={**self.unexplained, action: (*self.unexplained.get(action, ()), false)})
 
-    def excluding(self, action: str, tried: frozenset[Literal]) -> Trust:
-        """The same once an action was refused though some of the facts held that it was suspected to need."""
-        left = self.suspects.get(action, frozenset()) - tried
-        return self._with(suspects={**self.suspects, action: left}) if action in self.suspects else self
+    def suspects(self, action: str) -> dict[Literal, int]:
+        """Facts that an action may need beside those stated, with the number of refusals that each does not explain."""
+        refusals = self.unexplained.get(action, ())
+        cleared = [false_over(*one[:3]) for one in self.worked.get(action, ())] if refusals else ()
+        every = frozenset[Literal]().union(*refusals).difference(*cleared)
+        return {one: sum(one not in false for false in refusals) for one in sorted(every, key=str)}
 
-    def clearing(self, action: str, rules: ActiveRules, instance: Instance, facts: Facts) -> Trust:
+    def doubt(self, command: str) -> str:
+        """The line that a command goes against by the plans at hand."""
+        return self.ventures[command][0].doubt if command in self.ventures else ""
+
+    def working(self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts) -> Trust:
         """The same once an action worked: it needs none of the facts that were false."""
-        worked = {**self.worked, action: (*self.worked.get(action, ()), (rules, instance, facts))}
-        if action not in self.suspects:
-            return self._with(worked=worked)
-        left = self.suspects[action] - false_over(rules, instance, facts)
-        return self._with(worked=worked, suspects={**self.suspects, action: left})
+        return self._with(
+            worked={**self.worked, action: (*self.worked.get(action, ()), (rules, instance, before, after))}
+        )
 
-    def idling(self, command: str) -> Trust:
-        """The same once a command was done and changed nothing."""
-        return self._with(idle=self.idle | {command})
+    def begun(self, present: Situation, state: str, rules: ActiveRules) -> set[tuple[str, tuple[str, ...]]]:
+        """Plans that were begun in this very state, nothing having been learned since: first command and doubts."""
+        here = [(command, chain, then) for was, command, then, chain in self.walked if was == state]
+        return {(command, doubts_of(chain)) for command, chain, then in here if unchanged(rules, then, present)}
 
     def learning(self, action: str, news: Iterable[Literal | Revelation], *, lacking: bool) -> Trust:
         """The same with changes that no line foretold."""
@@ -161,6 +165,11 @@ class Trust:
 
 
 UNSHAKEN = Trust()
+
+
+def doubts_of(chain: Chain) -> tuple[str, ...]:
+    """The doubts that a plan rests on."""
+    return tuple(link.doubt for link in chain if link.doubt)
 
 
 # Facts over parameters.
@@ -199,12 +208,25 @@ def false_over(rules: ActiveRules, instance: Instance, facts: Facts, *, unknown:
 
 
 def window(command: str, rules: ActiveRules, situation: Situation) -> Window:
-    """Known facts about a command's things and the agent's place: if equal, nothing has changed."""
+    """The facts about a command's things and the agent."""
     belief, instance = situation.belief, rules.instance(command)
     if instance is None:
-        return (str(belief.signature()), belief.fingerprint)
-    known = (situation.truth(atom.bind(instance.binding)) for atom in atoms_over(rules, instance.schema))
-    return (belief.location, belief.holding, *known)
+        return Window(str(belief.signature()), belief.fingerprint)
+    about = (atom.bind(instance.binding) for atom in atoms_over(rules, instance.schema))
+    facts = tuple(((atom.predicate, atom.args), situation.truth(atom).known) for atom in about)
+    return Window(belief.location, belief.holding, facts)
+
+
+def unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
+    """True if all that is known of the goal's things and what is in hand is as it was before."""
+    words = (now.goal.object, now.goal.destination)
+    things = dict.fromkeys((*now.belief.holding, *(name for word in words if word for name in now.belief.called(word))))
+    return all(
+        before.value(name, args) is now.value(name, args)
+        for name, predicate in rules.predicates.items()
+        if not predicate.lasting
+        for args in permutations(things, len(predicate.args))
+    )
 
 
 # Rules with doubts.
