@@ -31,7 +31,7 @@ from rpms.core.planning.trust import (
     key_of,
     need_line,
     needs_of,
-    window,
+    surroundings,
 )
 from rpms.core.rules import ANYTHING, ActiveRules, kept_with_rules
 
@@ -119,7 +119,7 @@ def compare(
     noticed = _accepted(noticed, rules, instance, command, before, after)
     for link in trust.ventures.get(command, ())[:1]:
         if link.reveals and after.value(*link.fact[:2]) is None:
-            blank = {**noticed.trust.blank, (link.command, *link.fact[:2]): window(command, rules, after)}
+            blank = {**noticed.trust.blank, (link.command, *link.fact[:2]): surroundings(command, rules, after)}
             noticed = replace(noticed, trust=replace(noticed.trust, blank=blank))
     still = before.belief == after.belief  # nothing at all has changed
     begun = [(process, binding, still) for process, binding in processes_of(rules, command, before)]

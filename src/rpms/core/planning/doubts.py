@@ -13,7 +13,7 @@ from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.goal import Progress
 from rpms.core.planning.achievers import command_of
-from rpms.core.planning.prices import Window
+from rpms.core.planning.prices import Surroundings
 from rpms.core.planning.trust import (
     COMPLETE,
     CONTRADICTED,
@@ -52,7 +52,7 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, idle: frozenset[str
     doubts += make.hopes(pairs) if wide else ()
     doubts = [replace(one, steps=one.steps + make.dearer(one.doubt)) for one in doubts]
     lore = replace(rules.lore, processes=processes, doubts=tuple(doubts))
-    barred: dict[Any, Window | None] = {**trust.blank}
+    barred: dict[Any, Surroundings | None] = {**trust.blank}
     for command, then in (*trust.refused.items(), *dict.fromkeys(idle).items()):
         instance = rules.instance(command)
         barred[command_of(instance.schema, instance.binding) if instance is not None else command] = then

@@ -32,7 +32,7 @@ UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
 
 
-class Window(NamedTuple):
+class Surroundings(NamedTuple):
     """Known facts about a command's things and the agent: if equal, nothing has changed."""
 
     location: str | None
@@ -147,7 +147,7 @@ class Priced(Purposeful):
         shown = (edge.command, edge.fact.predicate, edge.fact.args) if edge.reveals else None
         return any(key in barred and self._as_then(barred[key], edge.needs) for key in (edge.command, shown))
 
-    def _as_then(self, then: Window | None, needs: Sequence[Fact]) -> bool:
+    def _as_then(self, then: Surroundings | None, needs: Sequence[Fact]) -> bool:
         """True if some facts will be what they were, once some needs are met."""
         if then is None:
             return not needs

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
-from rpms.core.planning.prices import Link, Window
+from rpms.core.planning.prices import Link, Surroundings
 from rpms.core.rules import ActiveRules, kept_with_rules
 
 FULL = 4.0
@@ -79,9 +79,9 @@ class Trust:
     one of them."""
     worked: Mapping[str, tuple[tuple[ActiveRules, Instance, Facts, Facts], ...]] = field(default_factory=dict)
     """Times that an action worked, with the facts before and after. Read once the manual is doubted."""
-    refused: Mapping[str, Window] = field(default_factory=dict)
+    refused: Mapping[str, Surroundings] = field(default_factory=dict)
     """Commands that were refused, with the facts on their things since then."""
-    blank: Mapping[tuple[str, str, tuple[str, ...]], Window] = field(default_factory=dict)
+    blank: Mapping[tuple[str, str, tuple[str, ...]], Surroundings] = field(default_factory=dict)
     """Commands that did not show a fact that they were given for."""
     walked: tuple[tuple[str, str, Situation, Chain], ...] = ()
     """States and commands since the last news, with the plans they began: one begun again would lead back again."""
@@ -126,11 +126,11 @@ class Trust:
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
         """True if a command was refused and nothing about its things or the place has changed since."""
-        return command in self.refused and self.refused[command] == window(command, rules, situation)
+        return command in self.refused and self.refused[command] == surroundings(command, rules, situation)
 
     def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Trust:
         """The same once a command was refused."""
-        return self._with(refused={**self.refused, command: window(command, rules, situation)})
+        return self._with(refused={**self.refused, command: surroundings(command, rules, situation)})
 
     def suspecting(self, action: str, false: frozenset[Literal]) -> Trust:
         """The same once an action was refused without a reason while some facts were not known to hold."""
@@ -207,14 +207,14 @@ def false_over(rules: ActiveRules, instance: Instance, facts: Facts, *, unknown:
     )
 
 
-def window(command: str, rules: ActiveRules, situation: Situation) -> Window:
+def surroundings(command: str, rules: ActiveRules, situation: Situation) -> Surroundings:
     """The facts about a command's things and the agent."""
     belief, instance = situation.belief, rules.instance(command)
     if instance is None:
-        return Window(str(belief.signature()), belief.fingerprint)
+        return Surroundings(str(belief.signature()), belief.fingerprint)
     about = (atom.bind(instance.binding) for atom in atoms_over(rules, instance.schema))
     facts = tuple(((atom.predicate, atom.args), situation.truth(atom).known) for atom in about)
-    return Window(belief.location, belief.holding, facts)
+    return Surroundings(belief.location, belief.holding, facts)
 
 
 def unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
