@@ -190,7 +190,7 @@ class ActiveRules:
     purposes: tuple[tuple[Purpose, float], ...] = ()
     """Alternatives to the purpose, for when it held without a win; each with a price."""
     barred: Mapping[Any, Any] = field(default_factory=dict)
-    """Commands that were refused or showed nothing, with the facts on their things then (`planning.trust.Window`):
+    """Commands that were refused or showed nothing, with the facts on their things then (`Surroundings`):
     plans do not give them where these facts are the same."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)

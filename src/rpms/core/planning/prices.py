@@ -135,7 +135,7 @@ class Priced(Purposeful):
     def _finding(self, edge: Edge) -> Edge:
         """An edge that needs to be found what it acts on, where none of its needs sees to that."""
         for name in edge.binding.values():
-            if name[-1:] == "?" and name in edge.named and not any(repr(name) in str(need.args) for need in edge.needs):
+            if is_unseen([name]) and name in edge.named and not any(name in need.args for need in edge.needs):
                 edge.needs = (Fact(SEEN, (name,)), *edge.needs)
         return edge
 

@@ -47,7 +47,7 @@ def object_types() -> list[str]:
 
 
 def counts(measured: Weights) -> dict[int, int]:
-    """How many → per mille, with what is left of 1,000 for none."""
+    """Shares by number, in per mille, with what is left of 1,000 for none."""
     shares = {int(number): share for number, share in measured.items()}
     none = 1000 - sum(shares.values())
     return {0: none, **shares} if none > 0 else shares
