@@ -108,7 +108,7 @@ class Book:
     it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds in its slots with which it succeeded
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    losses: int = 0  # How often the task was over for good after it
+    lost: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds with which the task was over for good
     roles: list[set[str] | None] = field(default_factory=list)
     """For each slot, the roles that all names had with which it succeeded."""
     probes: dict[Atom, Probe] = field(default_factory=dict)
@@ -282,7 +282,7 @@ class Book:
         """Take over an attempt."""
         self.attempts.append(attempt)
         (self.refused if attempt.refused else self.worked)[attempt.kinds] += 1
-        self.losses += attempt.lost
+        self.lost[attempt.kinds] += attempt.lost
         if not attempt.refused:
             for place, name in enumerate(attempt.names):
                 had, known = self.roles[place], names.roles.get(name, set())
@@ -299,6 +299,20 @@ class Book:
                 return None
             chosen.append(role)
         return tuple(chosen)
+
+    def deadly(self) -> set[tuple[int, str]]:
+        """Slots with kinds with which it often ended the task for good; (-1, "") where it did so with the rest."""
+        lost, tried = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
+        for count, some in ((lost, self.lost), (tried, self.worked)):
+            for kinds, number in some.items():
+                count.update(dict.fromkeys(enumerate(kinds), number))
+        often, share = LIMITS.deadly_often, LIMITS.deadly
+        found = {part for part, number in lost.items() if number >= max(often, share * tried[part])}
+        left, of = (
+            sum(number for kinds, number in some.items() if found.isdisjoint(enumerate(kinds)))
+            for some in (self.lost, self.worked)
+        )
+        return found | {(-1, "")} if left >= max(often, share * of) else found
 
     @property
     def successes(self) -> list[Attempt]:

@@ -9,7 +9,7 @@ from random import Random
 
 from rpms.core.actions import Instance
 from rpms.core.belief import Situation
-from rpms.core.facts import Atom, Truth
+from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.planning.achievers import command_of
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan
@@ -72,8 +72,11 @@ class Standing:
 
     def too_early(self, command: str) -> bool:
         """True if an action that often ends the task for good should wait: late in an episode it costs little."""
-        early, agenda = self.left > LIMITS.last_steps, self.agenda
-        return bool(agenda.deadly) and early and agenda.ledger.names.read(command).template in agenda.deadly
+        if not self.agenda.deadly or self.left <= LIMITS.last_steps:
+            return False
+        reading = self.agenda.ledger.names.read(command)
+        deadly = self.agenda.deadly.get(reading.template, set())
+        return (-1, "") in deadly or not deadly.isdisjoint(enumerate(map(kind_of, reading.names)))
 
     def vain(self, command: str) -> bool:
         """True if a command was refused since anything changed, or again and again."""

@@ -221,19 +221,13 @@ class Session(Looking, Scoring):
     def _anything(self) -> str:
         """A command of some action with any names that were ever seen, known to be here or not."""
         names = self.agenda.ledger.names.roles
-        books = [
-            book
-            for book in self.agenda.ledger.books.values()
-            if len(book.successes) > 1 and (book.template not in self.agenda.deadly or self.left <= LIMITS.last_steps)
-        ]
-        if not books:
-            return next(iter(self.game.admissible()), "look")
-        book = self.dice.choice(books)
-        chosen = []
-        for roles in book.roles:
-            fit = [name for name in names if not roles or roles <= names[name]]
-            chosen.append(self.dice.choice(fit or list(names)))
-        return fill(book.template, chosen)
+        books = [book for book in self.agenda.ledger.books.values() if len(book.successes) > 1]
+        for book in self.dice.sample(books, len(books)):
+            fit = [[name for name in names if not roles or roles <= names[name]] for roles in book.roles]
+            command = fill(book.template, [self.dice.choice(some or list(names)) for some in fit])
+            if not self.too_early(command):
+                return command
+        return next(iter(self.game.admissible()), "look")
 
 
 @dataclass
