@@ -236,12 +236,10 @@ class Past:
 
     def is_new(self, true: int, kinds: Sequence[str]) -> bool:
         """True if it was hardly ever done with a fact that holds now and such other things as that is not about."""
-        for bit, fact in self.rare.items() if true else ():
-            others = [slot for slot in range(len(kinds)) if str(slot) not in fact.args]
-            if true >> bit & 1 and LIMITS.known_past > sum(
-                features >> bit & 1 and all(those[slot] == kinds[slot] for slot in others)
-                for features, those, _ in self._rows
-            ):
+        for bit in [bit for bit in self.rare if true >> bit & 1]:
+            others = [slot for slot in range(len(kinds)) if str(slot) not in self.rare[bit].args]
+            tried = [those for features, those, _ in self._rows if features >> bit & 1]
+            if sum(all(those[slot] == kinds[slot] for slot in others) for those in tried) < LIMITS.known_past:
                 return True
         return False
 
@@ -312,9 +310,8 @@ class Ventures:
             past = Past(question.book, self.goal)
             for names in self._names(question, past, situation.belief):
                 command = fill(question.book.template, names)
-                if command in found or command in self.given_up:
-                    continue
-                if (worth := self._worth(question, past, names, situation.belief)) < LIMITS.hopeless:
+                worth = 0.0 if command in self.given_up else self._worth(question, past, names, situation.belief)
+                if worth < LIMITS.hopeless:
                     continue
                 instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
                 needs = tuple(dict.fromkeys((*restored, *instance.preconditions)))

@@ -75,8 +75,8 @@ class Standing:
         if not self.agenda.deadly or self.left <= LIMITS.last_steps:
             return False
         reading = self.agenda.ledger.names.read(command)
-        deadly = self.agenda.deadly.get(reading.template, set())
-        return (-1, "") in deadly or not deadly.isdisjoint(enumerate(map(kind_of, reading.names)))
+        parts = ((-1, ""), *enumerate(map(kind_of, reading.names)))
+        return not self.agenda.deadly.get(reading.template, set()).isdisjoint(parts)
 
     def vain(self, command: str) -> bool:
         """True if a command was refused since anything changed, or again and again."""
@@ -187,11 +187,9 @@ class Looking(Standing):
             names = [self.dice.choice(belief.names.get(role) or ("",)) for role in question.schema.variables]
             known = question.book.known(belief, names) if all(names) else -1
             if known.bit_count() < len(question.book.probes):
-                binding = dict(zip(question.schema.variables, names, strict=True))
+                instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
                 command = fill(question.book.template, names)
-                if not self.vain(command) and (
-                    Instance(question.schema, binding).feasible(self.situation) is not Truth.FALSE
-                ):
+                if not self.vain(command) and instance.feasible(self.situation) is not Truth.FALSE:
                     return command
         return ""
 
