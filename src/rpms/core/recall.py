@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from heapq import heappop, heappush, nlargest
+from itertools import count
+from operator import itemgetter
 
-from rpms.core.goal import GoalSignature
-from rpms.core.index import Index, Ranking
+from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.core.memory import Entry, Kind, VerifiedSchema
-from rpms.core.similarity import Similarity
+from rpms.core.similarity import Field, Similarity
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 
@@ -56,18 +58,210 @@ def candidates(memory: Iterable[Entry], kind: Kind, goal: GoalSignature, retriev
 
 
 class EpisodicMemory:
-    """ℳ with its index. Never changes once made; the empty one is the neutral element: no experience."""
+    """ℳ with its index. Never changes once made; the empty one is the neutral element: no experience.
+
+    The index has entries by kind, type, object, state and destination, each branch with the strength of its best.
+    """
 
     def __init__(self, entries: Iterable[Entry] = (), world: str = "") -> None:
         self.entries: tuple[Entry, ...] = tuple(entries)
         self.world = world
-        self._index = Index(self.entries)
+        self._roots: dict[Kind, _Branch] = {kind: _Branch() for kind in Kind}
+        self._schemas = _Branch()
+        """Schemas by the goals they were tried for, each under all of them."""
+        for entry in self.entries:
+            if isinstance(entry, VerifiedSchema):
+                _place(entry, _NO_GOAL, self._roots[entry.kind])
+                for goal in sorted(entry.goals, key=str):
+                    _place(entry, goal, self._schemas)
+            else:
+                _place(entry, entry.goal_signature, self._roots[entry.kind])
+        for root in (*self._roots.values(), self._schemas):
+            for branch in root.below.values():
+                for leaf in branch.below.values():
+                    for group in leaf.groups.values():
+                        group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
 
     def __len__(self) -> int:
         return len(self.entries)
 
     def recall(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Ranking:
         """The result of `candidates`, computed from the index as far as the caller iterates."""
-        if kind is Kind.SCHEMA and retrieval.schemas_by_goal:
-            return self._index.schemas_by_goal(goal, retrieval.similarity, retrieval.threshold)
-        return self._index.ranking(kind, goal, retrieval.similarity, retrieval.threshold)
+        by_goal = kind is Kind.SCHEMA and retrieval.schemas_by_goal
+        root = self._schemas if by_goal else self._roots.get(kind) or _Branch()
+        return Ranking(_Walk(root, goal, retrieval.similarity, retrieval.threshold))
+
+
+@dataclass(slots=True)
+class _Group:
+    """Entries of one signature, strongest first."""
+
+    entries: list[Entry] = field(default_factory=list)
+    best: float = 0.0
+
+
+@dataclass(slots=True)
+class _Branch:
+    """The signatures of one type, or of one type and object, with the strength of the best entry below."""
+
+    name: str = ""
+    below: dict[str, _Branch] = field(default_factory=dict)
+    groups: dict[tuple[str, str], _Group] = field(default_factory=dict)
+    best: float = 0.0
+
+
+_CAME_TO_MIND = Verdict(Fate.KEPT)
+_MISSED_KEPT = 256
+"""Number of branches below θ that a walk remembers."""
+_NO_GOAL = GoalSignature("")
+
+
+def _place(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
+    branch = root.below.setdefault(signature.type, _Branch(signature.type))
+    leaf = branch.below.setdefault(signature.object, _Branch(signature.object))
+    group = leaf.groups.setdefault((signature.state, signature.destination), _Group())
+    group.entries.append(entry)
+    for node in (root, branch, leaf, group):
+        node.best = max(node.best, entry.strength)
+
+
+_Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
+"""An item of the walk's queue: minus the best possible rank, 1 for an entry, its id, a tie-breaker, the branch with
+its type's score or the group with its whole score, and the entry's index in its group."""
+
+
+class _Fields(dict[str, Field]):
+    """One field of a goal beside each name that it is compared with, worked out when the name is first met."""
+
+    def __init__(self, similarity: Similarity, weight: float, name: str) -> None:
+        super().__init__()
+        self._similarity, self._weight, self._name = similarity, weight, name
+
+    @property
+    def same(self) -> Field:
+        """Beside its own name: the best it can do."""
+        return self[self._name]
+
+    def __missing__(self, other: str) -> Field:
+        field = self[other] = self._similarity.field(self._weight, self._name, other)
+        return field
+
+
+class Ranking(Iterator[Candidate]):
+    """The entries of an index, best first, as far as the caller asks for them."""
+
+    def __init__(self, walk: _Walk) -> None:
+        self._walk = walk
+        self._place, self._ended = 0, False
+
+    def again(self) -> Ranking:
+        """The same from the start: what was found already is not looked for again."""
+        return Ranking(self._walk)
+
+    def __next__(self) -> Candidate:
+        found = self._walk.found
+        if self._place == len(found):
+            self._ended = not self._walk.go_on()
+            if self._ended:
+                raise StopIteration
+        self._place += 1
+        return found[self._place - 1]
+
+    def missed(self, most: int) -> tuple[Candidate, ...]:
+        """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
+        return self._walk.missed(most, self._place, ended=self._ended)
+
+
+class _Walk:
+    """A best-first walk down an index: the first few entries cost the same however many there are."""
+
+    def __init__(self, root: _Branch, goal: GoalSignature, similarity: Similarity, threshold: float) -> None:
+        self._similarity = similarity
+        self._objects = _Fields(similarity, similarity.object, goal.object)
+        self._states = _Fields(similarity, similarity.state, goal.state)
+        self._destinations = _Fields(similarity, similarity.destination, goal.destination)
+        self._threshold = threshold
+        self._heap: list[_Waiting] = []
+        self._order = count()
+        self.found: list[Candidate] = []
+        self._marks: list[int] = []
+        """For each number of entries found, the number of branches θ had excluded by then."""
+        self._told: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
+        self._schemas: set[str] = set()
+        """Schemas that came already: one may stand under several goals."""
+        self._missed: list[tuple[float, _Branch | _Group, float]] = []
+        for name, branch in root.below.items():
+            if name and UNKNOWN_GOAL in (name, goal.type):
+                continue
+            score = 1.0 if not name else similarity.type if name == goal.type else 0.0
+            self._push([(branch, score, score + 1.0 - similarity.type)])
+        self._marks.append(len(self._missed))
+
+    def _push(self, places: Iterable[tuple[_Branch | _Group, float, float]]) -> None:
+        heap, order, threshold = self._heap, self._order, self._threshold
+        for place, score, bound in places:
+            if bound < threshold:
+                if len(self._missed) < _MISSED_KEPT:
+                    self._missed.append((bound, place, score))
+            elif isinstance(place, _Group):
+                self._push_entry(place, score, 0)
+            else:
+                heappush(heap, (-min(bound, 1.0) * place.best, 0, "", next(order), place, score, 0))
+
+    def _push_entry(self, group: _Group, score: float, index: int) -> None:
+        if index < len(group.entries):
+            entry = group.entries[index]
+            heappush(self._heap, (-score * entry.strength, 1, entry.id, next(self._order), group, score, index))
+
+    def go_on(self) -> bool:
+        """Find one more entry, if there is one."""
+        while self._heap:
+            negative_rank, _, _, _, place, score, index = heappop(self._heap)
+            if isinstance(place, _Group):
+                self._push_entry(place, score, index + 1)
+                entry = place.entries[index]
+                if isinstance(entry, VerifiedSchema):
+                    if entry.id in self._schemas:
+                        continue
+                    self._schemas.add(entry.id)
+                self.found.append(Candidate(entry, score, -negative_rank, _CAME_TO_MIND))
+                self._marks.append(len(self._missed))
+                return True
+            self._push(self._open(place, score))
+        return False
+
+    def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch | _Group, float, float]]:
+        """The next level, with each place's score so far and the best score still possible."""
+        if score == 1.0:  # bound to no goal, and so alike to all
+            places: list[_Branch | _Group] = [*branch.below.values(), *branch.groups.values()]
+            return [(place, 1.0, 1.0) for place in places]
+        below_type = self._similarity.below_type
+        if branch.below:
+            best = self._states.same, self._destinations.same
+            return [
+                (leaf, score, score + below_type(self._objects[leaf.name], *best)) for leaf in branch.below.values()
+            ]
+        thing, states, destinations = self._objects[branch.name], self._states, self._destinations
+        return [
+            (group, value := score + below_type(thing, states[state], destinations[destination]), value)
+            for (state, destination), group in branch.groups.items()
+        ]
+
+    def missed(self, most: int, after: int, *, ended: bool) -> tuple[Candidate, ...]:
+        """Some entries that θ had kept out when so many others were found, or at the end; the nearest first."""
+        until = len(self._missed) if ended else self._marks[after]
+        key = (most, after, until)
+        if key not in self._told:
+            self._told[key] = tuple(self._nearest_missed(most, after, until))
+        return self._told[key]
+
+    def _nearest_missed(self, most: int, after: int, until: int) -> Iterator[Candidate]:
+        seen = {each.entry.id for each in self.found[:after]} if self._schemas else ()
+        for _, place, score in nlargest(most, self._missed[:until], key=itemgetter(0)):
+            while isinstance(place, _Branch):
+                place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
+            entry = place.entries[0]
+            if entry.id in seen:
+                continue
+            reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
+            yield Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason))
