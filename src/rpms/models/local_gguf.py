@@ -15,8 +15,8 @@ from typing import Any
 from rpms.core.errors import ContextOverflow, ModelUnavailable
 from rpms.core.prompt import Message
 from rpms.models.base import Answer, Decoding, Request, Usage, cut_at_stop
+from rpms.models.catalogue import PROVIDERS
 from rpms.models.constraint import Shape, grammar, shapes_of
-from rpms.models.providers import PROVIDERS
 from rpms.models.secrets import excerpt
 
 
