@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from rpms.cli.app import make_app
-from rpms.cli.playing import _OPTIONS
+from rpms.cli.knobs import _OPTIONS
 from rpms.play.knobs import KNOBS
 from rpms.store.runs import RunFolder
 from tests.cli.command import Rpms

@@ -13,7 +13,7 @@ import pytest
 import typer.rich_utils  # noqa: F401  it reads FORCE_COLOR when it is first imported, which must not be in a test
 from rich.console import Console
 
-from rpms.cli.playing import GROUPS
+from rpms.cli.knobs import GROUPS
 from rpms.cli.run import print_summary
 from rpms.play.limits import spending
 from rpms.store.memories import freeze, read_memory

@@ -96,7 +96,7 @@ def make_app(word: str | None = None) -> typer.Typer:
             summary = "" if word in COMMANDS else known.summary
             app.command(name, help=summary, rich_help_panel=known.panel)(_not_loaded)
             continue
-        from rpms.cli.playing import command_of, declare  # noqa: PLC0415  a mistyped command does not wait for it
+        from rpms.cli.knobs import declare  # noqa: PLC0415  a mistyped command does not wait for it
 
         found = getattr(import_module(f"rpms.{known.module}"), known.name)
         if isinstance(found, typer.Typer):
@@ -104,7 +104,7 @@ def make_app(word: str | None = None) -> typer.Typer:
             for each in found.registered_commands:
                 declare(each.callback, f"{name} {each.name}")
         else:
-            command = command_of(name, found) if isinstance(found, type) else found
+            command = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
             declare(command, name)
             app.command(name, rich_help_panel=known.panel)(command)
     if word not in COMMANDS:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from rpms.cli.playing import ResourceOptions
+from rpms.cli.knobs import ResourceOptions
 from rpms.cli.screen import complain
 from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
