@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
 from heapq import heappop, heappush, nlargest
 from itertools import count
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -153,7 +154,7 @@ class EpisodicMemory:
         for root in (*self._roots.values(), self._schemas):
             for branch in root.below.values():
                 for leaf in branch.below.values():
-                    for group in leaf.groups.values():
+                    for group in leaf.below.values():
                         group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
 
     def __len__(self) -> int:
@@ -167,21 +168,14 @@ class EpisodicMemory:
 
 
 @dataclass(slots=True)
-class _Group:
-    """Entries of one signature, strongest first."""
-
-    entries: list[Entry] = field(default_factory=list)
-    best: float = 0.0
-
-
-@dataclass(slots=True)
 class _Branch:
-    """The signatures of one type, or of one type and object, with the strength of the best entry below."""
+    """The signatures of one type, or of one type and object; below these the entries of one, strongest first."""
 
     name: str = ""
-    below: dict[str, _Branch] = field(default_factory=dict)
-    groups: dict[tuple[str, str], _Group] = field(default_factory=dict)
+    below: dict[Any, _Branch] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
     best: float = 0.0
+    """The strength of the best entry below."""
 
 
 _CAME_TO_MIND = Verdict(Fate.KEPT)
@@ -193,32 +187,15 @@ _NO_GOAL = GoalSignature("")
 def _place(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
     branch = root.below.setdefault(signature.type, _Branch(signature.type))
     leaf = branch.below.setdefault(signature.object, _Branch(signature.object))
-    group = leaf.groups.setdefault((signature.state, signature.destination), _Group())
+    group = leaf.below.setdefault((signature.state, signature.destination), _Branch())
     group.entries.append(entry)
     for node in (root, branch, leaf, group):
         node.best = max(node.best, entry.strength)
 
 
-_Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
+_Waiting = tuple[float, int, str, int, _Branch, float, int]
 """An item of the walk's queue: minus the best possible rank, 1 for an entry, its id, a tie-breaker, the branch with
-its type's score or the group with its whole score, and the entry's index in its group."""
-
-
-class _Fields(dict[str, Field]):
-    """One field of a goal beside each name that it is compared with, worked out when the name is first met."""
-
-    def __init__(self, similarity: Similarity, weight: float, name: str) -> None:
-        super().__init__()
-        self._similarity, self._weight, self._name = similarity, weight, name
-
-    @property
-    def same(self) -> Field:
-        """Beside its own name: the best it can do."""
-        return self[self._name]
-
-    def __missing__(self, other: str) -> Field:
-        field = self[other] = self._similarity.field(self._weight, self._name, other)
-        return field
+its type's score or the entries of one signature with their whole score, and the entry's index among these."""
 
 
 class Ranking(Iterator[Candidate]):
@@ -251,9 +228,11 @@ class _Walk:
 
     def __init__(self, root: _Branch, goal: GoalSignature, similarity: Similarity, threshold: float) -> None:
         self._similarity = similarity
-        self._objects = _Fields(similarity, similarity.object, goal.object)
-        self._states = _Fields(similarity, similarity.state, goal.state)
-        self._destinations = _Fields(similarity, similarity.destination, goal.destination)
+        # each field of the goal beside a name that it is compared with
+        self._object = cache(partial(similarity.field, similarity.object, goal.object))
+        self._state = cache(partial(similarity.field, similarity.state, goal.state))
+        self._destination = cache(partial(similarity.field, similarity.destination, goal.destination))
+        self._best = self._state(goal.state), self._destination(goal.destination)
         self._threshold = threshold
         self._heap: list[_Waiting] = []
         self._order = count()
@@ -263,7 +242,7 @@ class _Walk:
         self._told: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
         self._schemas: set[str] = set()
         """Schemas that came already: one may stand under several goals."""
-        self._missed: list[tuple[float, _Branch | _Group, float]] = []
+        self._missed: list[tuple[float, _Branch, float]] = []
         for name, branch in root.below.items():
             if name and UNKNOWN_GOAL in (name, goal.type):
                 continue
@@ -271,18 +250,18 @@ class _Walk:
             self._push([(branch, score, score + 1.0 - similarity.type)])
         self._marks.append(len(self._missed))
 
-    def _push(self, places: Iterable[tuple[_Branch | _Group, float, float]]) -> None:
+    def _push(self, places: Iterable[tuple[_Branch, float, float]]) -> None:
         heap, order, threshold = self._heap, self._order, self._threshold
         for place, score, bound in places:
             if bound < threshold:
                 if len(self._missed) < _MISSED_KEPT:
                     self._missed.append((bound, place, score))
-            elif isinstance(place, _Group):
+            elif place.entries:
                 self._push_entry(place, score, 0)
             else:
                 heappush(heap, (-min(bound, 1.0) * place.best, 0, "", next(order), place, score, 0))
 
-    def _push_entry(self, group: _Group, score: float, index: int) -> None:
+    def _push_entry(self, group: _Branch, score: float, index: int) -> None:
         if index < len(group.entries):
             entry = group.entries[index]
             heappush(self._heap, (-score * entry.strength, 1, entry.id, next(self._order), group, score, index))
@@ -291,7 +270,7 @@ class _Walk:
         """Find one more entry, if there is one."""
         while self._heap:
             negative_rank, _, _, _, place, score, index = heappop(self._heap)
-            if isinstance(place, _Group):
+            if place.entries:
                 self._push_entry(place, score, index + 1)
                 entry = place.entries[index]
                 if isinstance(entry, VerifiedSchema):
@@ -304,21 +283,18 @@ class _Walk:
             self._push(self._open(place, score))
         return False
 
-    def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch | _Group, float, float]]:
+    def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch, float, float]]:
         """The next level, with each place's score so far and the best score still possible."""
         if score == 1.0:  # bound to no goal, and so alike to all
-            places: list[_Branch | _Group] = [*branch.below.values(), *branch.groups.values()]
-            return [(place, 1.0, 1.0) for place in places]
+            return [(place, 1.0, 1.0) for place in branch.below.values()]
         below_type = self._similarity.below_type
-        if branch.below:
-            best = self._states.same, self._destinations.same
-            return [
-                (leaf, score, score + below_type(self._objects[leaf.name], *best)) for leaf in branch.below.values()
-            ]
-        thing, states, destinations = self._objects[branch.name], self._states, self._destinations
+        if not next(iter(branch.below.values())).entries:
+            leaves = branch.below.values()
+            return [(leaf, score, score + below_type(self._object(leaf.name), *self._best)) for leaf in leaves]
+        thing = self._object(branch.name)
         return [
-            (group, value := score + below_type(thing, states[state], destinations[destination]), value)
-            for (state, destination), group in branch.groups.items()
+            (group, value := score + below_type(thing, self._state(state), self._destination(destination)), value)
+            for (state, destination), group in branch.below.items()
         ]
 
     def missed(self, most: int, after: int, *, ended: bool) -> tuple[Candidate, ...]:
@@ -332,7 +308,7 @@ class _Walk:
     def _nearest_missed(self, most: int, after: int, until: int) -> Iterator[Candidate]:
         seen = {each.entry.id for each in self.found[:after]} if self._schemas else ()
         for _, place, score in nlargest(most, self._missed[:until], key=itemgetter(0)):
-            while isinstance(place, _Branch):
+            while not place.entries:
                 place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
             entry = place.entries[0]
             if entry.id in seen:
