@@ -9,9 +9,12 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import cycle
 
+from rpms.worlds.alfworld.affordances import object_types, tables
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.goals import GameGoal
-from rpms.worlds.alfworld.games.measured import FLOOR, MADE, Weights, counts, object_types, tables
+from rpms.worlds.alfworld.games.goals import MADE, GameGoal
+
+FLOOR = "floor"
+"""The place of what is in no receptacle: it can be seen but not taken."""
 
 _BASINS = {"SinkBasin": "Sink", "BathtubBasin": "Bathtub"}
 """Receptacles that are part of an object: the id is the object's with the part's name at its end."""
@@ -24,6 +27,16 @@ _ALONG_WALL = 9
 """Standing points along one wall, two steps apart."""
 _TILTS = ((35, 60), (90, 45), (130, 30), (175, 15))
 """Up to which height one looks down how far."""
+
+
+Weights = dict[str, int]
+
+
+def counts(measured: Weights) -> dict[int, int]:
+    """Shares by number, in per mille, with what is left of 1,000 for none."""
+    shares = {int(number): share for number, share in measured.items()}
+    none = 1000 - sum(shares.values())
+    return {0: none, **shares} if none > 0 else shares
 
 
 def _signed(centimetres: int) -> str:
