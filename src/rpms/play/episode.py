@@ -307,13 +307,13 @@ class Threads:
         for task in tasks:
             self._players.todo.put(task)
 
-    def results(self) -> Iterator[Finished]:
+    def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish; what a worker raises is raised here."""
         for _ in range(self._count):
             done = self._next()
             if isinstance(done, BaseException):
                 raise done
-            yield done
+            yield [done]
 
     def _next(self) -> Finished | BaseException:
         if self._meter is None:

@@ -113,16 +113,19 @@ class Processes:
         there.close()
         return _Child(process, here)
 
-    def results(self) -> Iterator[Finished]:
+    def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish; what a process raises is raised here."""
         self._hand_out()
         while any(child.tasks for child in self._children):
+            ended: list[Finished] = []
             for child, message in self._messages(None):
                 if isinstance(message, BaseException):
+                    yield ended
                     raise message
                 child.tasks.pop(message.row.task, None)
-                yield message
-            self._hand_out()
+                ended.append(message)
+            self._hand_out()  # before these are written: no process waits for the disk
+            yield ended
 
     def _hand_out(self) -> None:
         """Give each process as many tasks as it plays at once, the least busy first, and one to wait."""

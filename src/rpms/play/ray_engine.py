@@ -64,7 +64,7 @@ class RayEngine:
         self._ticket = (uuid.uuid4().hex, self._ray.put(plan))
         self._play = self._ray.remote(num_cpus=options.cpus, max_retries=0)(_play)
 
-    def results(self) -> Iterator[Finished]:
+    def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish."""
         while self._todo or self._pending:
             self._hand_out()
@@ -72,7 +72,7 @@ class RayEngine:
             for reference in ready:
                 done = self._take(reference)
                 if done is not None:
-                    yield done
+                    yield [done]
 
     def _hand_out(self) -> None:
         now = time.monotonic()

@@ -23,8 +23,17 @@ from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import called, forgive
 from rpms.worlds.alfworld.game import NativeGame, contradictions
-from rpms.worlds.alfworld.games.builtin import BUILTIN, LARGE, TRAIN
-from rpms.worlds.alfworld.games.tasks import builtin_tasks, known_dialect, list_tasks, load_task, requested, task_data
+from rpms.worlds.alfworld.games.tasks import (
+    BUILTIN,
+    LARGE,
+    TRAIN,
+    builtin_tasks,
+    known_dialect,
+    list_tasks,
+    load_task,
+    requested,
+    task_data,
+)
 from rpms.worlds.alfworld.goals import make_goal, parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS, TASK
 from rpms.worlds.alfworld.update import update
