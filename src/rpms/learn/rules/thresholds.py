@@ -67,7 +67,7 @@ class Thresholds:
     # Goals.
     goal_things: int = 3  # Things of one field that are looked at in a state: those that were handled last
     goal_states: int = 40  # Different last states of wins that are compared: the most frequent
-    goal_exceptions: float = 0.25  # Share of wins a goal may leave unexplained: some come unseen by the belief
+    goal_exceptions: float = 0.4  # Share of wins a goal may leave unexplained: some come unseen, or by another way
     largest_guess: int = 3  # Facts of a guess at what a goal wants, as long as none was won
     enough_wins: int = 12  # Wins of a goal type after which its episodes serve other questions
 
