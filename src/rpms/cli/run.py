@@ -15,7 +15,7 @@ from rich.console import Console
 from rpms.cli import options
 from rpms.cli.playing import RunOptions
 from rpms.cli.screen import make_console, say
-from rpms.core.acting.enforcement import preset
+from rpms.core.acting.enforcement import PRESETS
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
@@ -131,7 +131,7 @@ def default_folder(world: str, split: str, model: str, settings: Settings) -> Pa
     'alfworld-train-openai-gpt-4o-strict-menu-8-theta-0.6'
     """
     word = partial(worded, between="-", equals="-")
-    usual, made = preset(settings.preset or "paper"), settings.condition_value().enforcement
+    usual, made = PRESETS[settings.preset or "paper"], settings.condition_value().enforcement
     parts = [f"{name}-{word(value)}" for name, value in vars(made).items() if value != getattr(usual, name)]
     given = {name: value for name, value in settings.given.items() if name not in (*_NO_PART_OF_A_NAME, "enforce")}
     parts += [f"{name}-{word(value)}" for name, value in given.items() if value != getattr(settings.of_preset, name)]

@@ -359,7 +359,11 @@ class Guard:
                 call, facts, ruling = self._last
                 shown = f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
                 lines += [f"call: {excerpt(shown)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
-                lines += ["", "rules:", *(self._said_by_rules(facts) if facts else ["  none was asked"])]
+                words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
+                lines += ["", "rules:"] if facts else ["", "rules:", "  none was asked"]
+                for found in findings(facts) if facts else ():
+                    said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
+                    lines.append(f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}")
             told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in self.belief.known.items())
             lines += ["", "facts:", *(f"  {excerpt(line)}" for line in told)]
             lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
@@ -370,9 +374,3 @@ class Guard:
         facts = self._last[1] if self._last is not None else None
         found = findings(facts) if facts is not None else ()
         return [each.rule for each in found if each.broken is Truth.FALSE]
-
-    def _said_by_rules(self, facts: CallFacts) -> Iterator[str]:
-        words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-        for found in findings(facts):
-            said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
-            yield f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}"

@@ -25,9 +25,8 @@ from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, plan_for, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN
-from rpms.core.prompt import Turn
+from rpms.core.prompt import Turn, brief
 from rpms.core.rules import ActiveRules, RuleManual, kept_with_rules
-from rpms.core.tokens import brief
 from rpms.core.verdict import Candidate
 
 _FAILED_SHOWN = 4
