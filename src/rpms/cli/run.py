@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
 from rpms.models.windows import context_window
-from rpms.play.epochs import Agreement, Trials, agreement, play_controls, run_epochs, run_trials
+from rpms.play.epochs import Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.limits import Spending, spending
 from rpms.play.plan import RunPlan
@@ -87,21 +87,13 @@ def main(given: RunOptions) -> None:
     summaries = [trials.summaries[0] for trials in run_epochs(plan, out, given.epochs, run_one)]
     controls = play_controls(plan, out, resources.workers, player)
     agreed = agreement([{row.task: row.won for row in summary.rows} for summary in summaries])
-    for line in _remarks(plan, controls, agreed):
-        say(line)
-    say(f"episodes are in {out}")
+    known_tasks = f"{len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
+    remarks = [agreed.text()] if agreed is not None else []
+    remarks += [f"from such menus {name} won {each.won} of {each.total}" for name, each in controls.items()]
+    remarks += [f"WARNING: the memory was learned from {known_tasks}"] if plan.overlap else []
+    say("\n".join([*remarks, f"episodes are in {out}"]))
     if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
         raise typer.Exit(1)
-
-
-def _remarks(plan: RunPlan, controls: Mapping[str, RunSummary], agreed: Agreement | None) -> Iterator[str]:
-    """Agreement of epochs, wins of others from the same menus, and tasks that the memory was learned from."""
-    if agreed is not None:
-        yield agreed.text()
-    for name, each in controls.items():
-        yield f"from such menus {name} won {each.won} of {each.total}"
-    if plan.overlap:
-        yield f"WARNING: the memory was learned from {len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
 
 
 def trial_lines(trials: Trials) -> list[str]:

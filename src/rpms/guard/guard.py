@@ -25,7 +25,7 @@ from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, Refuse, Ruli
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
-from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, Word, kept
+from rpms.guard.log import LONGEST_RESULT, CheckLine, GuardLog, ResultLine, ToldLine, Word
 from rpms.guard.manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
@@ -309,7 +309,8 @@ class Guard:
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
             if self._log is not None:
-                shown, unread = (None, True) if value is MISSING else kept(value)
+                unread = value is MISSING or len(text_of(value)) > LONGEST_RESULT
+                shown = None if unread else value
                 self._note(ResultLine(**self._place(read), failed=wrong, result=shown, unread=unread))
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
@@ -360,10 +361,13 @@ class Guard:
                 shown = f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
                 lines += [f"call: {excerpt(shown)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
                 words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-                lines += ["", "rules:"] if facts else ["", "rules:", "  none was asked"]
-                for found in findings(facts) if facts else ():
-                    said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
-                    lines.append(f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}")
+                lines += ["", "rules:"]
+                if facts is None:
+                    lines.append("  none was asked")
+                else:
+                    for found in findings(facts):
+                        said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
+                        lines.append(f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}")
             told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in self.belief.known.items())
             lines += ["", "facts:", *(f"  {excerpt(line)}" for line in told)]
             lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
