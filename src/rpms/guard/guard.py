@@ -346,8 +346,8 @@ class Guard:
         if not failed:
             forgotten = (atom for each in (tool.forgets if tool else ()) for atom in facts.bind(each, result))
             gone = {(atom.predicate, *atom.args) for atom in forgotten}
-            readers = self.manual.readers(call.tool) if result is not MISSING else ()
-            found = {key: value for kind in readers for key, value in records_in(kind, call, result).items()}
+            kinds = [each for each in self.manual.records.values() if call.tool in each.tools and result is not MISSING]
+            found = {key: value for kind in kinds for key, value in records_in(kind, call, result).items()}
             belief = belief.with_records(found, gone) if found or gone else belief
         self.belief = belief
         self._settle(changes)

@@ -36,9 +36,8 @@ from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.reading import CONTROLS, Reads
 from rpms.play.sources import Sources, knowledge_of
 from rpms.play.tasks import limited
-from rpms.store.answers import FolderOfAnswers
+from rpms.store.answers import FolderOfAnswers, open_answers
 from rpms.store.memories import memory_hash
-from rpms.store.packed_answers import open_answers
 from rpms.store.prompts import prompts_hash
 from rpms.store.protocol import Protocol
 from rpms.worlds.base import Setting, Task, World, game_of
