@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
@@ -18,7 +18,6 @@ from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, wa
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
-SomeBelief = TypeVar("SomeBelief", bound="ScienceKnown")
 
 
 @dataclass(frozen=True)

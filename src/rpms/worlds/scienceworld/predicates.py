@@ -122,8 +122,7 @@ def _shut(belief: ScienceKnown, room: str) -> bool | None:
 # What is in reach
 
 
-def _here(scene: Scene, words: str) -> bool | None:
-    belief = scene.belief
+def _here(belief: Scene, words: str) -> bool | None:
     phrase = read_phrase(words)
     if phrase.head in _ALWAYS or phrase.head == belief.room:
         return True
@@ -131,7 +130,7 @@ def _here(scene: Scene, words: str) -> bool | None:
         return belief.next_door(room_named(phrase.head))
     if _UNLISTED.fullmatch(words.casefold()):
         return None
-    told = scene.by_name.get(words)
+    told = belief.by_name.get(words)
     named = told is not None and told.place in (belief.room, "inventory") and not told.shut_away
     matches = () if named else meant(belief, words)
     if named or matches:
@@ -166,11 +165,10 @@ def _hidden(belief: ScienceKnown) -> bool:
     )
 
 
-def _with(scene: Scene, room: str, words: str) -> bool | None:
+def _with(belief: Scene, room: str, words: str) -> bool | None:
     """True if a thing will be in reach once the agent is in a room: only what is fixed is sure not to be."""
-    belief = scene.belief
     name, head = room_named(room), read_phrase(words).head
-    told = scene.by_name.get(words)
+    told = belief.by_name.get(words)
     if told is not None and told.place != "inventory" and not told.shut_away:
         if told.place == name:
             return True
@@ -264,11 +262,11 @@ def _is_open(belief: ScienceKnown, thing: Thing) -> bool | None:
     return known
 
 
-def _works(scene: Scene, words: str) -> bool | None:
+def _works(belief: Scene, words: str) -> bool | None:
     """A device that was found broken stays so, from wherever it is asked about."""
-    belief, here = scene.belief, scene.belief.room
+    here = belief.room
     name = read_phrase(words).head
-    if scene.is_broken(words) or not belief.broken.isdisjoint({f"{name} in {here}", f"{words.casefold()} in {here}"}):
+    if belief.is_broken(words) or not belief.broken.isdisjoint({f"{name} in {here}", f"{words.casefold()} in {here}"}):
         return False
     broken = all("broken" in thing.flags for thing in _things(belief, words))
     return False if broken or _serves(belief, words, "switch") is False else None
@@ -336,14 +334,10 @@ def _wired(belief: ScienceKnown, words: str) -> bool | None:
     return any(f"{end} ".startswith(f"{name.head} ") or end.endswith(f" on {name.head}") for end in ends) or None
 
 
-SIGHTS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
+PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "here": (1, _here),
     "with": (2, _with),
     "works": (1, _works),
-}
-"""Predicate → number of arguments, and who answers, given the scene."""
-PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
-    **SIGHTS,
     "near": (1, _near),
     "inside": (1, lambda belief, room: None if belief.room is None else room_named(room) == belief.room),
     "adjoins": (2, lambda belief, room, other: belief.adjoin(room_named(room), room_named(other))),
@@ -367,4 +361,4 @@ PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "asked": (0, lambda belief: bool(belief.menu) or None),
     "decoy": (1, lambda belief, words: is_decoy(belief.goal, words)),
 }
-"""All of them; the others are given the belief."""
+"""Predicate → number of arguments, and who answers."""
