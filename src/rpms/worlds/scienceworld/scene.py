@@ -10,9 +10,9 @@ from typing import Final
 
 from rpms.core.facts import kind_of
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
-from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import substance_of
+from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import INVENTORY, Seen, walk
 
 _NO_GOAL: Final = ScienceGoal("")

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 from rpms.worlds.scienceworld.commands import meant
-from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.recipes.biology import ANIMALS, GARDEN
 from rpms.worlds.scienceworld.recipes.household import BOXES, EVERYDAY, MIXING, to_use
 from rpms.worlds.scienceworld.recipes.physics import CIRCUITS, HEAT, PLANES, treated
 from rpms.worlds.scienceworld.scene import Ask, Names, Scene
+from rpms.worlds.scienceworld.tasks import ScienceGoal
 
 _ALL: Final = (EVERYDAY, BOXES, HEAT, MIXING, ANIMALS, GARDEN, PLANES, CIRCUITS)
 RECIPES: Final[Mapping[str, Ask]] = {name: ask for recipe in _ALL for name, ask in recipe.predicates.items()}

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS
-from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.scene import Names, Recipe, Scene
+from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import Seen, alike, walk
 
 GREENS: Final = ("tree", "plant")
