@@ -120,19 +120,27 @@ class Verification:
         """All actions together."""
         return Verdicts(**{name: sum(vars(each)[name] for each in self.actions.values()) for name in vars(Verdicts())})
 
-    def judge(self, instance: Instance, command: str, before: Situation, witness: Witness, *, refused: bool) -> None:
-        """Count what an action's schema says of one step's outcome."""
+    def judge(
+        self, instance: Instance, command: str, before: Situation, after: Situation, witness: Witness, *, refused: bool
+    ) -> None:
+        """Count what an action's schema says of one step."""
         name = instance.schema.name
         verdicts = self.actions.setdefault(name, Verdicts())
         pairs = zip(instance.schema.preconditions, instance.preconditions, strict=True)
         broken = [clause for clause, bound in pairs if bound.truth(before) is Truth.FALSE]
-        verdicts.refused += refused
-        verdicts.recognised += refused and bool(broken)
-        verdicts.allowed += not refused
-        if not refused:
-            verdicts.blocked += bool(broken)
-            kinds = tuple(instance.binding.values())
-            self.blocked += [Blocked(name, each, kinds, command, witness) for each in broken]
+        if refused:
+            verdicts.refused += 1
+            verdicts.recognised += bool(broken)
+            return
+        verdicts.allowed += 1
+        verdicts.blocked += bool(broken)
+        for effect, bound in zip(instance.schema.effects, instance.effects, strict=True):
+            value = bound.truth(after)
+            verdicts.predicted += value is not Truth.UNKNOWN
+            verdicts.seen += value is Truth.TRUE
+            self.count(name, effect, value, witness)
+        kinds = tuple(instance.binding.values())
+        self.blocked += [Blocked(name, each, kinds, command, witness) for each in broken]
 
     def count(self, name: str, effect: Literal, value: Truth, witness: Witness) -> None:
         """Count if an effect of an action or a process came about."""
@@ -159,14 +167,9 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
             if instance is None:
                 found.unknown[step.command.partition(" ")[0]] += not refused
             else:
-                found.judge(instance, step.command, before, witness, refused=refused)
+                found.judge(instance, step.command, before, after, witness, refused=refused)
             if refused:
                 continue
-            for effect, bound in zip(instance.schema.effects, instance.effects, strict=True) if instance else ():
-                value, verdicts = bound.truth(after), found.actions[instance.schema.name]
-                verdicts.predicted += value is not Truth.UNKNOWN
-                verdicts.seen += value is Truth.TRUE
-                found.count(instance.schema.name, effect, value, witness)
             for process, names in processes_of(rules, step.command, before):
                 for effect in process.effects:
                     found.count(process.name, effect, effect.bind(names).truth(after), witness)

@@ -13,7 +13,7 @@ from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import substance_of
 from rpms.worlds.scienceworld.tasks import ScienceGoal
-from rpms.worlds.scienceworld.tree import INVENTORY, Seen, walk
+from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, walk
 
 _NO_GOAL: Final = ScienceGoal("")
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
@@ -57,6 +57,18 @@ class Scene(ScienceKnown):
         """A vessel is best told by the matter in it: `cup containing red paint`."""
         holds = len(seen.inside) == 1 and not is_fixed(seen.name) and not ware(seen.inside[0].name)
         return f"{seen.name} containing {seen.inside[0].name}" if holds else seen.name
+
+    def meant(self, words: str) -> Sequence[Seen]:
+        """Everything known here and in the inventory that words may mean."""
+        if words not in self._meanings:
+            phrase = read_phrase(words)
+            carried = find(self.inventory, phrase, INVENTORY)
+            self._meanings[words] = find(self.here, phrase, self.room or "") + carried
+        return self._meanings[words]
+
+    @cached_property
+    def _meanings(self) -> dict[str, Sequence[Seen]]:
+        return {}
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
