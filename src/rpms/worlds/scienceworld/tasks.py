@@ -31,7 +31,7 @@ class TaskKind:
 
     @property
     def total(self) -> int:
-        return self.train + self.dev + self.test
+        return self.variations("test").stop
 
     def variations(self, split: str) -> range:
         start = {"train": 0, "dev": self.train, "test": self.train + self.dev}[split]
