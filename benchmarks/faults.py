@@ -19,7 +19,9 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -223,6 +225,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rows", nargs="*", default=["planner", "menu-random/0"])
     parser.add_argument("--doubt", nargs="*", choices=("on", "off"), default=("on", "off"))
+    parser.add_argument("--threads", type=int, default=1, help="manuals at once: a model in process gets batches")
     parser.add_argument("--verbose", action="store_true", help="one line a manual, with its faults")
     args = parser.parse_args()
     world = find_world(args.world)
@@ -247,8 +250,12 @@ def main() -> None:
         for name, model in models.items():
             for doubt in args.doubt if count else args.doubt[:1]:
                 begun, played, by_kind = time.perf_counter(), list[Episode](), Counter[tuple[str, bool]]()
-                for faulty, games in manuals:
-                    some = episodes(world, faulty.manual, games, setting, model, doubt=doubt == "on")
+                with ThreadPoolExecutor(args.threads) as pool:
+                    row = partial(episodes, world, setting=setting, model=model, doubt=doubt == "on")
+                    all_played = list(
+                        pool.map(row, [one.manual for one, _ in manuals], [games for _, games in manuals])
+                    )
+                for (faulty, _), some in zip(manuals, all_played, strict=True):
                     played += some
                     by_kind.update((kind, one.won) for one in some for kind, _ in faulty.faults)
                     if args.verbose:

@@ -1,16 +1,21 @@
 """Cost of the runner: a step's overhead, episodes a second by workers, and the memory of a long run.
 
     python benchmarks/run.py [--episodes 1000] [--entries 449]
+    python benchmarks/run.py --processes 1,2 [--episodes 3553] [--data DIR --split train]
 
 Episodes are the builtin games under the full condition, with a memory. The model answers at once with what the planner
 would say, so that all that is left is the runner's own: belief, retrieval, arbitration, prompt, record and write. The
 simulator, and the comparison of each belief with the simulator's truth that measures drift, are timed apart.
+
+With `--processes`, the planner plays as many episodes with each of these numbers of processes as `rpms run alfworld
+--model planner --manual complete --memory none` would, games taken again under other names where there are fewer.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import itertools
 import os
 import resource
 import sys
@@ -18,6 +23,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +33,10 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.base import Answer, Model, Request
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
-from rpms.play.plan import RunPlan, lend, plan_run
+from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
+from rpms.play.processes import InProcesses
 from rpms.play.run import Listener, run
+from rpms.play.settings import Settings
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunSummary
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
@@ -108,7 +116,8 @@ def play(plan: RunPlan, workers: int, listener: Listener | None = None) -> tuple
 
 def copies(tasks: Sequence[Task], count: int) -> list[Task]:
     """As many tasks as wanted, each with an id of its own."""
-    return [Task(f"{task.id} {n}", task.split, task.type, task.source) for n in range(count) for task in tasks][:count]
+    again = ((number, task) for number in itertools.count() for task in tasks)
+    return [replace(task, id=f"{task.id} {number}") for number, task in itertools.islice(again, count)]
 
 
 def script(world: World, memory: EpisodicMemory, tasks: Sequence[Task]) -> dict[str, list[str]]:
@@ -152,12 +161,50 @@ def resident() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
+def in_processes(counts: Sequence[int], episodes: int, split: str, data: Path | None) -> None:
+    """Print seconds, episodes a second and memory of the planner's run, by the number of processes."""
+    world, setting = find_world("alfworld"), Setting(data)
+    settings = Settings.read({"manual": "complete", "memory": "none", "split": split})
+    tasks = copies(world.tasks(split, setting), episodes)
+    opened, empty = NamedModel("planner", world.name), EpisodicMemory(world=world.name)
+    plan = settings.plan(world, opened.name, opened, tasks=tasks, setting=setting, memory=empty)
+    print(
+        f"{episodes:,} episodes of {split}; MB of the process that writes, after a tenth, half and all, and of a player"
+    )
+    print("processes   seconds  a second      x  its processor time  MB 10%   50%   100%  player      won")
+    first = 0.0
+    for count in counts:
+        watch = Resident([episodes // 10, episodes // 2, episodes])
+        own = time.process_time()
+        with tempfile.TemporaryDirectory() as folder:
+            begun = time.perf_counter()
+            summary = run(plan, Path(folder, "run"), None, watch, engine=InProcesses(count))
+            seconds = time.perf_counter() - begun
+        own = time.process_time() - own
+        first = first or seconds
+        sizes = " ".join(f"{watch.seen[mark]:6.0f}" for mark in sorted(watch.at))
+        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        print(
+            f"{count:9} {seconds:9.1f} {episodes / seconds:9.1f} {first / seconds:6.2f} {own:19.1f} {sizes}"
+            f" {largest:7.0f} {summary.won:8}",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Print it all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--episodes", type=int, default=1_000)
     parser.add_argument("--entries", type=int, default=449)
+    parser.add_argument("--processes", help="play by the planner in so many processes, such as 1,2,16")
+    parser.add_argument("--data", type=Path, help="ALFWorld's game files")
+    parser.add_argument("--split", default="builtin")
     options = parser.parse_args()
+    if options.processes:
+        in_processes(
+            [int(count) for count in options.processes.split(",")], options.episodes, options.split, options.data
+        )
+        return
     world = find_world("alfworld")
     memory = EpisodicMemory(entries(options.entries), "alfworld")
     once = copies(world.tasks("builtin", Setting()), 24)

@@ -116,7 +116,7 @@ class Walk:
         """The names of all that the simulator's free listings show right now."""
         sight, carried = room_sight(self.game.look()), inventory(self.game.inventory())
         here = (*(sight.things if sight else ()), *(carried or ()))
-        return frozenset(thing.name.casefold() for _, thing, _ in every(here))
+        return frozenset(seen.name.casefold() for seen in every(here))
 
     def hidden(self, command: str, before: ScienceBelief, listed: frozenset[str], answer: str) -> str:
         """Why the text did not reveal that a command would be refused; empty if it did."""
@@ -175,7 +175,7 @@ class Walk:
         if schema.name == "focus_on":
             schema = self.dice.choice(schemas)
         syntax = self.dice.choice(schema.syntax)
-        known = [thing.name for forest in self.belief.rooms.values() for _, thing, _ in every(forest)]
+        known = [seen.name for forest in self.belief.rooms.values() for seen in every(forest)]
         near = [thing.name for thing, _ in self.belief.visible()] or known
 
         def name(parameter: str) -> str:

@@ -45,7 +45,7 @@ from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.read import read_study
 from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
+from rpms.worlds.alfworld.games.tasks import builtin_game, builtin_ids
 from rpms.worlds.alfworld.verify import read_playthroughs
 from rpms.worlds.registry import find_world
 

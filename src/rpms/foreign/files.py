@@ -11,17 +11,19 @@ from pathlib import Path
 from rpms.core.errors import FileError
 from rpms.foreign.limits import MOST_TRANSCRIPT, MOST_TRANSCRIPT_LINE, MOST_TRANSCRIPT_LINES, XZ_MEMORY
 
-_CHUNK = 1 << 20
+_BLOCK, _CHUNK = 1 << 16, 1 << 20
 
 
 def read_bytes(file: str | Path, largest: int) -> bytes:
     """The bytes of a regular file; anything else, or too much, is a FileError. A FIFO is not waited for."""
-    handle = open_regular(file)
-    try:
-        with os.fdopen(handle, "rb") as stream:
-            data = stream.read(largest + 1)
+    handle, data = open_regular(file), b""
+    try:  # a buffer for the largest would take longer than most files take to read
+        while len(data) <= largest and (more := os.read(handle, min(max(_BLOCK, len(data)), largest + 1 - len(data)))):
+            data += more
     except OSError as error:
         raise unreadable(file, error) from None
+    finally:
+        os.close(handle)
     if len(data) > largest:
         raise FileError(file, None, f"is larger than {largest:,} bytes, which no such file is")
     return data

@@ -25,9 +25,9 @@ class NameTwice(NotJson):
 
 
 def _whole(digits: str) -> int:
-    if len(digits) > _DIGITS or abs(int(digits)) > LONGEST_NUMBER:
+    if len(digits) > _DIGITS or abs(number := int(digits)) > LONGEST_NUMBER:
         raise NotJson("a number is too long")
-    return int(digits)
+    return number
 
 
 def _decimal(digits: str) -> float:

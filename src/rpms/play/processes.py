@@ -27,9 +27,9 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from rpms.models.base import Answer, Model, Request, WrappedModel
-from rpms.models.providers import IN_PROCESS, Backend, backend_of
+from rpms.models.catalogue import IN_PROCESS, Backend, backend_of
+from rpms.play.episode import GRACE, LOSSES, Finished, Players, Threads, lost_episode
 from rpms.play.plan import RunPlan
-from rpms.play.seat import GRACE, LOSSES, Finished, Players, Threads, lost_episode
 from rpms.worlds.base import Task
 
 AVAILABLE = sys.platform == "linux"
@@ -113,16 +113,19 @@ class Processes:
         there.close()
         return _Child(process, here)
 
-    def results(self) -> Iterator[Finished]:
+    def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish; what a process raises is raised here."""
         self._hand_out()
         while any(child.tasks for child in self._children):
+            ended: list[Finished] = []
             for child, message in self._messages(None):
                 if isinstance(message, BaseException):
+                    yield ended
                     raise message
                 child.tasks.pop(message.row.task, None)
-                yield message
-            self._hand_out()
+                ended.append(message)
+            self._hand_out()  # before these are written: no process waits for the disk
+            yield ended
 
     def _hand_out(self) -> None:
         """Give each process as many tasks as it plays at once, the least busy first, and one to wait."""

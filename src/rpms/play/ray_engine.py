@@ -16,8 +16,8 @@ from typing import Any
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.models.base import Model
+from rpms.play.episode import LOSSES, Finished, Seat, lost_episode
 from rpms.play.plan import RunPlan
-from rpms.play.seat import LOSSES, Finished, Seat, lost_episode
 from rpms.worlds.base import Task, World
 from rpms.worlds.registry import find_world, world_names
 
@@ -64,7 +64,7 @@ class RayEngine:
         self._ticket = (uuid.uuid4().hex, self._ray.put(plan))
         self._play = self._ray.remote(num_cpus=options.cpus, max_retries=0)(_play)
 
-    def results(self) -> Iterator[Finished]:
+    def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish."""
         while self._todo or self._pending:
             self._hand_out()
@@ -72,7 +72,7 @@ class RayEngine:
             for reference in ready:
                 done = self._take(reference)
                 if done is not None:
-                    yield done
+                    yield [done]
 
     def _hand_out(self) -> None:
         now = time.monotonic()

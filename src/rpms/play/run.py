@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import Protocol, TypedDict
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.core.usage import Price, Usage
 from rpms.foreign.files import is_there
+from rpms.play.episode import Finished, Threads
 from rpms.play.limits import LimitReached, Meter, usages_of
 from rpms.play.plan import RunPlan
 from rpms.play.processes import InProcesses
-from rpms.play.seat import Finished, Threads
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunSummary, open_run
 from rpms.worlds.base import Task
@@ -23,8 +24,8 @@ from rpms.worlds.base import Task
 class Engine(Protocol):
     """Whatever plays tasks of a plan."""
 
-    def results(self) -> Iterator[Finished]:
-        """The episodes as they finish. ModelUnavailable where no model can answer."""
+    def results(self) -> Iterator[Sequence[Finished]]:
+        """The episodes as they finish, one or several. ModelUnavailable where no model can answer."""
         ...
 
     def stop(self) -> Sequence[Finished]:
@@ -104,13 +105,14 @@ def run(
         listener.begin(plan, before, usages_of(folder.run, before))
         todo = [task for task in plan.tasks if task.id not in rows]
 
-        def keep(done: Finished) -> None:
-            folder.write(done.row, done.data, done.timing, done.beside)
-            rows[done.row.task] = done.row
-            listener.finished(done.row, done.usages, folder.run.file(done.row.task))
+        def keep(ended: Sequence[Finished]) -> None:
+            written = disk.map(lambda done: folder.write(done.row, done.data, done.timing, done.beside), ended)
+            for done, _ in zip(ended, written, strict=True):
+                rows[done.row.task] = done.row
+                listener.finished(done.row, done.usages, folder.run.file(done.row.task))
 
         try:
-            with _saying_how_to_go_on(plan, rows):
+            with _saying_how_to_go_on(plan, rows), ThreadPoolExecutor(_WRITERS) as disk:
                 if todo:
                     _play(engine(plan, todo, workers), rows, keep)
         finally:
@@ -118,6 +120,8 @@ def run(
         return folder.run.summary()
 
 
+_WRITERS = 16
+"""Episodes that are written at once: a disk takes long to say that one is safe, and no longer for several."""
 _NO_PROGRESS = "no episode ended within the limit: raise it, or keep answers with --record, so that none is asked twice"
 
 
@@ -135,16 +139,14 @@ def check_workers(workers: int | None) -> None:
         raise InputError(f"{workers} workers can do nothing; give 1 or more")
 
 
-def _play(engine: Engine, rows: Mapping[str, EpisodeRow], keep: Callable[[Finished], None]) -> None:
-    """Keep episodes as they finish; of a run that is stopped, also those under way and the one being written."""
-    done: Finished | None = None
+def _play(engine: Engine, rows: Mapping[str, EpisodeRow], keep: Callable[[Sequence[Finished]], None]) -> None:
+    """Keep episodes as they finish; of a run that is stopped, also those under way and those being written."""
+    ended: Sequence[Finished] = ()
     try:
-        for done in engine.results():
-            keep(done)
+        for ended in engine.results():
+            keep(ended)
     except (ModelUnavailable, LimitReached, KeyboardInterrupt):
-        for late in (done, *engine.stop()):
-            if late is not None and late.row.task not in rows:
-                keep(late)
+        keep([late for late in (*ended, *engine.stop()) if late.row.task not in rows])
         raise
     except BaseException:
         engine.stop()

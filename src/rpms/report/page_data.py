@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from rpms.core.prompt import SHARED, Block
@@ -82,20 +83,29 @@ def episode_data(record: EpisodeRecord) -> dict[str, Any]:
     return {"episode": _placed(record, parts, {}), "parts": parts}
 
 
+_PLAIN = frozenset((int, float, bool, type(None)))
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
+
+
 def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> Any:
     """A value with numbers of parts. Equal texts, blocks and candidates, which steps repeat, are one part."""
-    if isinstance(value, list | tuple):
+    kind = type(value)
+    if kind in _PLAIN or (isinstance(value, str) and len(value) <= _SHORT):
+        return value
+    if kind is tuple or kind is list:
         return [_placed(each, parts, known) for each in value]
     repeated = isinstance(value, str | Block | CandidateRecord)
     if repeated and value in known:
         return known[value]
     part = value
-    if is_dataclass(value):
-        part = {each.name: _placed(getattr(value, each.name), parts, known) for each in fields(value)}
-    elif isinstance(value, dict):
+    if kind is dict:
         part = {name: _placed(each, parts, known) for name, each in value.items()}
-    elif not isinstance(value, str) or len(value) <= _SHORT:
-        return value
+    elif names := _field_names(kind):
+        part = {name: _placed(getattr(value, name), parts, known) for name in names}
     place = {"at": len(parts)}
     parts.append(part)
     if repeated:

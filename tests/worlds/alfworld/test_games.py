@@ -14,14 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
+from rpms.worlds.alfworld.affordances import tables
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.layout import names_of
 from rpms.worlds.alfworld.engine.texts import DIALECTS
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal
 from rpms.worlds.alfworld.games.house import initial_facts
-from rpms.worlds.alfworld.games.make import MadeGame, Unprovable, make_game, make_games, plan
-from rpms.worlds.alfworld.games.measured import SCENES, tables
+from rpms.worlds.alfworld.games.make import SCENES, MadeGame, Unprovable, make_game, make_games, plan
 from rpms.worlds.alfworld.games.tasks import list_tasks
 from tests.alfworld_games import wins_at_the_end
 

@@ -6,7 +6,9 @@ from importlib.resources import files
 import pytest
 
 from rpms.core.errors import InputError
-from rpms.worlds.alfworld.games.builtin import (
+from rpms.worlds.alfworld.games.goals import TASK_TYPES
+from rpms.worlds.alfworld.games.make import make_game
+from rpms.worlds.alfworld.games.tasks import (
     BUILTIN,
     BUILTIN_COUNT,
     BUILTIN_SEED,
@@ -16,12 +18,11 @@ from rpms.worlds.alfworld.games.builtin import (
     _games,
     builtin_game,
     builtin_ids,
+    builtin_tasks,
     builtin_walkthrough,
+    load_task,
     made_games,
 )
-from rpms.worlds.alfworld.games.goals import TASK_TYPES
-from rpms.worlds.alfworld.games.make import make_game
-from rpms.worlds.alfworld.games.tasks import builtin_tasks, load_task
 from rpms.worlds.base import Task
 from tests.alfworld_games import load_builtin, save_builtin, wins_at_the_end
 

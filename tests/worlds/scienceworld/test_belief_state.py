@@ -79,7 +79,7 @@ def test_containers_and_devices_follow_what_is_done_to_them():
         ("activate oven", "The oven is now activated."),
     )
     assert belief.containers == {"cupboard": True, "oven": False}
-    assert {thing.name for thing, _ in belief.visible() if "on" in thing.flags} == {"oven", "sink"}
+    assert {seen.name for seen in belief.visible() if "on" in seen.thing.flags} == {"oven", "sink"}
     assert see(belief, "metal pot").contents == ()
     again = world.update(belief, "look around", KITCHEN)
     assert see(again, "metal pot in cupboard") is not None, "what a closed door hides is still known"

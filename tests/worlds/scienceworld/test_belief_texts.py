@@ -18,7 +18,7 @@ def shape(thing):
 
 
 def names(thing):
-    return [one.name for _, one, _ in walk((thing,))]
+    return [one.name for one in walk((thing,))]
 
 
 def test_a_room_is_read_with_its_nesting_and_its_doors():

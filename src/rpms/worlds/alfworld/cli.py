@@ -54,7 +54,8 @@ def verify(
         raise InputError(f"only alfworld has an engine to verify, not {world!r}")
     result = verify_transcripts(transcripts, data)
     for found in result.differences:
-        _say(f"{found.file}:{found.line}: {found.game} step {found.step}, {found.command!r}: {found.field} differs")
+        played = found.played
+        _say(f"{played.file}:{played.line}: {played.game} step {found.step}, {found.command!r}: {found.field} differs")
         _say(f"  recorded: {found.recorded!r}\n  replayed: {found.replayed!r}")
     _say(f"{result.games} games, {result.steps:,} steps, {result.mismatches} mismatches")
     if result.mismatches:

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import combinations
 
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
-from rpms.worlds.alfworld.engine.layout import bits
+from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
 from rpms.worlds.base import Game, Outcome
 
 
-@dataclass(frozen=True, slots=True)
 class GroundTruth:
     """True facts of a game at one moment, by name: for checking beliefs, never for playing."""
 
-    here: tuple[str, ...]
-    """The receptacles at the agent's location: those that it can handle."""
-    held: str | None
-    places: Mapping[str, str]
-    """The location of every receptacle."""
-    openable: frozenset[str]
-    opened: frozenset[str]
-    """The openable receptacles that stand open."""
-    contents: Mapping[str, tuple[str, ...]]
-    """Content of each receptacle, in the order in which the game lists it; some objects are in several."""
-    states: Mapping[str, frozenset[str]]
-    """State, as a belief names it → the objects that are in it."""
+    def __init__(self, layout: GameLayout, state: State) -> None:
+        receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
+        self.here = tuple(receptacles[index] for index in layout.here[state.location])
+        """The receptacles at the agent's location: those that it can handle."""
+        self.held = objects[state.held] if state.held >= 0 else None
+        self.places = {name: locations[at] for name, at in zip(receptacles, layout.place, strict=True) if at >= 0}
+        """The location of every receptacle."""
+        self.openable = {receptacles[index] for index in bits(layout.openable)}
+        self.opened = {receptacles[index] for index in bits(layout.openable & state.opened)}
+        inside = zip(receptacles, state.contents, strict=True)
+        self.contents = {name: tuple(objects[index] for index in bits(mask)) for name, mask in inside}
+        """Content of each receptacle, in the order in which the game lists it; some objects are in several."""
+        states = {"on": "toggled", **{name: name for name in ("hot", "cool", "clean", "sliced")}}
+        self.states = {name: {objects[index] for index in bits(getattr(state, mask))} for name, mask in states.items()}
+        """State, as a belief names it → the objects that are in it."""
 
 
 class NativeGame:
@@ -51,25 +52,7 @@ class NativeGame:
 
     def truth(self) -> GroundTruth:
         """True facts now, told by a text or not."""
-        layout, state = self._engine.layout, self._state
-        receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
-
-        def called(names: tuple[str, ...], mask: int) -> frozenset[str]:
-            return frozenset(names[index] for index in bits(mask))
-
-        states = {"on": "toggled", **{name: name for name in ("hot", "cool", "clean", "sliced")}}
-        return GroundTruth(
-            here=tuple(receptacles[index] for index in layout.here[state.location]),
-            held=objects[state.held] if state.held >= 0 else None,
-            places={name: locations[at] for name, at in zip(receptacles, layout.place, strict=True) if at >= 0},
-            openable=called(receptacles, layout.openable),
-            opened=called(receptacles, layout.openable & state.opened),
-            contents={
-                name: tuple(objects[index] for index in bits(mask))
-                for name, mask in zip(receptacles, state.contents, strict=True)
-            },
-            states={name: called(objects, getattr(state, field)) for name, field in states.items()},
-        )
+        return GroundTruth(self._engine.layout, self._state)
 
     def _outcome(self, turn: EngineTurn) -> Outcome:
         self._state = turn.state

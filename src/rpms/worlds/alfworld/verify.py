@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, text_lines
@@ -26,13 +25,20 @@ _FIELDS: dict[str, Any] = {"action": str | None, "observation": str, "won": bool
 _DIALECTS = {"put": "0.3", "move": "0.4", "0.3": "0.3", "0.4": "0.4"}
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """One thing that the engine did otherwise than the recording."""
+class Playthrough(NamedTuple):
+    """One recorded game, and where it stands."""
 
     file: str
     line: int
     game: str
+    dialect: str
+    steps: tuple[Mapping[str, Any], ...]
+
+
+class Mismatch(NamedTuple):
+    """One thing that the engine did otherwise than the recording."""
+
+    played: Playthrough
     step: int
     """0 is the reset."""
     command: str | None
@@ -42,8 +48,7 @@ class Mismatch:
     replayed: object
 
 
-@dataclass(frozen=True, slots=True)
-class EngineReplay:
+class EngineReplay(NamedTuple):
     """Result of replaying."""
 
     games: int
@@ -52,17 +57,6 @@ class EngineReplay:
     """Steps with any difference."""
     differences: tuple[Mismatch, ...]
     """The first few."""
-
-
-@dataclass(frozen=True, slots=True)
-class Playthrough:
-    """One recorded game."""
-
-    file: str
-    line: int
-    game: str
-    dialect: str
-    steps: tuple[Mapping[str, Any], ...]
 
 
 def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) -> EngineReplay:
@@ -80,19 +74,16 @@ def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) ->
         for played in read_playthroughs(transcript):
             games += 1
             steps += len(played.steps)
-            previous = -1
-            for difference in compare(NativeGame(_game(folder, played)), played):
-                mismatches += difference.step != previous
-                previous = difference.step
-                if len(shown) < SHOWN:
-                    shown.append(difference)
+            found = list(compare(NativeGame(_game(folder, played)), played))
+            mismatches += len({each.step for each in found})
+            shown += found[: SHOWN - len(shown)]
         if games == before:
             raise FileError(transcript, None, "holds no playthroughs: there is nothing to verify")
     return EngineReplay(games, steps, mismatches, tuple(shown))
 
 
 def compare(game: NativeGame, played: Playthrough) -> Iterator[Mismatch]:
-    """First difference between a game, given the recorded commands, and its record."""
+    """Differences between a game, given the recorded commands, and its record."""
     for number, step in enumerate(played.steps):
         command = step["action"]
         outcome = game.reset() if command is None else game.step(command)
@@ -104,7 +95,7 @@ def compare(game: NativeGame, played: Playthrough) -> Iterator[Mismatch]:
         }
         for field, value in replayed.items():
             if field in step and step[field] != value:
-                yield Mismatch(played.file, played.line, played.game, number, command, field, step[field], value)
+                yield Mismatch(played, number, command, field, step[field], value)
 
 
 def read_playthroughs(path: str | Path) -> Iterator[Playthrough]:

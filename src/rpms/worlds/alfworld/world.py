@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 from rpms.core.belief import Belief
 from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal, Progress
-from rpms.core.recall import Retrieval
-from rpms.core.similarity import Similarity
+from rpms.core.recall import Retrieval, Similarity
 from rpms.core.wording import Wording
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
@@ -24,8 +23,17 @@ from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import called, forgive
 from rpms.worlds.alfworld.game import NativeGame, contradictions
-from rpms.worlds.alfworld.games.builtin import BUILTIN, LARGE, TRAIN
-from rpms.worlds.alfworld.games.tasks import builtin_tasks, known_dialect, list_tasks, load_task, requested, task_data
+from rpms.worlds.alfworld.games.tasks import (
+    BUILTIN,
+    LARGE,
+    TRAIN,
+    builtin_tasks,
+    known_dialect,
+    list_tasks,
+    load_task,
+    requested,
+    task_data,
+)
 from rpms.worlds.alfworld.goals import make_goal, parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS, TASK
 from rpms.worlds.alfworld.update import update

@@ -107,7 +107,7 @@ class ScienceBelief(ScienceKnown):
         """The lines of the [Current State] block; the first is the paper's. Only what is known is said."""
         carrying = ", ".join(self.holding) or ("nothing" if self.inventory_known else "nothing known")
         task, rooms = self.goal.text.casefold(), self.rooms.items()
-        elsewhere = ((room, thing.name) for room, things in rooms if room != self.room for _, thing, _ in walk(things))
+        elsewhere = ((room, seen.name) for room, things in rooms if room != self.room for seen in walk(things))
         said = {
             "Seen": some([*dict.fromkeys(f"{name} in {room}" for room, name in elsewhere if name in task)], _SHOWN),
             "States": some([f"{name} is {state}" for name, state in self.states.items()], _SHOWN),

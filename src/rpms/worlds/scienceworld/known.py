@@ -6,7 +6,7 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self, TypeVar
@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
 from rpms.worlds.scienceworld.observations import Thing, substance_of
-from rpms.worlds.scienceworld.tree import find, read_phrase, walk
+from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, walk
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
@@ -97,33 +97,30 @@ class ScienceKnown(Belief):
     def containers(self) -> Mapping[str, bool]:
         """Doors and lids here that are known to be open; two of one name are told apart by what holds them."""
         found: dict[str, bool] = {}
-        for thing, holder in self.visible():
-            if not thing.flags.isdisjoint({"open", "closed"}):
-                key = thing.name if thing.name not in found else f"{thing.name} in {holder}"
-                found[key] = "open" in thing.flags
+        for seen in self.visible():
+            if not seen.thing.flags.isdisjoint({"open", "closed"}):
+                key = seen.name if seen.name not in found else f"{seen.name} in {seen.holder or seen.place}"
+                found[key] = "open" in seen.thing.flags
         return found
 
     @property
     def last_seen(self) -> Mapping[str, str]:
         """Place where each thing was last seen: a room, or `inventory`."""
-        places = {thing.name: room for room, forest in self.rooms.items() for _, thing, _ in walk(forest)}
-        places |= {thing.name: self.room for thing, _ in self.visible() if self.room}
-        return places | {thing.name: "inventory" for _, thing, _ in walk(self.inventory)}
+        everywhere = (seen for room, forest in self.rooms.items() for seen in walk(forest, room))
+        return {seen.name: seen.place for seen in (*everywhere, *self.visible())}
 
     @property
     def instruments(self) -> tuple[str, ...]:
         """The instruments carried."""
         return tuple(name for name in self.holding if name in INSTRUMENTS)
 
-    def visible(self) -> Iterator[tuple[Thing, str]]:
-        """Everything known here and in the inventory, with the name of what holds it: a thing, room or `inventory`."""
-        for forest, root in ((self.here, self.room or ""), (self.inventory, "inventory")):
-            for _, thing, above in walk(forest):
-                yield thing, above[0].name if above else root
+    def visible(self) -> list[Seen]:
+        """Everything known here and in the inventory."""
+        return walk(self.here, self.room or "") + walk(self.inventory, INVENTORY)
 
     def carries(self, name: str) -> bool | None:
         """True if something of a name is carried, itself or inside something carried; None if unknown."""
-        if find(self.inventory, replace(read_phrase(name), places=()), "inventory"):
+        if find(self.inventory, replace(read_phrase(name), places=()), INVENTORY):
             return True
         return False if self.inventory_known else None
 

@@ -29,8 +29,18 @@ from rpms.worlds.scienceworld.affordances import (
 )
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, state_of
-from rpms.worlds.scienceworld.scene import INVENTORY, Scene, Seen
-from rpms.worlds.scienceworld.tree import Forest, Phrase, alike, find, is_substance, is_vague, read_phrase, walk
+from rpms.worlds.scienceworld.scene import Scene
+from rpms.worlds.scienceworld.tree import (
+    INVENTORY,
+    Phrase,
+    Seen,
+    alike,
+    find,
+    is_substance,
+    is_vague,
+    read_phrase,
+    walk,
+)
 
 _FIXTURES: Final = FITTINGS - {"box", "cup", "door", "flower pot"} | {*THINGS["kinds"]["furnished"]}
 """Furniture, devices, tools, vessels and rooms."""
@@ -53,16 +63,11 @@ _CONTACT: Final = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
 _FLUID: Final = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
 
 
-def found(forest: Forest, phrase: Phrase, place: str) -> list[Seen]:
-    """Everything in a room or in the inventory that words may mean."""
-    return [Seen(thing, holders, place) for _, thing, holders in find(forest, phrase, place)]
-
-
 def meant(belief: ScienceKnown, words: str) -> Sequence[Seen]:
     """Everything known here and in the inventory that words may mean."""
     if words not in belief.meanings:
         phrase = read_phrase(words)
-        here, carried = found(belief.here, phrase, belief.room or ""), found(belief.inventory, phrase, INVENTORY)
+        here, carried = find(belief.here, phrase, belief.room or ""), find(belief.inventory, phrase, INVENTORY)
         belief.meanings[words] = (*here, *carried)
     return belief.meanings[words]
 
@@ -139,15 +144,15 @@ def _here(scene: Scene, words: str) -> bool | None:
 def _left_behind(belief: ScienceKnown, name: str) -> bool:
     """True if a thing that does not come about by itself must be elsewhere, where it is neither seen nor carried."""
     kind = ware(name)
-    if any(alike(thing.name, name) or may_be_called(thing.name, kind) for thing, _ in belief.visible()):
+    if any(alike(seen.name, name) or may_be_called(seen.name, kind) for seen in belief.visible()):
         return False
     if kind and is_fixed(kind):
         return True
     if any(alike(moved, name) for moved in belief.handled) or _hidden(belief):
         return False
-    elsewhere = any(alike(thing.name, name) for forest in belief.rooms.values() for _, thing, _ in walk(forest))
+    elsewhere = any(alike(seen.name, name) for forest in belief.rooms.values() for seen in walk(forest))
     if is_food(name):
-        growing = any("flower pot" in thing.name or "tree" in thing.name for thing, _ in belief.visible())
+        growing = any("flower pot" in seen.name or "tree" in seen.name for seen in belief.visible())
         return elsewhere and belief.inventory_known and not growing
     sure = elsewhere and not belief.lost and (is_inert(name) or is_animal(name))
     return sure or bool(kind and belief.inventory_known)
@@ -156,8 +161,8 @@ def _left_behind(belief: ScienceKnown, name: str) -> bool:
 def _hidden(belief: ScienceKnown) -> bool:
     """True if something was not looked into: an open lid, or what was taken along unseen."""
     return any(
-        thing.contents is None and ("open" in thing.flags or (not thing.raw and takes_things(thing.name)))
-        for thing, _ in belief.visible()
+        seen.thing.contents is None and ("open" in seen.thing.flags or (not seen.thing.raw and takes_things(seen.name)))
+        for seen in belief.visible()
     )
 
 
@@ -173,7 +178,7 @@ def _with(scene: Scene, room: str, words: str) -> bool | None:
             return False
     if head in belief.exits:
         return True if head == name else belief.adjoin(name, head)
-    matches = found(belief.rooms.get(name, ()), Phrase(head), name)
+    matches = find(belief.rooms.get(name, ()), Phrase(head), name)
     if head in _ALWAYS or not all(_is_shut(belief, match) for match in matches):
         return True
     return False if name in belief.looked and ware(head) and is_fixed(head) else None

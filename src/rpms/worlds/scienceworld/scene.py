@@ -6,57 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from rpms.core.facts import kind_of
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
-from rpms.worlds.scienceworld.observations import Thing, substance_of
-from rpms.worlds.scienceworld.tree import Forest, walk
+from rpms.worlds.scienceworld.observations import substance_of
+from rpms.worlds.scienceworld.tree import INVENTORY, Seen, walk
 
-INVENTORY: Final = "inventory"
 _NO_GOAL: Final = ScienceGoal("")
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """Things that can be open or shut and hide nothing that is looked for."""
-
-
-class Seen(NamedTuple):
-    """A thing, what holds it (the nearest first), and its room or `inventory`."""
-
-    thing: Thing
-    holders: tuple[Thing, ...]
-    place: str
-
-    @property
-    def name(self) -> str:
-        return self.thing.name
-
-    @property
-    def carried(self) -> bool:
-        return self.place == INVENTORY
-
-    @property
-    def holder(self) -> str:
-        """Its direct holder; empty where it lies in the room itself or in the inventory."""
-        return self.holders[0].name if self.holders else ""
-
-    @property
-    def inside(self) -> tuple[Thing, ...]:
-        """Its known content."""
-        return self.thing.contents or ()
-
-    @property
-    def shut_away(self) -> bool:
-        """True if it is behind a closed lid."""
-        return any(
-            "closed" in holder.flags or (starts_closed(holder.name) and "open" not in holder.flags)
-            for holder in self.holders
-        )
-
-
-def _seen(forest: Forest, place: str) -> list[Seen]:
-    return [Seen(thing, above, place) for _, thing, above in walk(forest) if thing.name not in ("agent", "air")]
 
 
 class Scene:
@@ -71,9 +32,9 @@ class Scene:
 
     @cached_property
     def things(self) -> tuple[Seen, ...]:
-        rooms = {self.room: self.belief.here, **self.belief.rooms}
-        everywhere = [seen for room, forest in rooms.items() for seen in _seen(forest, room)]
-        return (*_seen(self.belief.inventory, INVENTORY), *everywhere)
+        forests = {INVENTORY: self.belief.inventory, self.room: self.belief.here, **self.belief.rooms}
+        everything = (seen for place, forest in forests.items() for seen in walk(forest, place))
+        return tuple(seen for seen in everything if seen.name not in ("agent", "air"))
 
     @cached_property
     def by_name(self) -> Mapping[str, Seen]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from rpms.worlds.scienceworld.affordances import THINGS
+from rpms.worlds.scienceworld.affordances import THINGS, starts_closed
 from rpms.worlds.scienceworld.observations import Thing, plain_name
 
 Forest = tuple[Thing, ...]
-Path = tuple[int, ...]
+INVENTORY: Final = "inventory"
 
 _PLACES: Final = re.compile(r" ?\(in ([^()\n]{1,300})\)")
 _JOINT: Final = re.compile(r" (?:in|on|inside|from) ")
@@ -108,33 +108,71 @@ def is_substance(thing: Thing) -> bool:
     return "substance called" in thing.raw or not thing.flags.isdisjoint({"solid", "liquid", "gas"})
 
 
-def walk(forest: Forest, above: Forest = (), path: Path = ()) -> list[tuple[Path, Thing, Forest]]:
-    """Every thing with the way to it and what holds it, the nearest first."""
-    found: list[tuple[Path, Thing, Forest]] = []
-    for place, thing in enumerate(forest):
-        here = (*path, place)
-        found.append((here, thing, above))
+class Seen(NamedTuple):
+    """A thing in its place."""
+
+    thing: Thing
+    holders: Forest
+    """Things that hold it, the nearest first."""
+    place: str
+    """Its room, or `inventory`."""
+    path: tuple[int, ...]
+    """The way to it from there."""
+
+    @property
+    def name(self) -> str:
+        return self.thing.name
+
+    @property
+    def carried(self) -> bool:
+        return self.place == INVENTORY
+
+    @property
+    def holder(self) -> str:
+        """Its direct holder; empty where it lies in the room itself or in the inventory."""
+        return self.holders[0].name if self.holders else ""
+
+    @property
+    def inside(self) -> Forest:
+        """Its known content."""
+        return self.thing.contents or ()
+
+    @property
+    def shut_away(self) -> bool:
+        """True if it is behind a closed lid."""
+        return any(
+            "closed" in holder.flags or (starts_closed(holder.name) and "open" not in holder.flags)
+            for holder in self.holders
+        )
+
+
+def walk(forest: Forest, place: str = "", above: Forest = (), path: tuple[int, ...] = ()) -> list[Seen]:
+    """Every thing in a room or in the inventory."""
+    found: list[Seen] = []
+    for number, thing in enumerate(forest):
+        here = (*path, number)
+        found.append(Seen(thing, above, place, here))
         if thing.contents:
-            found += walk(thing.contents, (thing, *above), here)
+            found += walk(thing.contents, place, (thing, *above), here)
     return found
 
 
-def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[tuple[Path, Thing, Forest]]:
+def find(forest: Forest, phrase: Phrase, place: str, name: str = "") -> list[Seen]:
     """Like `walk`, every thing that a phrase may mean; things directly in the named place come first."""
-    direct: list[tuple[Path, Thing, Forest]] = []
-    further: list[tuple[Path, Thing, Forest]] = []
-    for path, thing, above in walk(forest):
-        if (name and not alike(thing.name, name)) or not _fits(thing, phrase):
+    direct: list[Seen] = []
+    further: list[Seen] = []
+    for seen in walk(forest, place):
+        if (name and not alike(seen.name, name)) or not _fits(seen.thing, phrase):
             continue
-        holders = (*(holder.name for holder in above), root)
+        holders = (*(holder.name for holder in seen.holders), place)
         rest = iter(holders)
-        if all(any(alike(holder, place) for holder in rest) for place in phrase.places):
+        if all(any(alike(holder, named) for holder in rest) for named in phrase.places):
             near = not phrase.places or alike(holders[0], phrase.places[0])
-            (direct if near else further).append((path, thing, above))
+            (direct if near else further).append(seen)
     return direct + further
 
 
-def put(forest: Forest, path: Path, thing: Thing | None) -> Forest:
+def put(forest: Forest, path: tuple[int, ...], thing: Thing | None) -> Forest:
     """The forest with another thing, or none, in a place."""
     place = path[0]
     if len(path) > 1:

@@ -14,7 +14,7 @@ from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
 from rpms.worlds.scienceworld.commands import meant, menu_options
 from rpms.worlds.scienceworld.observations import RoomSight, Thing, state_of, substance_of
 from rpms.worlds.scienceworld.recipes import tally
-from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, find, merge, put, read_phrase, walk
+from rpms.worlds.scienceworld.tree import INVENTORY, Forest, Phrase, Seen, find, merge, put, read_phrase, walk
 
 _FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000
@@ -76,14 +76,6 @@ class Named(NamedTuple):
     two: Phrase
 
 
-class Spot(NamedTuple):
-    """A thing in its place: carried or in the room, and the way to it from there."""
-
-    carried: bool
-    path: Path
-    thing: Thing
-
-
 def _named(text: str) -> Named:
     """Take a command apart: the one or two things it names, whatever its verb."""
     match = _VERB.fullmatch(text)
@@ -95,44 +87,34 @@ def _named(text: str) -> Named:
     return Named(text, read_phrase(rest), Phrase(""))
 
 
-def _forest(belief: ScienceBelief, carried: bool) -> Forest:
-    """The inventory, or what is in the room."""
-    return belief.inventory if carried else belief.here
-
-
-def _with_thing(belief: ScienceBelief, spot: Spot, thing: Thing | None) -> ScienceBelief:
+def _with_thing(belief: ScienceBelief, spot: Seen, thing: Thing | None) -> ScienceBelief:
     """The belief with another thing, or none, in a spot."""
-    changed = put(_forest(belief, spot.carried), spot.path, thing)
     if spot.carried:
-        return belief.but(inventory=changed)
-    return belief.but(rooms={**belief.rooms, belief.room or "": changed})
+        return belief.but(inventory=put(belief.inventory, spot.path, thing))
+    return belief.but(rooms={**belief.rooms, belief.room or "": put(belief.here, spot.path, thing)})
 
 
-def _with(belief: ScienceBelief, spot: Spot, **changes: object) -> ScienceBelief:
+def _with(belief: ScienceBelief, spot: Seen, **changes: object) -> ScienceBelief:
     """The belief with the thing in a spot changed."""
     return _with_thing(belief, spot, replace(spot.thing, **changes))  # type: ignore[arg-type]
 
 
-def _filled(belief: ScienceBelief, spot: Spot, added: Forest) -> ScienceBelief:
+def _filled(belief: ScienceBelief, spot: Seen, added: Forest) -> ScienceBelief:
     """The belief with more in a vessel; it may hold anything if neither the old content nor the new is known."""
     return _with(belief, spot, contents=(*(spot.thing.contents or ()), *added) or None)
 
 
-def _find_spot(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> Spot | None:
+def _find_spot(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> Seen | None:
     """The thing that a command means, by its words and by the simulator's name for it.
 
     Where words alone would fit both a thing carried and one in the room, the simulator asks which; so the first found
     is as good as any.
     """
     for words in (phrase, Phrase(name.casefold(), (), phrase.places)) if name else (phrase,):
-        if not words.head:
-            continue
-        for carried in (carried_first, not carried_first):
-            root = "inventory" if carried else belief.room or ""
-            found = find(_forest(belief, carried), words, root, name)
-            exact = [each for each in found if each[1].name.casefold() == name.casefold()]
-            for path, thing, _ in exact or found:
-                return Spot(carried, path, thing)
+        for carried in (carried_first, not carried_first) if words.head else ():
+            forest, place = (belief.inventory, INVENTORY) if carried else (belief.here, belief.room or "")
+            if found := find(forest, words, place, name):
+                return next((seen for seen in found if seen.name.casefold() == name.casefold()), found[0])
     return None
 
 
@@ -142,7 +124,7 @@ def _take(belief: ScienceBelief, command: Named, name: str, *, carried_first: bo
     return (belief, Thing(name)) if spot is None else (_with_thing(belief, spot, None), spot.thing)
 
 
-def _doubted(belief: ScienceBelief, spot: Spot) -> ScienceBelief:
+def _doubted(belief: ScienceBelief, spot: Seen) -> ScienceBelief:
     """The belief after a thing was put on a carried holder: it may fall beside it; on the ground, it does."""
     doubtful = spot.carried and (spot.thing.contents is None or spot.thing.name == "ground")
     return belief.but(inventory_known=False, lost=True) if doubtful else belief
@@ -163,8 +145,8 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note the states of matter, and how far blocks have slid, that a listing shows."""
     states, readings, history = dict(belief.states), dict(belief.readings), dict(belief.state_history)
     since = dict(belief.since)
-    for _, thing, above in walk(things):
-        state, substance = state_of(thing), substance_of(thing.name)
+    for seen in walk(things):
+        thing, state, substance = seen.thing, state_of(seen.thing), substance_of(seen.name)
         since[substance] = belief.clock
         if state is not None:
             states[substance] = state
@@ -173,8 +155,8 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
                 history[substance] = (*before, state)
         for flag in thing.flags:
             slid = _SLID.fullmatch(flag)
-            if above and (slid or flag in _AT_AN_END):
-                readings[above[0].name] = slid[1] if slid else _AT_AN_END[flag]
+            if seen.holders and (slid or flag in _AT_AN_END):
+                readings[seen.holder] = slid[1] if slid else _AT_AN_END[flag]
             elif flag.endswith(" ticks"):
                 readings[thing.name] = flag.removesuffix(" ticks")
     return belief.but(states=states, readings=readings, state_history=history, since=since)
@@ -238,9 +220,9 @@ def _broken(belief: ScienceBelief, observation: str, command: Named) -> ScienceB
     return belief if _find_spot(belief, command.one, done.object) else _unseen(belief, Thing(done.object))
 
 
-def _unseen(belief: ScienceBelief, thing: Thing) -> ScienceBelief:
-    """Note a thing in this room that no listing has shown, but an answer was about."""
-    return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, thing)})
+def _unseen(belief: ScienceBelief, *things: Thing) -> ScienceBelief:
+    """Note things in this room that no listing has shown, but an answer was about."""
+    return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, *things)})
 
 
 # What is done
@@ -287,8 +269,7 @@ def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
         return belief.but(inventory_known=False, lost=True)
     target = _find_spot(belief, command.two, done.place)
     if target is None:
-        here = (*belief.here, *poured) if done.place == belief.room else belief.here
-        return belief.but(rooms={**belief.rooms, belief.room or "": here})
+        return _unseen(belief, *poured) if done.place == belief.room else belief
     return _filled(_doubted(belief, target), target, poured)
 
 

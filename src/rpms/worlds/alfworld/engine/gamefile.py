@@ -12,7 +12,7 @@ from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.engine.dialect import read_domain, read_grammar, recognise
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.goal_test import compile_goal, mentions
-from rpms.worlds.alfworld.engine.layout import lay_out
+from rpms.worlds.alfworld.engine.layout import GameLayout, first_state
 from rpms.worlds.alfworld.engine.pddl import Damage, about, read_problem
 
 
@@ -48,7 +48,8 @@ def _read(data: Any) -> GameEngine:
         dialect, task = recognise(domain, read_grammar(data["grammar"]))
     with about("pddl_problem"):
         problem = read_problem(data["pddl_problem"], domain.name)
-        layout, start = lay_out(problem, dialect)
+        layout = GameLayout(problem, dialect)
+        start = first_state(layout, problem.facts)
         goal = compile_goal(problem, layout, start)
     return GameEngine(layout, start, dialect, task, goal, marks=mentions(problem.goal, "checked"))
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
 from rpms.worlds.alfworld.engine.pddl import Damage, Problem, quoted
+
+Rows = frozenset[tuple[str, ...]]
+"""Arguments for which a predicate holds."""
 
 
 class State(NamedTuple):
@@ -64,128 +65,92 @@ def names_of(ids: Iterable[str]) -> dict[str, str]:
     return names
 
 
-@dataclass(frozen=True)
 class GameLayout:
     """The unchanging part of a game."""
 
-    agent: str
-    locations: Mapping[str, int]
-    receptacles: Mapping[str, int]
-    objects: Mapping[str, int]
-    location_names: tuple[str, ...]
-    receptacle_names: tuple[str, ...]
-    object_names: tuple[str, ...]
-    place: tuple[int, ...]
-    """The location of each receptacle, -1 for none."""
-    here: tuple[tuple[int, ...], ...]
-    """The receptacles at each location."""
-    openable: int
-    accepts: tuple[int, ...]
-    """The objects that may be put into each receptacle."""
-    inside: tuple[int, ...]
-    """The objects that examining an object lists: those that were inside it at the start."""
-    vessels: int
-    pickupable: int
-    toggleable: int
-    sliceable: int
-    knives: int
-    treatable: Mapping[str, int]
-    """For `heat`, `cool` and `clean`, the objects it works on."""
-    treating: tuple[frozenset[str], ...]
-    """Those of the three that each receptacle does."""
+    def __init__(self, problem: Problem, dialect: Dialect) -> None:
+        facts = problem.facts
+        mentioned = {word for rows in facts.values() for row in rows for word in row}
+        names = names_of(mentioned)
+        of_type: dict[str, dict[str, int]] = {kind: {} for kind in ("agent", "location", "receptacle", "object")}
+        for thing in sorted(mentioned):
+            if (index := of_type.get(problem.things[thing])) is not None:
+                index[thing] = len(index)
+        if len(of_type["agent"]) != 1 or len(facts["atlocation"]) != 1:
+            raise Damage("does not place exactly one agent at exactly one location")
+        (self.agent,) = of_type["agent"]
+        self.locations, self.receptacles, self.objects = of_type["location"], of_type["receptacle"], of_type["object"]
+        self.location_names = tuple(names[thing] for thing in self.locations)
+        self.receptacle_names = tuple(names[thing] for thing in self.receptacles)
+        self.object_names = tuple(names[thing] for thing in self.objects)
+        self.receptacle_called = {name: index for index, name in enumerate(self.receptacle_names)}
+        self.object_called = {name: index for index, name in enumerate(self.object_names)}
+        place = [-1] * len(self.receptacles)
+        for receptacle, location in sorted(facts["receptacleatlocation"]):
+            if place[self.receptacles[receptacle]] >= 0:
+                raise Damage(f"places receptacle {quoted(receptacle)} at two locations")
+            place[self.receptacles[receptacle]] = self.locations[location]
+        self.place = tuple(place)
+        """The location of each receptacle, -1 for none."""
+        here = (tuple(index for index, at in enumerate(place) if at == spot) for spot in range(len(self.locations)))
+        self.here = tuple(here)
+        """The receptacles at each location."""
+        of_kind, inside = _masks(facts["objecttype"], self.objects), _masks(facts["inreceptacleobject"], self.objects)
+        holdable = defaultdict[str, int](int)
+        for holder, kind in facts["cancontain"]:
+            holdable[holder] |= of_kind[kind]
+        accepts, treating = [0] * len(place), [frozenset[str]()] * len(place)
+        verbs = _TREATING | ({"sinktype": "clean"} if dialect.any_sink else {})
+        for receptacle, kind in facts["receptacletype"]:
+            accepts[self.receptacles[receptacle]] |= holdable[kind]
+            treating[self.receptacles[receptacle]] |= {verbs[kind]} if kind in verbs else set()
+        self.accepts = tuple(accepts)
+        """The objects that may be put into each receptacle."""
+        self.treating = tuple(treating)
+        """Which of `heat`, `cool` and `clean` each receptacle does."""
+        self.treatable = {verb: _mask(facts[f"{verb}able"], self.objects) for verb in ("heat", "cool", "clean")}
+        """The objects that each of these works on."""
+        self.inside = tuple(inside[thing] & ~(1 << index) for thing, index in self.objects.items())
+        """The objects that examining an object lists: those that were inside it at the start."""
+        self.openable = _mask(facts["openable"], self.receptacles)
+        self.vessels = _mask(facts["isreceptacleobject"], self.objects)
+        self.pickupable = _mask(facts["pickupable"], self.objects)
+        self.toggleable = _mask(facts["toggleable"], self.objects)
+        self.sliceable = _mask(facts["sliceable"], self.objects)
+        self.knives = of_kind["knifetype"] | of_kind["butterknifetype"]
 
-    @cached_property
-    def receptacle_called(self) -> Mapping[str, int]:
-        return {name: index for index, name in enumerate(self.receptacle_names)}
 
-    @cached_property
-    def object_called(self) -> Mapping[str, int]:
-        return {name: index for index, name in enumerate(self.object_names)}
+def _mask(rows: Rows, index: Mapping[str, int]) -> int:
+    return sum(1 << index[row[0]] for row in rows)
 
 
-def lay_out(problem: Problem, dialect: Dialect) -> tuple[GameLayout, State]:
-    """Turn a problem into its unchanging part and its first state."""
-    facts = problem.facts
-    mentioned = {word for rows in facts.values() for row in rows for word in row}
-    names = names_of(mentioned)
-    of_type: dict[str, dict[str, int]] = {kind: {} for kind in ("agent", "location", "receptacle", "object")}
-    for thing in sorted(mentioned):
-        if (index := of_type.get(problem.things[thing])) is not None:
-            index[thing] = len(index)
-    locations, receptacles, objects = of_type["location"], of_type["receptacle"], of_type["object"]
-    if len(of_type["agent"]) != 1 or len(facts["atlocation"]) != 1:
-        raise Damage("does not place exactly one agent at exactly one location")
+def _masks(rows: Rows, objects: Mapping[str, int]) -> Mapping[str, int]:
+    """For each thing, the objects that stand in a relation to it."""
+    found: defaultdict[str, int] = defaultdict(int)
+    for thing, other in rows:
+        found[other] |= 1 << objects[thing]
+    return found
 
-    def mask(predicate: str, index: Mapping[str, int]) -> int:
-        return sum(1 << index[row[0]] for row in facts[predicate])
 
-    def masks(predicate: str) -> Mapping[str, int]:
-        """For each thing, the objects that stand in a relation to it."""
-        found: defaultdict[str, int] = defaultdict(int)
-        for thing, other in facts[predicate]:
-            found[other] |= 1 << objects[thing]
-        return found
-
-    place = _places(problem, receptacles, locations)
-    of_kind, inside, holdable = masks("objecttype"), masks("inreceptacleobject"), defaultdict[str, int](int)
-    accepts, treating = [0] * len(receptacles), [frozenset[str]()] * len(receptacles)
-    for holder, kind in facts["cancontain"]:
-        holdable[holder] |= of_kind[kind]
-    verbs = _TREATING | ({"sinktype": "clean"} if dialect.any_sink else {})
-    for receptacle, kind in facts["receptacletype"]:
-        accepts[receptacles[receptacle]] |= holdable[kind]
-        treating[receptacles[receptacle]] |= {verbs[kind]} if kind in verbs else set()
-    layout = GameLayout(
-        agent=next(iter(of_type["agent"])),
-        locations=locations,
-        receptacles=receptacles,
-        objects=objects,
-        location_names=tuple(names[thing] for thing in locations),
-        receptacle_names=tuple(names[thing] for thing in receptacles),
-        object_names=tuple(names[thing] for thing in objects),
-        place=place,
-        here=tuple(tuple(index for index, at in enumerate(place) if at == here) for here in range(len(locations))),
-        openable=mask("openable", receptacles),
-        accepts=tuple(accepts),
-        inside=tuple(inside[thing] & ~(1 << index) for thing, index in objects.items()),
-        vessels=mask("isreceptacleobject", objects),
-        pickupable=mask("pickupable", objects),
-        toggleable=mask("toggleable", objects),
-        sliceable=mask("sliceable", objects),
-        knives=of_kind["knifetype"] | of_kind["butterknifetype"],
-        treatable={verb: mask(f"{verb}able", objects) for verb in ("heat", "cool", "clean")},
-        treating=tuple(treating),
-    )
-    ((_, start),) = facts["atlocation"]
-    state = State(
-        location=locations[start],
-        held=_held(problem, objects),
-        opened=mask("opened", receptacles),
-        contents=tuple(map(masks("inreceptacle").__getitem__, receptacles)),
-        around=tuple(map(masks("objectatlocation").__getitem__, locations)),
+def first_state(layout: GameLayout, facts: Mapping[str, Rows]) -> State:
+    """The state that a game begins in."""
+    objects, receptacles = layout.objects, layout.receptacles
+    held = [objects[thing] for _, thing in facts["holds"]]
+    if len(held) > 1 or len(held) != len(facts["holdsany"]):
+        raise Damage("does not say of the agent's hands either that they are empty or what one thing they hold")
+    ((_, location),) = facts["atlocation"]
+    return State(
+        location=layout.locations[location],
+        held=held[0] if held else -1,
+        opened=_mask(facts["opened"], receptacles),
+        contents=tuple(map(_masks(facts["inreceptacle"], objects).__getitem__, receptacles)),
+        around=tuple(map(_masks(facts["objectatlocation"], objects).__getitem__, layout.locations)),
         removed=(0,) * len(receptacles),
-        hot=mask("ishot", objects),
-        cool=mask("iscool", objects),
-        clean=mask("isclean", objects),
-        sliced=mask("issliced", objects),
-        toggled=mask("istoggled", objects),
-        lit=mask("ison", objects),
+        hot=_mask(facts["ishot"], objects),
+        cool=_mask(facts["iscool"], objects),
+        clean=_mask(facts["isclean"], objects),
+        sliced=_mask(facts["issliced"], objects),
+        toggled=_mask(facts["istoggled"], objects),
+        lit=_mask(facts["ison"], objects),
         checked=frozenset(row[0] for row in facts["checked"]),
     )
-    return layout, state
-
-
-def _places(problem: Problem, receptacles: Mapping[str, int], locations: Mapping[str, int]) -> tuple[int, ...]:
-    place = [-1] * len(receptacles)
-    for receptacle, location in sorted(problem.facts["receptacleatlocation"]):
-        if place[receptacles[receptacle]] >= 0:
-            raise Damage(f"places receptacle {quoted(receptacle)} at two locations")
-        place[receptacles[receptacle]] = locations[location]
-    return tuple(place)
-
-
-def _held(problem: Problem, objects: Mapping[str, int]) -> int:
-    held = [objects[thing] for _, thing in problem.facts["holds"]]
-    if len(held) > 1 or len(held) != len(problem.facts["holdsany"]):
-        raise Damage("does not say of the agent's hands either that they are empty or what one thing they hold")
-    return held[0] if held else -1

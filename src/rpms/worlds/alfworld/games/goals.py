@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rpms.worlds.alfworld.affordances import tables
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.measured import MADE, tables
+from rpms.worlds.base import read_table
 
+MADE = read_table(__package__, "games.toml")
 LOOK = "look_at_obj_in_light"
 PLACE = "pick_and_place_simple"
 TWO = "pick_two_obj_and_place"

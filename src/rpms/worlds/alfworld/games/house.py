@@ -9,9 +9,12 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from itertools import cycle
 
+from rpms.worlds.alfworld.affordances import object_types, tables
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.goals import GameGoal
-from rpms.worlds.alfworld.games.measured import FLOOR, MADE, Weights, counts, object_types, tables
+from rpms.worlds.alfworld.games.goals import MADE, GameGoal
+
+FLOOR = "floor"
+"""The place of what is in no receptacle: it can be seen but not taken."""
 
 _BASINS = {"SinkBasin": "Sink", "BathtubBasin": "Bathtub"}
 """Receptacles that are part of an object: the id is the object's with the part's name at its end."""
@@ -24,6 +27,16 @@ _ALONG_WALL = 9
 """Standing points along one wall, two steps apart."""
 _TILTS = ((35, 60), (90, 45), (130, 30), (175, 15))
 """Up to which height one looks down how far."""
+
+
+Weights = dict[str, int]
+
+
+def counts(measured: Weights) -> dict[int, int]:
+    """Shares by number, in per mille, with what is left of 1,000 for none."""
+    shares = {int(number): share for number, share in measured.items()}
+    none = 1000 - sum(shares.values())
+    return {0: none, **shares} if none > 0 else shares
 
 
 def _signed(centimetres: int) -> str:
@@ -48,8 +61,8 @@ class _Stand:
 
 
 @dataclass(frozen=True, slots=True)
-class FloorSpot:
-    """A thing's id and type, where it can be reached from, and its place in centimetres."""
+class Placed:
+    """A receptacle or an object: its id and type, where it can be reached from, and its place in centimetres."""
 
     id: str
     type: str
@@ -59,6 +72,10 @@ class FloorSpot:
     y: int
     z: int
     openable: bool = False
+    receptacles: tuple[str, ...] = ()
+    """Those that an object is in: usually one, several for what stands across two, none on the floor."""
+    inside: str | None = None
+    """The cup, plate or pan that an object lies in, which stands in the same receptacle."""
 
 
 class FloorPlan:
@@ -81,14 +98,14 @@ class FloorPlan:
         self._locations.add(location)
         return location
 
-    def _spot(self, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> FloorSpot:
+    def _spot(self, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> Placed:
         x, y, z = place
         part = f"_bar_{kind}" if kind in _BASINS else ""
         while True:
             name = "_bar_".join([_BASINS.get(kind, kind), _signed(x), _signed(y), _signed(z)]) + part
             if name not in self._ids:
                 self._ids.add(name)
-                return FloorSpot(name, kind, location, stand, x, y, z)
+                return Placed(name, kind, location, stand, x, y, z)
             x, z = x + self._dice.below(9) - 4, z + self._dice.below(9) - 4
 
     def _at_wall(self, stand: _Stand, height: int) -> tuple[int, int, int]:
@@ -97,7 +114,7 @@ class FloorPlan:
         z = (stand.z + _REACH * dz) * _STEP + (self._dice.below(31) - 15) * abs(dx)
         return x, height, z
 
-    def receptacle(self, kind: str, neighbour: FloorSpot | None) -> FloorSpot:
+    def receptacle(self, kind: str, neighbour: Placed | None) -> Placed:
         """Place a receptacle at a location of its own, or where its neighbour is reached from."""
         height = self._dice.pick(MADE["heights"].get(kind, (0,)))
         stand = next(self._stands) if neighbour is None else neighbour.stand
@@ -105,12 +122,12 @@ class FloorPlan:
         location = self._claim(stand, tilt) if neighbour is None else neighbour.location
         return self._spot(kind, stand, location, self._at_wall(stand, height))
 
-    def floor(self, kind: str) -> FloorSpot:
+    def floor(self, kind: str) -> Placed:
         """Place something in no receptacle, at a location of its own."""
         stand = next(self._stands)
         return self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
 
-    def on(self, kind: str, receptacle: FloorSpot) -> FloorSpot:
+    def on(self, kind: str, receptacle: Placed) -> Placed:
         """Place an object in or on a receptacle."""
         x, y, z = self._dice.below(41) - 20, 2 + self._dice.below(8), self._dice.below(41) - 20
         place = (receptacle.x + x, receptacle.y + y, receptacle.z + z)
@@ -124,18 +141,6 @@ _INSIDE = 4
 _CUTLERY = frozenset({"ButterKnife", "Fork", "Knife", "Spatula", "Spoon"})
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An object and the receptacles it is in: usually one, several for what stands across two, none on the floor."""
-
-    id: str
-    type: str
-    location: str
-    receptacles: tuple[str, ...]
-    inside: str | None = None
-    """The cup, plate or pan it lies in, which stands in the same receptacle."""
-
-
 class House:
     """A room, furnished by the measured facts so that a goal can be reached but is not reached yet."""
 
@@ -144,7 +149,7 @@ class House:
         self._dice, self._goal, self._facts = dice, goal, tables()["rooms"][room]
         self._plan = FloorPlan(dice)
         self.start = self._plan.start
-        self._by_type: dict[str, list[FloorSpot]] = defaultdict(list)
+        self._by_type: dict[str, list[Placed]] = defaultdict(list)
         for kind, count in sorted(self._receptacle_counts().items()):
             for _ in range(count):
                 self._by_type[kind].append(self._receptacle(kind))
@@ -154,7 +159,7 @@ class House:
         objects[goal.object] = max(goal.wanted, objects[goal.object])
         if goal.in_light:
             objects[goal.receptacle] = max(1, objects[goal.receptacle])
-        self.items: list[Item] = []
+        self.items: list[Placed] = []
         for kind, count in objects.items():
             for number in range(count):
                 self.items.append(self._item(kind, number))
@@ -171,7 +176,7 @@ class House:
                 wanted[dice.weighted(sources)] = 1
         return wanted
 
-    def _receptacle(self, kind: str) -> FloorSpot:
+    def _receptacle(self, kind: str) -> Placed:
         """Place a receptacle, perhaps where an earlier one can be reached already."""
         neighbour = None
         for partner, percent in tables()["sharing"][self.room].get(kind, {}).items():
@@ -193,14 +198,14 @@ class House:
             places.pop(FLOOR, None)
         return places or {FLOOR: 1}
 
-    def _item(self, kind: str, number: int) -> Item:
+    def _item(self, kind: str, number: int) -> Placed:
         dice = self._dice
         place = dice.weighted(self._places(kind, number))
         if place == FLOOR:
             spot = self._plan.floor(kind)
             beside = dice.chance(_BESIDE)
             location = dice.pick(self.receptacles).location if beside else spot.location
-            return Item(spot.id, kind, location, ())
+            return replace(spot, location=location)
         main = dice.pick(self._by_type[place])
         spot = self._plan.on(kind, main)
         ids = [main.id]
@@ -209,7 +214,7 @@ class House:
             barred = kind == self._goal.object and other == self._goal.forbidden
             if candidates and not barred and dice.chance(percent):
                 ids.append(dice.pick(candidates).id)
-        return Item(spot.id, kind, main.location, tuple(ids), self._holder(kind, main.id))
+        return replace(spot, receptacles=tuple(ids), inside=self._holder(kind, main.id))
 
     def _holder(self, kind: str, receptacle: str) -> str | None:
         hollow = tables()["attributes"]["isReceptacleObject"]

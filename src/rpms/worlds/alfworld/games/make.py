@@ -22,7 +22,6 @@ from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, gra
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal, draw_goal
 from rpms.worlds.alfworld.games.house import Fact, House, initial_facts, problem
-from rpms.worlds.alfworld.games.measured import SCENES
 
 GAME_FILE = "game.tw-pddl"
 GAMES_FOLDER = "json_2.1.1"
@@ -31,6 +30,8 @@ _TRAJECTORY_FILE = "traj_data.json"
 """ALFWorld's own loader looks for games beside this file and reads the task type from it."""
 _MARK = "rpms-games.json"
 """Says how a folder of generated games was made, and that it may be made anew."""
+SCENES = {"kitchen": 0, "living": 200, "bedroom": 300, "bathroom": 400}
+"""Scene numbers start here; official scenes use 1 to 30 of each hundred, generated ones 31 to 99."""
 _OFFICIAL_SCENES = 30
 
 

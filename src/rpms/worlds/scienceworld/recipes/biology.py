@@ -10,8 +10,8 @@ from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.scene import Names, Recipe, Scene, Seen
-from rpms.worlds.scienceworld.tree import alike, walk
+from rpms.worlds.scienceworld.scene import Names, Recipe, Scene
+from rpms.worlds.scienceworld.tree import Seen, alike, walk
 
 GREENS: Final = ("tree", "plant")
 _YEARS: Final[Mapping[str, float]] = THINGS["life_spans"]
@@ -94,15 +94,15 @@ def _notes(goal: ScienceGoal, _before: object, after: ScienceKnown, command: str
     if sown and goal.trait and after.observation.startswith("You move "):
         yield f"offspring in {sown[1]}", "not seen"
     if goal.trait and "stage" in after.observation:
-        for _, pot, _ in walk(after.here):
+        for pot in walk(after.here):
             for shown in _shown(goal, pot)[:1] if f"offspring in {pot.name}" in after.readings else ():
                 yield f"offspring in {pot.name}", "yes" if goal.criterion in shown.split() else "no"
 
 
-def _shown(goal: ScienceGoal, pot: Thing) -> list[str]:
+def _shown(goal: ScienceGoal, pot: Seen) -> list[str]:
     """The trait as the plants in a pot show it, in words."""
     shown: list[str] = []
-    for plant in pot.contents or ():
+    for plant in pot.inside:
         if plant.name.endswith("plant") and goal.trait.startswith("flower"):
             shown += [inner.raw for inner in plant.contents or () if "flower" in inner.raw.split()]
         else:

@@ -11,8 +11,8 @@ from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import substance_of
 from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
 from rpms.worlds.scienceworld.recipes.physics import chosen_plane, conducts, flows, melting_side, reading_side
-from rpms.worlds.scienceworld.scene import Names, Recipe, Scene, Seen
-from rpms.worlds.scienceworld.tree import alike, head_of, read_phrase
+from rpms.worlds.scienceworld.scene import Names, Recipe, Scene
+from rpms.worlds.scienceworld.tree import Seen, alike, head_of, read_phrase
 
 
 def _carried(scene: Scene, word: str) -> bool | None:
