@@ -19,8 +19,8 @@ from rpms.core.lift import Role, lift, read, renamed
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
+from rpms.core.recall import Similarity
 from rpms.core.rules import ActiveRules
-from rpms.core.similarity import Similarity
 from rpms.core.verdict import Candidate, Fate, Mask, Verdict
 from rpms.core.wording import memory_line
 from rpms.store.manuals import ManualText, read_manual

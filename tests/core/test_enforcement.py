@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
-from rpms.core.acting.advice import guidance
+from rpms.core.acting.advice import find_loop, guidance
 from rpms.core.acting.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
-from rpms.core.acting.loops import find_loop
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import COMPACT, FULL, compose
 from rpms.core.consistency import degree_of_match, executable_from_here

@@ -6,9 +6,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from rpms.core.acting.advice import guidance
+from rpms.core.acting.advice import find_loop, guidance
 from rpms.core.acting.enforcement import PAPER
-from rpms.core.acting.loops import find_loop
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
 from rpms.core.experience.adapt import turn_state

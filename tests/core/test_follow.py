@@ -22,9 +22,8 @@ from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
-from rpms.core.recall import EpisodicMemory, Retrieval
+from rpms.core.recall import EpisodicMemory, Retrieval, Similarity
 from rpms.core.selection import select
-from rpms.core.similarity import Similarity
 from rpms.core.verdict import NO_MASK, Candidate, Fate, Mask, Verdict
 from rpms.core.wording import Wording, memory_line
 from tests.core.house import DOORS, MANUAL, MUG, SYNTAX, House, by_room, snippet

@@ -10,8 +10,7 @@ from rpms.core.belief import StateSignature
 from rpms.core.errors import InputError
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema, merge
-from rpms.core.recall import EpisodicMemory, Retrieval, candidates
-from rpms.core.similarity import Similarity
+from rpms.core.recall import EpisodicMemory, Retrieval, Similarity, candidates
 from tests.core.entries import signatures, stores
 
 GOAL = GoalSignature("pick_heat_then_place_in_recep", "mug", "hot", "cabinet")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
 from rpms.guard import Allow, Call, Guard, Refuse, Warn
+from rpms.guard.calls import ERROR
 from rpms.guard.policies import NAMES, policy_guard, policy_manual, records
-from rpms.guard.rulings import ERROR
 
 MIA = {
     "user_id": "mia",

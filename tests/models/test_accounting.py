@@ -10,7 +10,7 @@ from rpms.core.errors import InputError
 from rpms.core.usage import Price
 from rpms.models.accounting import PRICES, cost, list_cost, parse_price, price_of
 from rpms.models.base import Usage
-from rpms.models.providers import PROVIDERS
+from rpms.models.catalogue import PROVIDERS
 
 
 def test_each_kind_of_token_has_its_price():

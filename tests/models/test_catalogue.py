@@ -15,9 +15,16 @@ from hypothesis import strategies as st
 from rpms.cli.models import check_model
 from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.models.base import Request
-from rpms.models.catalogue import ModelOptions, open_model, parse_parameter
+from rpms.models.catalogue import (
+    PROVIDERS,
+    ModelOptions,
+    all_available,
+    available,
+    open_model,
+    parse_model_name,
+    parse_parameter,
+)
 from rpms.models.policy import FunctionModel, PolicyModel, read_script
-from rpms.models.providers import PROVIDERS, all_available, available, parse_model_name
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import prompt, request
 from tests.models.server import openai_ok

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from rpms.foreign.json_text import question_key
 from rpms.models.base import Decoding, able
-from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.catalogue import PROVIDERS, ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, grammar, held, regex, schema, shapes_of, usable
 from rpms.models.parsing import action_is_complete, parse_answer
 from rpms.models.policy import FunctionModel
-from rpms.models.providers import PROVIDERS
 from rpms.models.recorded import RecordedModel, ReplayModel, question
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request

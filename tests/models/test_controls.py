@@ -10,9 +10,8 @@ import pytest
 
 from rpms.core.acting.menu import Menu, MenuItem
 from rpms.core.errors import InputError, ModelError
-from rpms.models.catalogue import open_model
+from rpms.models.catalogue import PROVIDERS, all_available, chooses_from_menu, open_model
 from rpms.models.parsing import parse_answer
-from rpms.models.providers import PROVIDERS, all_available, chooses_from_menu
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
 

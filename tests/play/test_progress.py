@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_wilson_holds_the_rate_and_stays_within_bounds(counts):
 def test_a_tally_knows_success_tokens_cost_and_time_left():
     now = [0.0]
     tally = RunTally(Price(10.0, 20.0), lambda: now[0])
-    tally.begin(10, [row(), row(Ending.OUT_OF_STEPS)])
+    tally.begin(replace(PLAN, tasks=PLAN.tasks[:10]), [row(), row(Ending.OUT_OF_STEPS)], [])
     assert tally.left is None
     now[0] = 60.0
     tally.add([row(prompt=100_000)], [Usage(100_000, 0, 10_000, 1)])

@@ -184,7 +184,7 @@ def test_a_package_registers_a_model(rpms, monkeypatch, tmp_path):
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     point = EntryPoint("their", "their_models:Their", "rpms.models")
-    for module in ("rpms.models.providers", "rpms.models.catalogue"):
+    for module in ("rpms.models.catalogue", "rpms.models.catalogue"):
         monkeypatch.setattr(f"{module}.entry_points", lambda group: [point] if group == "rpms.models" else [])
     monkeypatch.chdir(tmp_path)
     words = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--steps", 2, "--condition", "baseline")

@@ -14,7 +14,7 @@ from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.play.limits import spending
 from rpms.play.plan import lend, plan_run
-from rpms.play.progress import Lines, RunTally
+from rpms.play.progress import Lines
 from rpms.play.run import run
 from rpms.store.runs import RunFolder
 from tests.play.corridor import world
@@ -40,11 +40,9 @@ def plan(fails_at: int | None = None, tokens: int = 1000):
 def test_a_run_costs_the_same_however_often_it_was_stopped(tmp_path, fails_at):
     def tally_of(folder, *plans):
         for each in plans:
-            tally = RunTally(PRICE)
-            listener = Lines(lambda _: None, PRICE)
-            listener._tally = tally
+            tally = Lines(lambda _: None, PRICE)
             try:
-                run(each, folder, 1, listener, price=PRICE)
+                run(each, folder, 1, tally, price=PRICE)
             except ModelUnavailable:
                 continue
         return tally

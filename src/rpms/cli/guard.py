@@ -133,7 +133,7 @@ def ask_model(name: str) -> Callable[[str], str]:
 @app.command("test")
 def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     """Test a manual by cases; exit code 1 if a ruling is not the expected one."""
-    from rpms.guard.cases import run_cases  # noqa: PLC0415  what `mcp` has no time for
+    from rpms.guard.replay import run_cases  # noqa: PLC0415  what `mcp` has no time for
 
     guard = _guard([manual], python)
     done = run_cases(guard, cases)

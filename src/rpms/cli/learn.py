@@ -16,8 +16,7 @@ from rpms.foreign.shown import one_line
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned, round_folder
 from rpms.models.base import Decoding
-from rpms.models.catalogue import ModelOptions
-from rpms.models.providers import FROM_MENU, Backend, parse_model_name
+from rpms.models.catalogue import FROM_MENU, Backend, ModelOptions, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.epochs import trial_folders
 from rpms.play.plan import NamedModel, OpenModel

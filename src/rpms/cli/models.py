@@ -12,10 +12,9 @@ from rpms.core.prompt import Budget, Layout, Part, build, make_block
 from rpms.core.usage import Price
 from rpms.models.accounting import cost, parse_price, price_of
 from rpms.models.base import Decoding, Model, Request
-from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.catalogue import FROM_MENU, Backend, ModelOptions, all_available, open_model, parse_model_name
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import Patience
-from rpms.models.providers import FROM_MENU, Backend, all_available, parse_model_name
 from rpms.report.table import TableCell, grid
 from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
 

@@ -17,8 +17,7 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
 from rpms.models.accounting import parse_price, price_of
-from rpms.models.catalogue import ModelOptions
-from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.models.catalogue import NO_LLM, ModelOptions, parse_model_name
 from rpms.models.windows import Window
 from rpms.play.limits import Limits, Meter, parse_duration
 from rpms.play.plan import NamedModel, RunPlan

@@ -21,7 +21,7 @@ from rpms.core.proportion import wilson
 from rpms.core.usage import Price
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
-from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.epochs import CONTROLS, FOLDER
 from rpms.play.plan import NamedModel, RunPlan

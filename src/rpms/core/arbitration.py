@@ -180,9 +180,14 @@ def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = 
             return _object_to_plan(actions, rules, facts, strict=strict)
         case FailureLesson(failed_action=action):
             return _object_to_lesson(action, rules, facts)
-        case VerifiedSchema(action_template=template):
-            return _object_to_template(template, rules, facts)
+        case VerifiedSchema(action_template=template):  # which claims that an action works
+            uncovered = rules.environment and rules.instance(template) is None
+            return _uncovered(template) if uncovered else prohibition(template, rules, facts)
     return None
+
+
+def _uncovered(action: str) -> Objection:
+    return Objection(False, f"no rule covers `{action}`", "", "")
 
 
 def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts, *, strict: bool) -> Objection | None:
@@ -193,7 +198,7 @@ def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts, *,
         instance = rules.instance(action)
         if instance is None:
             if rules.environment:
-                doubt = doubt or Objection(False, f"no rule covers `{action}`", "", "")
+                doubt = doubt or _uncovered(action)
             continue
         if not strict and instance.effects and all(effect.truth(facts) is Truth.TRUE for effect in instance.effects):
             continue
@@ -214,14 +219,6 @@ def _object_to_lesson(action: str, rules: ActiveRules, facts: Facts) -> Objectio
     clause = instance.preconditions[0]
     fact = settled(clause, rules, facts)
     return Objection(True, f"the rules allow `{action}` now: its preconditions hold", instance.schema.id, fact)
-
-
-def _object_to_template(template: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    """A schema claims that an action works; a rule may forbid that action for this goal."""
-    instance = rules.instance(template)
-    if instance is None:
-        return Objection(False, f"no rule covers `{template}`", "", "") if rules.environment else None
-    return prohibition(template, rules, facts)
 
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
@@ -323,15 +320,12 @@ class TransferableFacts:
 
     def _done(self, atom: Atom) -> Truth:
         """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
-        values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
-        self.deeds[atom] = next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
-        return self.deeds[atom]
-
-    def _stand_ins(self, atom: Atom) -> Iterator[Atom]:
+        values = {self.situation.truth(atom)}
         for held in self.situation.belief.holding:
             args = tuple(held if kind_of(held) == kind_of(arg) else arg for arg in atom.args)
-            if args != atom.args:
-                yield Atom(atom.predicate, args)
+            values.add(self.situation.truth(Atom(atom.predicate, args)))
+        self.deeds[atom] = next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
+        return self.deeds[atom]
 
 
 class Simulated:

@@ -33,10 +33,6 @@ class StateSignature:
         """Make one from named fields, in the order given; None means unknown."""
         return cls(tuple((name, values) for name, values in fields.items() if values is not None))
 
-    def at_stage(self, stage: int | None) -> StateSignature:
-        """The same with how far along a procedure is, if there is one: `progress=2`."""
-        return self if stage is None else StateSignature((*self.fields, ("progress", (str(stage),))))
-
     def get(self, name: str) -> tuple[str, ...] | None:
         """The values of a field: empty if known to be so, None if unknown."""
         for field_, values in self.fields:  # asked thousands of times a step: a generator costs twice as much

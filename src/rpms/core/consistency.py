@@ -11,7 +11,7 @@ from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Clause, Facts, Truth
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.core.rules import ActiveRules
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.verdict import Candidate, Fate, Verdict, reordered
 
 Compat = Callable[[Belief, Entry], str]
 """COMPAT: says why an entry does not suit the belief; nothing if it does. A world may bring its own."""
@@ -70,15 +70,26 @@ class CompatibilityFilter:
             yield candidate.judged(Verdict(Fate.FILTERED, reason)) if reason else candidate
 
 
+_WINDOW = 12
+"""Candidates that are ordered by how well they match."""
+
+
 def executable_from_here(
     candidates: Iterable[Candidate], situation: Situation, schemas: ActiveRules
 ) -> Iterator[Candidate]:
     """A finer M_filt: a snippet suits a state unless an action of it meets a precondition that is known to be false.
 
     Its actions are followed through their effects from the present belief. Of those that pass, the best match comes
-    first. Lessons and schemas are about actions that did not, or need not, work here, and suit every state.
+    first, by rank times degree. Lessons and schemas are about actions that did not, or need not, work here, and suit
+    every state.
     """
-    return best_match_first((_followed_through(each, situation, schemas) for each in candidates), situation, schemas)
+
+    def best_first(passed: list[Candidate]) -> list[Candidate]:
+        degrees = [degree_of_match(each.entry, schemas, situation) for each in passed]
+        ranked = [replace(each, rank=each.rank * degree) for each, degree in zip(passed, degrees, strict=True)]
+        return sorted(ranked, key=lambda candidate: (-candidate.rank, candidate.entry.id))
+
+    return reordered((_followed_through(each, situation, schemas) for each in candidates), _WINDOW, best_first)
 
 
 def _followed_through(candidate: Candidate, situation: Situation, schemas: ActiveRules) -> Candidate:
@@ -94,24 +105,6 @@ def degree_of_match(entry: Entry, rules: ActiveRules, situation: Situation) -> f
     """The share of an entry's preconditions that are known to hold, from 0.5 for none to 1 for all."""
     values = [step.value is Truth.TRUE for step in _followed(entry, rules, situation)]
     return 0.5 + 0.5 * sum(values) / len(values) if values else 1.0
-
-
-def best_match_first(
-    candidates: Iterable[Candidate], situation: Situation, rules: ActiveRules, window: int = 12
-) -> Iterator[Candidate]:
-    """Reorder the first candidates that have passed by rank times degree of match; the rejected go ahead of them."""
-    stream = iter(candidates)
-    passed: list[Candidate] = []
-    for candidate in stream:
-        if candidate.verdict.fate is not Fate.KEPT:
-            yield candidate
-            continue
-        degree = degree_of_match(candidate.entry, rules, situation)
-        passed.append(replace(candidate, rank=candidate.rank * degree))
-        if len(passed) >= window:
-            break
-    yield from sorted(passed, key=lambda candidate: (-candidate.rank, candidate.entry.id))
-    yield from stream
 
 
 class _Followed(NamedTuple):

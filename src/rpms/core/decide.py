@@ -21,7 +21,7 @@ from rpms.core.planning.reason import Plan, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.rules import ActiveRules, RuleManual
-from rpms.core.selection import note_crowded_out, select
+from rpms.core.selection import Selection, note_crowded_out, select
 from rpms.core.verdict import NO_MASK, Candidate, Fate, Mask
 from rpms.core.wording import HEADINGS, PromptStyle, memory_line, situation_lines, standing_blocks, untagged_line
 
@@ -66,8 +66,8 @@ class Mind:
         return StepContext(situation, schemas, progress, history, self.experience.whereabouts, self.mask)
 
 
-@dataclass(frozen=True)
-class Decision:
+@dataclass(frozen=True, kw_only=True)
+class Decision(Selection):
     """Everything a step was decided by, so that it can be explained completely."""
 
     goal: Goal
@@ -76,12 +76,6 @@ class Decision:
     goal_signature: GoalSignature
     progress: Progress
     rules: ActiveRules
-    candidates: tuple[Candidate, ...]
-    """Every memory that was considered, by kind and rank, each with its verdict."""
-    unlisted: int
-    """Number of rejected candidates that are not listed."""
-    gave_up: tuple[Kind, ...]
-    """The kinds of which `Retrieval.examined` candidates were judged without finding enough; more may be sound."""
     prompt: Prompt
     advice: Advice
     schemas: ActiveRules
@@ -117,11 +111,6 @@ class Decision:
     @property
     def notice(self) -> str:
         return self.advice.notice
-
-    @property
-    def memories(self) -> tuple[Candidate, ...]:
-        """M_arb: the candidates that the prompt shows."""
-        return tuple(candidate for candidate in self.candidates if candidate.verdict.fate.shown)
 
 
 def decide(

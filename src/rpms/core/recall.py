@@ -2,14 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache, partial
+from heapq import heappop, heappush, nlargest
+from itertools import count
+from operator import itemgetter
+from typing import Any, NamedTuple
 
-from rpms.core.goal import GoalSignature
-from rpms.core.index import Index, Ranking
+from rapidfuzz import fuzz
+
+from rpms.core.errors import InputError
+from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.core.memory import Entry, Kind, VerifiedSchema
-from rpms.core.similarity import Similarity
 from rpms.core.verdict import Candidate, Fate, Verdict
+
+
+class Field(NamedTuple):
+    """One field of two goals: what it adds to their likeness, and the most it could."""
+
+    part: float
+    weight: float
+
+
+_NO_FIELD = Field(0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """d_γ: how alike two goals are, field by field, from 0 to 1.
+
+    A field that neither goal has says nothing: its weight goes to the other fields below the type.
+    """
+
+    type: float = 0.5
+    """Weight of the same goal type, which alone must stay below θ."""
+    object: float = 0.3
+    state: float = 0.0
+    """The state follows from the type in ALFWorld; ScienceWorld keeps its substance here."""
+    destination: float = 0.2
+    same_category: float = 0.6
+    """Similarity of two objects of one category, such as a mug and a cup."""
+    fuzzy: float = 0.85
+    """Names that are spelled nearly alike count as much as they are alike; below this, not at all."""
+    category: Callable[[str], str] = field(default=lambda name: name)
+    """The category of an object or place, from the world's knowledge."""
+    _known: dict[tuple[str, str], float] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not math.isclose(self.type + self.object + self.state + self.destination, 1.0):
+            raise InputError("the weights of a similarity must add up to 1")
+
+    def alike(self, one: str, other: str) -> float:
+        """Similarity of two names: equal, of one category, or spelled alike."""
+        if one == other:
+            return 1.0
+        known = self._known.get((one, other))
+        if known is None:
+            known = self._known[one, other] = self._compare(one, other)
+        return known
+
+    def _compare(self, one: str, other: str) -> float:
+        if not one or not other:
+            return 0.0
+        if self.category(one) == self.category(other):
+            return self.same_category
+        return float(fuzz.ratio(one, other, score_cutoff=100 * self.fuzzy) / 100)
+
+    def __call__(self, goal: GoalSignature, other: GoalSignature) -> float:
+        if UNKNOWN_GOAL in (goal.type, other.type):
+            return 0.0  # nothing is known of an unknown goal, least of all that it is like another
+        return self.type * (goal.type == other.type) + self.below_type(
+            self.field(self.object, goal.object, other.object),
+            self.field(self.state, goal.state, other.state),
+            self.field(self.destination, goal.destination, other.destination),
+        )
+
+    def field(self, weight: float, one: str, other: str) -> Field:
+        """The contribution of one field, and its weight."""
+        return Field(weight * self.alike(one, other), weight) if weight and (one or other) else _NO_FIELD
+
+    def below_type(self, *fields: Field) -> float:
+        """Sum of the fields below the type; its maximum if there are none."""
+        most, weights = 1.0 - self.type, sum(field.weight for field in fields)
+        return most * sum(field.part for field in fields) / weights if weights else most
 
 
 @dataclass(frozen=True)
@@ -56,18 +133,185 @@ def candidates(memory: Iterable[Entry], kind: Kind, goal: GoalSignature, retriev
 
 
 class EpisodicMemory:
-    """ℳ with its index. Never changes once made; the empty one is the neutral element: no experience."""
+    """ℳ with its index. Never changes once made; the empty one is the neutral element: no experience.
+
+    The index has entries by kind, type, object, state and destination, each branch with the strength of its best.
+    """
 
     def __init__(self, entries: Iterable[Entry] = (), world: str = "") -> None:
         self.entries: tuple[Entry, ...] = tuple(entries)
         self.world = world
-        self._index = Index(self.entries)
+        self._roots: dict[Kind, _Branch] = {kind: _Branch() for kind in Kind}
+        self._schemas = _Branch()
+        """Schemas by the goals they were tried for, each under all of them."""
+        for entry in self.entries:
+            if isinstance(entry, VerifiedSchema):
+                _place(entry, _NO_GOAL, self._roots[entry.kind])
+                for goal in sorted(entry.goals, key=str):
+                    _place(entry, goal, self._schemas)
+            else:
+                _place(entry, entry.goal_signature, self._roots[entry.kind])
+        for root in (*self._roots.values(), self._schemas):
+            for branch in root.below.values():
+                for leaf in branch.below.values():
+                    for group in leaf.below.values():
+                        group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
 
     def __len__(self) -> int:
         return len(self.entries)
 
     def recall(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Ranking:
         """The result of `candidates`, computed from the index as far as the caller iterates."""
-        if kind is Kind.SCHEMA and retrieval.schemas_by_goal:
-            return self._index.schemas_by_goal(goal, retrieval.similarity, retrieval.threshold)
-        return self._index.ranking(kind, goal, retrieval.similarity, retrieval.threshold)
+        by_goal = kind is Kind.SCHEMA and retrieval.schemas_by_goal
+        root = self._schemas if by_goal else self._roots.get(kind) or _Branch()
+        return Ranking(_Walk(root, goal, retrieval.similarity, retrieval.threshold))
+
+
+@dataclass(slots=True)
+class _Branch:
+    """The signatures of one type, or of one type and object; below these the entries of one, strongest first."""
+
+    name: str = ""
+    below: dict[Any, _Branch] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    best: float = 0.0
+    """The strength of the best entry below."""
+
+
+_CAME_TO_MIND = Verdict(Fate.KEPT)
+_MISSED_KEPT = 256
+"""Number of branches below θ that a walk remembers."""
+_NO_GOAL = GoalSignature("")
+
+
+def _place(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
+    branch = root.below.setdefault(signature.type, _Branch(signature.type))
+    leaf = branch.below.setdefault(signature.object, _Branch(signature.object))
+    group = leaf.below.setdefault((signature.state, signature.destination), _Branch())
+    group.entries.append(entry)
+    for node in (root, branch, leaf, group):
+        node.best = max(node.best, entry.strength)
+
+
+_Waiting = tuple[float, int, str, int, _Branch, float, int]
+"""An item of the walk's queue: minus the best possible rank, 1 for an entry, its id, a tie-breaker, the branch with
+its type's score or the entries of one signature with their whole score, and the entry's index among these."""
+
+
+class Ranking(Iterator[Candidate]):
+    """The entries of an index, best first, as far as the caller asks for them."""
+
+    def __init__(self, walk: _Walk) -> None:
+        self._walk = walk
+        self._place, self._ended = 0, False
+
+    def again(self) -> Ranking:
+        """The same from the start: what was found already is not looked for again."""
+        return Ranking(self._walk)
+
+    def __next__(self) -> Candidate:
+        found = self._walk.found
+        if self._place == len(found):
+            self._ended = not self._walk.go_on()
+            if self._ended:
+                raise StopIteration
+        self._place += 1
+        return found[self._place - 1]
+
+    def missed(self, most: int) -> tuple[Candidate, ...]:
+        """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
+        return self._walk.missed(most, self._place, ended=self._ended)
+
+
+class _Walk:
+    """A best-first walk down an index: the first few entries cost the same however many there are."""
+
+    def __init__(self, root: _Branch, goal: GoalSignature, similarity: Similarity, threshold: float) -> None:
+        self._similarity = similarity
+        # each field of the goal beside a name that it is compared with
+        self._object = cache(partial(similarity.field, similarity.object, goal.object))
+        self._state = cache(partial(similarity.field, similarity.state, goal.state))
+        self._destination = cache(partial(similarity.field, similarity.destination, goal.destination))
+        self._best = self._state(goal.state), self._destination(goal.destination)
+        self._threshold = threshold
+        self._heap: list[_Waiting] = []
+        self._order = count()
+        self.found: list[Candidate] = []
+        self._marks: list[int] = []
+        """For each number of entries found, the number of branches θ had excluded by then."""
+        self._told: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
+        self._schemas: set[str] = set()
+        """Schemas that came already: one may stand under several goals."""
+        self._missed: list[tuple[float, _Branch, float]] = []
+        for name, branch in root.below.items():
+            if name and UNKNOWN_GOAL in (name, goal.type):
+                continue
+            score = 1.0 if not name else similarity.type if name == goal.type else 0.0
+            self._push([(branch, score, score + 1.0 - similarity.type)])
+        self._marks.append(len(self._missed))
+
+    def _push(self, places: Iterable[tuple[_Branch, float, float]]) -> None:
+        heap, order, threshold = self._heap, self._order, self._threshold
+        for place, score, bound in places:
+            if bound < threshold:
+                if len(self._missed) < _MISSED_KEPT:
+                    self._missed.append((bound, place, score))
+            elif place.entries:
+                self._push_entry(place, score, 0)
+            else:
+                heappush(heap, (-min(bound, 1.0) * place.best, 0, "", next(order), place, score, 0))
+
+    def _push_entry(self, group: _Branch, score: float, index: int) -> None:
+        if index < len(group.entries):
+            entry = group.entries[index]
+            heappush(self._heap, (-score * entry.strength, 1, entry.id, next(self._order), group, score, index))
+
+    def go_on(self) -> bool:
+        """Find one more entry, if there is one."""
+        while self._heap:
+            negative_rank, _, _, _, place, score, index = heappop(self._heap)
+            if place.entries:
+                self._push_entry(place, score, index + 1)
+                entry = place.entries[index]
+                if isinstance(entry, VerifiedSchema):
+                    if entry.id in self._schemas:
+                        continue
+                    self._schemas.add(entry.id)
+                self.found.append(Candidate(entry, score, -negative_rank, _CAME_TO_MIND))
+                self._marks.append(len(self._missed))
+                return True
+            self._push(self._open(place, score))
+        return False
+
+    def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch, float, float]]:
+        """The next level, with each place's score so far and the best score still possible."""
+        if score == 1.0:  # bound to no goal, and so alike to all
+            return [(place, 1.0, 1.0) for place in branch.below.values()]
+        below_type = self._similarity.below_type
+        if not next(iter(branch.below.values())).entries:
+            leaves = branch.below.values()
+            return [(leaf, score, score + below_type(self._object(leaf.name), *self._best)) for leaf in leaves]
+        thing = self._object(branch.name)
+        return [
+            (group, value := score + below_type(thing, self._state(state), self._destination(destination)), value)
+            for (state, destination), group in branch.below.items()
+        ]
+
+    def missed(self, most: int, after: int, *, ended: bool) -> tuple[Candidate, ...]:
+        """Some entries that θ had kept out when so many others were found, or at the end; the nearest first."""
+        until = len(self._missed) if ended else self._marks[after]
+        key = (most, after, until)
+        if key not in self._told:
+            self._told[key] = tuple(self._nearest_missed(most, after, until))
+        return self._told[key]
+
+    def _nearest_missed(self, most: int, after: int, until: int) -> Iterator[Candidate]:
+        seen = {each.entry.id for each in self.found[:after]} if self._schemas else ()
+        for _, place, score in nlargest(most, self._missed[:until], key=itemgetter(0)):
+            while not place.entries:
+                place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
+            entry = place.entries[0]
+            if entry.id in seen:
+                continue
+            reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
+            yield Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from rpms.core.goal import Progress
-from rpms.core.index import Ranking
-from rpms.core.memory import Kind
+from rpms.core.memory import Kind, SuccessSnippet, VerifiedSchema
 from rpms.core.prompt import Part, Prompt
-from rpms.core.recall import Retrieval
-from rpms.core.relevance import for_the_moment
+from rpms.core.recall import Ranking, Retrieval
 from rpms.core.seams import Ranked
 from rpms.core.verdict import Candidate, Fate, Mask, Verdict
 from rpms.core.wording import memory_line
@@ -34,7 +32,7 @@ class Selection:
 
     @property
     def memories(self) -> tuple[Candidate, ...]:
-        """The candidates that a prompt shows."""
+        """M_arb: the candidates that a prompt shows."""
         return tuple(candidate for candidate in self.candidates if candidate.verdict.fate.shown)
 
 
@@ -93,3 +91,42 @@ def note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple
         else:
             noted.append(candidate)
     return tuple(noted)
+
+
+_NOW, _SOON, _SOMETIME = 3, 2, 1
+_WHY = {
+    _NOW: "reached the present sub-goal in {}",
+    _SOON: "reached a sub-goal in {}, which suits the state",
+    _SOMETIME: "reached a sub-goal in {}, of a goal like this one",
+}
+
+
+def for_the_moment(
+    schemas: Iterable[Candidate], others: Sequence[Candidate], sub_goal: str, most: int
+) -> Iterator[Candidate]:
+    """Put the schemas that matter now first; among equals, the better confirmed. At most so many are looked at.
+
+    A schema belongs to no goal: by evidence alone, every prompt would show `go` and `take`. The retrieved snippets say
+    which ones matter, since each ends with the deed that reached its sub-goal.
+    """
+    matters: dict[str, tuple[int, str]] = {}
+    for other in others:
+        entry = other.entry
+        if isinstance(entry, SuccessSnippet) and other.verdict.fate is not Fate.BELOW:
+            shown, now = other.verdict.fate.shown, entry.sub_goal_type == sub_goal
+            level = _NOW if shown and now else _SOON if shown else _SOMETIME
+            deed = str(entry.precondition.get("action_type") or next(iter(entry.outcome), ""))
+            if level > matters.get(deed, (0, ""))[0]:
+                matters[deed] = (level, entry.id)
+    ranked = [_ranked(candidate, matters) for candidate in islice(schemas, most)]
+    yield from sorted(ranked, key=lambda candidate: (-candidate.rank, candidate.entry.id))
+
+
+def _ranked(candidate: Candidate, matters: dict[str, tuple[int, str]]) -> Candidate:
+    entry, verdict = candidate.entry, candidate.verdict
+    assert isinstance(entry, VerifiedSchema)
+    level, snippet = matters.get(entry.action_type, (0, ""))
+    if level and verdict.fate is Fate.KEPT:
+        verdict = Verdict(Fate.KEPT, _WHY[level].format(snippet or "a snippet"))
+    rank = level + candidate.rank / (1.0 + candidate.rank)
+    return Candidate(entry, candidate.score, rank, verdict, candidate.adapted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -80,6 +81,22 @@ class Candidate:
     def judged(self, verdict: Verdict) -> Candidate:
         """The same candidate with another verdict."""
         return Candidate(self.entry, self.score, self.rank, verdict, self.adapted)
+
+
+def reordered(
+    candidates: Iterable[Candidate], window: int, order: Callable[[list[Candidate]], Iterable[Candidate]]
+) -> Iterator[Candidate]:
+    """Put the first candidates that are kept in another order; the rejected go ahead of them. Lazily beyond these."""
+    stream, passed = iter(candidates), list[Candidate]()
+    for candidate in stream:
+        if candidate.verdict.fate is not Fate.KEPT:
+            yield candidate
+            continue
+        passed.append(candidate)
+        if len(passed) >= window:
+            break
+    yield from order(passed)
+    yield from stream
 
 
 _DRAWS = 2**64

@@ -1,10 +1,9 @@
 """A guard for tool-calling agents: the same core, for JSON tool calls, with adapters for frameworks."""
 
 from rpms.guard.call_facts import Look, ToolBelief, Unknown
-from rpms.guard.calls import Call, ToolManual
+from rpms.guard.calls import Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn
 from rpms.guard.guard import USER, Guard
 from rpms.guard.manuals import find_tool_mistakes, open_tool_manual, read_tool_manual
-from rpms.guard.rulings import Allow, Ask, Modify, Refuse, Ruling, Warn
 
 __all__ = [
     "USER",

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
-from rpms.guard.calls import Call
+from rpms.guard.calls import Call, Modify, Ruling
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Modify, Ruling
 
 _MOST_CONVERSATIONS = 1_000
 """Conversations that are remembered; one that is taken up again after that is read anew from its messages."""

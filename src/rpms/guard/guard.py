@@ -21,7 +21,7 @@ from rpms.core.facts import Atom, Literal, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import CallFacts, PythonFact, ToolBelief
-from rpms.guard.calls import Call, ToolManual, unquoted
+from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn, unquoted
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
@@ -29,7 +29,6 @@ from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, Word, kept
 from rpms.guard.manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
-from rpms.guard.rulings import ERROR, FORM, Allow, Ask, Modify, Refuse, Ruling, Warn
 from rpms.guard.under_way import SharedFacts, UnderWay
 
 USER: Final = "user_says"

@@ -8,11 +8,10 @@ from typing import Final
 from uuid import uuid4
 
 from rpms.core.errors import InputError
-from rpms.guard.calls import Call
+from rpms.guard.calls import Call, Modify
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
 from rpms.guard.python_facts import load_python
-from rpms.guard.rulings import Modify
 
 try:
     from inspect_ai.approval import Approval, ApprovalDecision, Approver, approver

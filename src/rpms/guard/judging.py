@@ -12,10 +12,9 @@ from rpms.core.facts import Atom, Clause, Truth
 from rpms.core.rules import Tier
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import Absent, CallFacts, Coming
-from rpms.guard.calls import GIVEN, OnUnknown, Policy
+from rpms.guard.calls import CALL_IT_WITH, GIVEN, OTHER, Allow, Ask, Modify, OnUnknown, Policy, Refuse, Ruling, Warn
 from rpms.guard.comparisons import MISSING, loosened, text_of
 from rpms.guard.readings import Path
-from rpms.guard.rulings import CALL_IT_WITH, OTHER, Allow, Ask, Modify, Refuse, Ruling, Warn
 
 _SHOWN = 4
 """Facts that are named in a reason."""

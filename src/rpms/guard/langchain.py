@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.guard.calls import Call
+from rpms.guard.calls import Ask, Call, Modify, Refuse, Ruling
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Ask, Modify, Refuse, Ruling
 
 try:
     from langchain.agents.middleware import AgentMiddleware

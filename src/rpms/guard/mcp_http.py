@@ -18,10 +18,9 @@ from rpms.core.errors import InputError
 from rpms.foreign.limits import LARGEST_MESSAGE
 from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
-from rpms.guard.calls import Call
+from rpms.guard.calls import Ask, Call, Modify, Ruling
 from rpms.guard.conversations import Conversations
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Ask, Modify, Ruling
 
 try:
     import mcp_types as types

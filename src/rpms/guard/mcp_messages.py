@@ -10,9 +10,8 @@ from typing import Any, Final
 
 from rpms.foreign.json_text import NotJson, each_once, loads
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import Call, ToolManual
+from rpms.guard.calls import Call, Ruling, ToolManual
 from rpms.guard.guard import USER
-from rpms.guard.rulings import Ruling
 
 CALL: Final = "tools/call"
 LIST: Final = "tools/list"

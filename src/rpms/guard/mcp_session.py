@@ -12,10 +12,9 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_MESSAGE
 from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
-from rpms.guard.calls import Call
+from rpms.guard.calls import Ask, Call, Modify, Refuse, Ruling
 from rpms.guard.comparisons import loosened
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Ask, Modify, Refuse, Ruling
 
 _MOST_KEPT = 1_000
 """Calls that are remembered after the client gave up on them."""

@@ -12,9 +12,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from rpms.core.errors import InputError
-from rpms.guard.calls import Call
+from rpms.guard.calls import Ask, Call, Modify
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Ask, Modify
 
 try:
     from agents import FunctionTool, RunContextWrapper

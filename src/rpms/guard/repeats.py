@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import Call, OnUnknown, ToolManual
-from rpms.guard.rulings import CIRCLE, REPEAT, Modify, Refuse, Ruling, Warn
+from rpms.guard.calls import CIRCLE, REPEAT, Call, Modify, OnUnknown, Refuse, Ruling, ToolManual, Warn
 
 _MOST_TURNS = 50
 _WINDOW = 10

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 
 from rpms.core.errors import InputError
-from rpms.guard.calls import Call
+from rpms.guard.calls import Call, Ruling
 from rpms.guard.guard import Watch
-from rpms.guard.rulings import Ruling
 
 try:
     from opentelemetry import metrics, trace
@@ -22,7 +21,7 @@ def telemetry() -> Watch:
     """
     tracer = trace.get_tracer("rpms.guard")
     meter = metrics.get_meter("rpms.guard")
-    rulings = meter.create_counter("rpms.guard.rulings", description="Calls that were checked, by ruling and rule")
+    rulings = meter.create_counter("rpms.guard.calls", description="Calls that were checked, by ruling and rule")
     seconds = meter.create_histogram("rpms.guard.check.duration", unit="s", description="Time of a check")
 
     def watch(call: Call, ruling: Ruling, took: float) -> None:

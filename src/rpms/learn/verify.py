@@ -170,9 +170,16 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
                 found.judge(instance, step.command, before, after, witness, refused=refused)
             if refused:
                 continue
+            came: dict[tuple[str, Literal, Literal], list[Truth]] = {}
             for process, names in processes_of(rules, step.command, before):
-                for effect in process.effects:
-                    found.count(process.name, effect, effect.bind(names).truth(after), witness)
+                asked = {arg for clause in process.preconditions for each in clause.literals for arg in each.atom.args}
+                given = {name: thing for name, thing in names.items() if name in asked or name not in process.others}
+                for effect in process.effects:  # of a thing that no need tells, it may come about of any
+                    key = (process.name, effect, effect.bind(given))
+                    came.setdefault(key, []).append(effect.bind(names).truth(after))
+            for (name, effect, _), some in came.items():
+                value = Truth.TRUE if Truth.TRUE in some else min(some, key=(Truth.FALSE, Truth.UNKNOWN).index)
+                found.count(name, effect, value, witness)
             if wanted is not None and not (step.won or step.lost) and any(True for _ in bindings_met(wanted, after)):
                 found.goals.setdefault(goal.type, []).append(witness)
     return found

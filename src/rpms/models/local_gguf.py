@@ -14,9 +14,9 @@ from typing import Any
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
 from rpms.core.prompt import Message
+from rpms.models.accounting import KNOWN
 from rpms.models.base import Answer, Decoding, Request, Usage, cut_at_stop
 from rpms.models.constraint import Shape, grammar, shapes_of
-from rpms.models.providers import PROVIDERS
 from rpms.models.secrets import excerpt
 
 
@@ -39,7 +39,7 @@ class GGUFModel:
             llama_cpp: Any = importlib.import_module("llama_cpp")
             formats: Any = importlib.import_module("llama_cpp.llama_chat_format")
         except (ImportError, OSError):
-            builds = PROVIDERS["gguf"].builds
+            builds = KNOWN["providers"]["gguf"]["builds"]
             raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'{builds}") from None
         try:
             self._llama: Any = llama_cpp.Llama(

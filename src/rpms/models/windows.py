@@ -14,7 +14,7 @@ from rpms.foreign.files import read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.models.accounting import KNOWN
-from rpms.models.providers import NO_LLM, Backend, ModelName, base_url_of, parse_model_name
+from rpms.models.catalogue import NO_LLM, Backend, ModelName, base_url_of, parse_model_name
 from rpms.models.secrets import check_allowed, check_base_url
 from rpms.models.served import count
 from rpms.models.wire import fetch

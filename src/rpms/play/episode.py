@@ -1,15 +1,27 @@
-"""One episode: steps in a game until it ends."""
+"""One episode: steps in a game until it ends. A seat plays one after the other; threads are several seats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
+from rpms.core.condition import Knowledge, compose
 from rpms.core.episode import Ending, Episode, Step
-from rpms.core.errors import ModelError, ModelUnavailable, WorldError
+from rpms.core.errors import FileError, ModelError, ModelUnavailable, WorldError
+from rpms.core.usage import Price, Usage
 from rpms.core.verdict import Mask
-from rpms.play.methods import NOTHING, Reflection
+from rpms.models.base import Model
+from rpms.play.limits import Meter
+from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, carried_text, reflect
+from rpms.play.plan import RunPlan
+from rpms.play.reading import Reads
 from rpms.play.step import Player
+from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
+from rpms.store.runs import Timing
 from rpms.worlds.base import REQUEST, Game, Outcome, Task, act, start
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
@@ -121,3 +133,208 @@ def play(episode: Play, on_step: Callable[[Step], None] | None = None) -> Episod
         if on_step is not None and len(episode.steps) > before:
             on_step(episode.steps[-1])
     return episode.episode()
+
+
+LOSSES = 4
+"""Losses of an episode with its node or process after which it counts as a world error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished episode as it goes to disk: small, and free of everything it was played with."""
+
+    row: EpisodeRow
+    data: bytes
+    """Its file."""
+    timing: Timing
+    beside: tuple[tuple[str, str], ...]
+    usages: tuple[Usage, ...]
+    """Cost of each step, for a listener that adds up prices."""
+
+
+def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, ...] = ()) -> Finished:
+    """Make of an episode what goes to disk; `carried`: what it brought along from earlier attempts."""
+    episode = replace(episode, trial=plan.trial)
+    usages = tuple(step.usage for step in episode.steps)
+    timing = Timing(
+        episode.task,
+        seconds,
+        tuple(usage.seconds for usage in usages),
+        tuple(usage.requests for usage in usages),
+    )
+    beside = tuple((folder, make(episode)) for folder, make in plan.keep.items())
+    if plan.trial:
+        beside = (*beside, (CARRIED, carried_text(carried)))
+    return Finished(row_of(episode), packed(episode_text(episode)), timing, beside, usages)
+
+
+def lost_episode(plan: RunPlan, task: Task, why: str) -> Finished:
+    """The end of an episode that was lost with its process or node too often: the world broke down."""
+    text = f"lost {LOSSES + 1} times with the process that played it ({why})"
+    return finish(plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0)
+
+
+class Seat:
+    """Plays episodes of one plan. Each worker has its own."""
+
+    def __init__(
+        self, plan: RunPlan, model: Model, knowledge: Knowledge | None = None, reads: Reads | None = None
+    ) -> None:
+        """`knowledge`: of the world, where it was read before. `reads`: a reader that is open already."""
+        self._plan = plan
+        knowledge = knowledge or plan.knowledge()
+        mind = compose(plan.condition, replace(knowledge, manual=replace(knowledge.manual)), plan.memory)
+        own, reads = plan.condition, reads or plan.reads(model)
+        self._player = Player(plan.world, mind, model, plan.decoding, plan.method, own.repair, own.calls, reads)
+
+    def play(self, task: Task, stop: Callable[[], bool] = lambda: False) -> Finished | None:
+        """Play one episode; None if asked to stop. A world's error ends it; ModelUnavailable passes through."""
+        start, plan = time.perf_counter(), self._plan
+        earlier = plan.earlier.get(task.id)
+        brought = self.reflect(task, earlier) if earlier else NOTHING
+        episode = self._episode(task, brought, stop)
+        if episode is None:
+            return None
+        return finish(plan, episode, time.perf_counter() - start, brought.carried)
+
+    def _name(self, task: Task) -> str:
+        """Name of an episode for the model."""
+        return f"{task.id} trial {self._plan.trial}" if self._plan.trial else task.id
+
+    def reflect(self, task: Task, earlier: Earlier) -> Reflection:
+        """Ask the model what to carry from the last attempt at a task to the next."""
+        plan = self._plan
+        return reflect(plan.method, earlier, self._player.model, plan.decoding, self._name(task), plan.sources.context)
+
+    def begin(self, task: Task, game: Game, brought: Reflection = NOTHING) -> Play:
+        """An episode in a game that is open."""
+        plan = self._plan
+        name = self._name(task)
+        return Play(self._player, game, task, plan.step_budget, plan.stuck_after, name, plan.seed, brought)
+
+    def _episode(self, task: Task, brought: Reflection, stop: Callable[[], bool]) -> Episode | None:
+        plan = self._plan
+        try:
+            game = plan.world.open(task, plan.setting)
+        except (WorldError, FileError) as error:
+            return Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), str(error))
+        with closing(game):
+            play = self.begin(task, game, brought)
+            while play.ending is None:
+                if stop():
+                    return None
+                try:
+                    play.step()
+                except WorldError as error:
+                    return replace(play.episode(), ending=Ending.WORLD_ERROR, error=str(error))
+            return play.episode()
+
+
+GRACE = 1.5
+"""Seconds that running episodes are given to reach the end of their step when a run is stopped."""
+_AHEAD = 2
+"""Finished episodes, for each worker, that may wait to be written."""
+
+
+class Players:
+    """Threads that play tasks, each in a seat of its own, and tell of episodes as they finish."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        model: Model,
+        count: int,
+        tell: Callable[[Finished | BaseException], object],
+        knowledge: Knowledge | None = None,
+    ) -> None:
+        """`tell` is also given what a thread raises, which ends it."""
+        self.todo: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._plan, self._model, self._tell = plan, model, tell
+        self._knowledge, self._reads = knowledge or plan.knowledge(), plan.reads(model)
+        self._stop = threading.Event()
+        # daemons: one that waits for an answer that never comes must not keep the process alive
+        self._threads = [
+            threading.Thread(target=self._work, name=f"worker {number}", daemon=True) for number in range(1, count + 1)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self) -> None:
+        try:
+            seat = Seat(self._plan, self._model, self._knowledge, self._reads)
+            while (task := self.todo.get()) is not None and not self._stop.is_set():
+                try:
+                    done = seat.play(task, self._stop.is_set)
+                except Exception as error:
+                    error.add_note(f"in the episode of {task.id!r}")
+                    raise
+                if done is not None:
+                    self._tell(done)
+        except BaseException as error:  # noqa: BLE001  raised again where the results are taken
+            self._tell(error)
+
+    def stop(self, wait: Callable[[float], object] = time.sleep) -> None:
+        """Let the steps under way end, as far as they do within moments; `wait` passes them, by seconds."""
+        self._stop.set()
+        for _ in self._threads:
+            self.todo.put(None)
+        deadline = time.monotonic() + GRACE
+        while (alive := any(thread.is_alive() for thread in self._threads)) and time.monotonic() < deadline:
+            wait(0.02)
+        if not alive:
+            self._model.close()
+            if self._reads.model not in (None, self._model):
+                self._reads.model.close()
+
+
+class Threads:
+    """Plays tasks with a number of workers and gives back episodes in the order in which they finish."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        tasks: Sequence[Task],
+        workers: int | None,
+        meter: Meter | None = None,
+        price: Price | None = None,
+    ) -> None:
+        """With a meter, LimitReached ends the results where a limit is reached, even while an answer is waited for."""
+        workers = workers or 1
+        self._count, self._meter = len(tasks), meter
+        self._done: queue.Queue[Finished | BaseException] = queue.Queue(_AHEAD * workers)
+        model = (plan.open_model if meter is None else meter.watching(plan.open_model, price))()
+        self._players = Players(plan, model, min(workers, len(tasks)), self._done.put)
+        for task in tasks:
+            self._players.todo.put(task)
+
+    def results(self) -> Iterator[Sequence[Finished]]:
+        """The episodes as they finish; what a worker raises is raised here."""
+        for _ in range(self._count):
+            done = self._next()
+            if isinstance(done, BaseException):
+                raise done
+            yield [done]
+
+    def _next(self) -> Finished | BaseException:
+        if self._meter is None:
+            return self._done.get()
+        try:
+            return self._done.get(timeout=self._meter.seconds_left)
+        except queue.Empty:
+            reached = self._meter.reached()
+            assert reached is not None  # no time is left
+            return reached
+
+    def stop(self) -> list[Finished]:
+        """Stop within moments; the episodes that were finished but not given back yet."""
+        late: list[Finished] = []
+
+        def drain(patience: float) -> None:
+            with suppress(queue.Empty):
+                while True:
+                    done = self._done.get(timeout=patience) if patience else self._done.get_nowait()
+                    late.extend([done] if isinstance(done, Finished) else [])
+
+        self._players.stop(drain)
+        drain(0.0)
+        return late

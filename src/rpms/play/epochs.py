@@ -21,11 +21,11 @@ from rpms.core.errors import InputError
 from rpms.core.usage import Usage
 from rpms.foreign.files import is_there, read_bytes
 from rpms.foreign.limits import LARGEST_EPISODE
-from rpms.models.providers import NO_LLM, Backend, backend_of
+from rpms.models.catalogue import NO_LLM, Backend, backend_of
+from rpms.play.episode import Threads
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, read_carried
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener, MakeEngine, run
-from rpms.play.seat import Threads
 from rpms.store.protocol import Protocol
 from rpms.store.runs import EPISODES, EPOCHS, PROTOCOL, RunFolder, RunSummary, Timing, open_run
 

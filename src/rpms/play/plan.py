@@ -20,8 +20,15 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Decoding, Model, WrappedModel
-from rpms.models.catalogue import ModelOptions, check_openable, open_model
-from rpms.models.providers import NO_LLM, Backend, backend_of, parse_model_name
+from rpms.models.catalogue import (
+    NO_LLM,
+    Backend,
+    ModelOptions,
+    backend_of,
+    check_openable,
+    open_model,
+    parse_model_name,
+)
 from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.reading import CONTROLS, Reads

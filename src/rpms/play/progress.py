@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from rpms.core.proportion import wilson
@@ -21,7 +21,7 @@ from rpms.store.episodes import EpisodeRow
 _MINUTE, _HOUR = 60, 3600
 
 
-class RunTally:
+class RunTally(Listener):
     """Counts a run as it goes."""
 
     def __init__(self, price: Price | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -32,12 +32,16 @@ class RunTally:
         self.usage = Usage()
         self.cost: float | None = 0.0
 
-    def begin(self, total: int, finished: Sequence[EpisodeRow], usages: Sequence[Usage] = ()) -> None:
+    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
         self._start = self._clock()
-        self.total, self.before = total, len(finished)
+        self.total, self.before = len(plan.tasks), len(finished)
         self.add(finished, usages)
 
+    def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:  # noqa: ARG002
+        self.add([row], usages)
+
     def add(self, rows: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
+        """Count finished episodes."""
         self.done += len(rows)
         self.won += sum(row.won for row in rows)
         self.failed += sum(row.failed for row in rows)
@@ -84,7 +88,7 @@ def _duration(seconds: float) -> str:
     return f"{whole // _MINUTE} min {whole % _MINUTE:02} s" if whole >= _MINUTE else f"{whole} s"
 
 
-class Lines(Listener):
+class Lines(RunTally):
     """Plain lines, for logs: one at the start, one every so often, one at the end."""
 
     def __init__(
@@ -95,41 +99,35 @@ class Lines(Listener):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`every` is the least number of seconds between two lines."""
+        super().__init__(price, clock)
         self._write = write
-        self._tally = RunTally(price, clock)
-        self._every = every
-        self._next = 0.0
+        self._every = self._next = every
 
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
-        self._tally.begin(len(plan.tasks), finished, usages)
-        self._next = self._every
-        already = f", {len(finished)} of them done before" if finished else ""
-        count = f"{len(plan.tasks)} episode{'' if len(plan.tasks) == 1 else 's'}"
+        super().begin(plan, finished, usages)
+        already = f", {self.before} of them done before" if finished else ""
+        count = f"{self.total} episode{'' if self.total == 1 else 's'}"
         self._write(f"{plan.world.name} {plan.split}, {plan.model_name}: {count}{already}")
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
-        del file
-        self._tally.add([row], usages)
-        if self._tally.elapsed >= self._next:
-            self._next = self._tally.elapsed + self._every
-            self._say()
+        super().finished(row, usages, file)
+        if self.elapsed >= self._next:
+            self._next = self.elapsed + self._every
+            self.end()
 
     def note(self, text: str) -> None:
         self._write(text)
 
     def end(self) -> None:
-        self._say()
-
-    def _say(self) -> None:
-        self._write(f"{self._tally.done}/{self._tally.total} episodes: {self._tally.text()}")
+        self._write(f"{self.done}/{self.total} episodes: {self.text()}")
 
 
-class Display(Listener):
+class Display(RunTally):
     """A bar on a terminal, and the tally under it."""
 
     def __init__(self, console: Console, price: Price | None = None) -> None:
+        super().__init__(price)
         self._console = console
-        self._tally = RunTally(price)
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
@@ -137,24 +135,19 @@ class Display(Listener):
             TimeElapsedColumn(),
             expand=True,
         )
-        self._task: TaskID | None = None
         self._live = Live(
-            get_renderable=lambda: Group(self._bar, Text(f"  {self._tally.text()}")),
-            console=console,
-            refresh_per_second=4,
+            get_renderable=lambda: Group(self._bar, Text(f"  {self.text()}")), console=console, refresh_per_second=4
         )
 
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
-        self._tally.begin(len(plan.tasks), finished, usages)
+        super().begin(plan, finished, usages)
         name = f"{plan.world.name} {plan.split}, {plan.model_name}"
-        self._task = self._bar.add_task(name, total=len(plan.tasks), completed=len(finished))
+        self._task = self._bar.add_task(name, total=self.total, completed=self.done)
         self._live.start()
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
-        del file
-        self._tally.add([row], usages)
-        if self._task is not None:
-            self._bar.update(self._task, completed=self._tally.done)
+        super().finished(row, usages, file)
+        self._bar.update(self._task, completed=self.done)
 
     def note(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False)

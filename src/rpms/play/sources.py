@@ -16,7 +16,7 @@ from rpms.core.prompt import Budget, prompt_limit
 from rpms.core.recall import Retrieval
 from rpms.core.rules import RuleManual
 from rpms.core.seams import Seams
-from rpms.models.providers import chooses_from_menu
+from rpms.models.catalogue import chooses_from_menu
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.store.manuals import ManualText, manual_text, read_manual
 from rpms.store.prompts import Prompts

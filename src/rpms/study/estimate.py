@@ -13,7 +13,7 @@ from rpms.core.errors import RPMSError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price, Usage
 from rpms.models.accounting import list_cost
-from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder

@@ -11,7 +11,7 @@ from pathlib import Path
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import Condition
 from rpms.core.errors import InputError
-from rpms.models.providers import chooses_from_menu
+from rpms.models.catalogue import chooses_from_menu
 from rpms.play.knob_values import worded
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.reading import CONTROLS

@@ -4,7 +4,7 @@ import pytest
 from laboratory import BOIL, DESCRIPTIONS, HALLWAY, KITCHEN, MENU, after, in_kitchen
 
 from rpms.core.acting.action_guard import review
-from rpms.core.acting.loops import find_loop
+from rpms.core.acting.advice import find_loop
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide

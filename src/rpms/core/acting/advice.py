@@ -13,7 +13,6 @@ from math import inf
 
 from rpms.core.acting.doubting import open_notice, plan_doubting
 from rpms.core.acting.enforcement import PAPER, Enforcement
-from rpms.core.acting.loops import find_loop
 from rpms.core.acting.menu import Menu, make_menu, next_steps, purpose_of
 from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility
@@ -33,6 +32,10 @@ from rpms.core.verdict import Candidate
 
 _FAILED_SHOWN = 4
 """Failed commands that are named."""
+_WINDOW = 10
+"""Turns a circle may span: longer ones are searches, not loops."""
+_RETURNS = 3
+"""Number of times a state must recur in the window to be a circle."""
 
 Spell = Callable[[str, Belief], str]
 """A command as this game wants it written."""
@@ -216,6 +219,20 @@ def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]
     if failed:
         lines.append(f"  Already failed: {', '.join(map(brief, list(failed)[:_FAILED_SHOWN]))}")
     return tuple(lines)
+
+
+def find_loop(history: Sequence[Turn], state: str) -> str:
+    """A sentence about the loop an agent is in; empty if none. `state` is the present one, progress included."""
+    if len(history) >= 2 and history[-1].failed and history[-2].failed and history[-1].action == history[-2].action:
+        action = history[-1].action
+        what = f"`{brief(action)}` has failed" if action else "Your answer held no action"
+        return f"{what} twice in a row. Do something else."
+    recent = list(history[-_WINDOW:])
+    here = [place for place, turn in enumerate(recent) if turn.state == state]
+    if state and len(here) >= _RETURNS - 1:
+        actions = list(dict.fromkeys(brief(turn.action) for turn in recent[here[0] :] if turn.action))
+        return f"You keep coming back to this same state. Tried in vain: {', '.join(actions)}. Do something new."
+    return ""
 
 
 def recalled_steps(

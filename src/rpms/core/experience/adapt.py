@@ -16,29 +16,25 @@ from math import inf
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.experience.atlas import Stride
 from rpms.core.facts import Truth, kind_of
-from rpms.core.goal import NOTHING_DONE, Progress
+from rpms.core.goal import EXPLORING, NOTHING_DONE, Progress
 from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.ground import UNLIKELY
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
-from rpms.core.relevance import in_turn
 from rpms.core.rules import ActiveRules
-from rpms.core.verdict import NO_MASK, Adaptation, Candidate, Fate, Mask, Verdict
+from rpms.core.verdict import NO_MASK, Adaptation, Candidate, Fate, Mask, Verdict, reordered
 
 Adapt = Callable[[Iterable[Candidate], "StepContext"], Iterator[Candidate]]
 """Makes of what comes to mind what it is worth here."""
-
-
-def as_stored(candidates: Iterable[Candidate], _room: StepContext) -> Iterator[Candidate]:
-    """The neutral element, and the paper: an entry is shown as it was stored."""
-    yield from candidates
+_WINDOW = 50
+"""Snippets of which those of the present sub-goal come first."""
 
 
 def adapted(candidates: Iterable[Candidate], room: StepContext) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
     said: dict[object, str] = {}
-    for candidate in in_turn(candidates, room.progress.sub_goal):
+    for candidate in reordered(candidates, _WINDOW, lambda passed: sorted(passed, key=room.turn)):
         bound = room.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
         if bound.adapted is not None:
             bound = bound.judged(room.unless_said(snippet_of(bound).actions or bound.adapted.note, bound, said))
@@ -82,7 +78,8 @@ class StepContext:
     @cached_property
     def signature(self) -> StateSignature:
         """σ(b_t), with the stage of a procedure where there is one."""
-        return self.belief.signature().at_stage(self.situation.stage)
+        plain, stage = self.belief.signature(), self.situation.stage
+        return plain if stage is None else StateSignature((*plain.fields, ("progress", (str(stage),))))
 
     @cached_property
     def state(self) -> str:
@@ -121,6 +118,13 @@ class StepContext:
         if not note:
             return candidate.judged(Verdict(Fate.FILTERED, "nothing of it can be bound to what is known here"))
         return bind(candidate, steps, Adaptation(note, self.meant(lifted) if lost else ""))
+
+    def turn(self, candidate: Candidate) -> float:
+        """Key that sorts snippets of the present sub-goal first, or without one, those from earlier in episodes."""
+        entry = snippet_of(candidate)
+        if self.progress.sub_goal != EXPLORING:
+            return float(entry.sub_goal_type != self.progress.sub_goal)
+        return min((origin.step for origin in entry.origins), default=0)
 
     def leads_on(self, bound: Candidate) -> bool:
         """True of what reached the present sub-goal and has a step left that was not refused in this very state."""

@@ -20,8 +20,8 @@ from rpms.core.experience.atlas import Atlas, Where, words_of
 from rpms.core.experience.trail import Pathfinder, Trail, mentions
 from rpms.core.memory import Entry, SuccessSnippet
 from rpms.core.planning.whereabouts import READ
+from rpms.core.recall import Similarity
 from rpms.core.rules import ActiveRules
-from rpms.core.similarity import Similarity
 from rpms.core.verdict import Adaptation, Candidate, Fate, Verdict
 
 _NOWHERE = "?"

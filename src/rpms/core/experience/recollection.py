@@ -9,14 +9,13 @@ from math import inf
 
 from rpms.core.belief import Situation
 from rpms.core.consistency import Compat
-from rpms.core.experience.adapt import Adapt, adapted, as_stored
+from rpms.core.experience.adapt import Adapt, adapted
 from rpms.core.experience.follow import Following
 from rpms.core.goal import GoalSignature
-from rpms.core.index import Ranking
 from rpms.core.memory import Entry, Kind, told_kinds
 from rpms.core.planning.reason import likely_places
 from rpms.core.planning.whereabouts import Whereabouts
-from rpms.core.recall import EpisodicMemory, Retrieval
+from rpms.core.recall import EpisodicMemory, Ranking, Retrieval
 from rpms.core.rules import RuleManual
 from rpms.core.seams import Ranked, Retriever
 from rpms.core.wording import entry_text
@@ -77,6 +76,6 @@ class Recollection:
     def adapt(self) -> Adapt:
         """Binds memories to the present: where they act alone, they are also followed from place to place."""
         if self.follows is None:
-            return adapted if self.adapts else as_stored
+            return adapted if self.adapts else lambda candidates, _room: iter(candidates)  # the paper's: as stored
         similarity, syntax = self.retrieval.similarity, self.syntax.active("")
         return Following(self.follows, similarity, self.memory.entries, syntax, self.slack)

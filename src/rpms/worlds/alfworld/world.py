@@ -15,8 +15,7 @@ from tempfile import TemporaryDirectory
 from rpms.core.belief import Belief
 from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal, Progress
-from rpms.core.recall import Retrieval
-from rpms.core.similarity import Similarity
+from rpms.core.recall import Retrieval, Similarity
 from rpms.core.wording import Wording
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_GAME

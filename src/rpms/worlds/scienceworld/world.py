@@ -11,8 +11,7 @@ from rpms.core.errors import InputError, WorldError
 from rpms.core.goal import Goal, Progress
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.core.prompt import Part
-from rpms.core.recall import Retrieval
-from rpms.core.similarity import Similarity
+from rpms.core.recall import Retrieval, Similarity
 from rpms.core.wording import Wording
 from rpms.worlds.base import Game, Setting, Task, World, read_wording
 from rpms.worlds.jvm.process import missing
