@@ -37,7 +37,7 @@ def test_a_win_that_the_belief_did_not_see_makes_no_goal_too_short() -> None:
     assert wanted(found) == {HOT, IN, AT}
     model = goal_model(found, MADE)
     assert model is not None
-    assert (model.wins, [each.episode for each in model.exceptions]) == (7, ["7"])
+    assert (model.wins, [each.episode for each in model.holds[0].counterexamples]) == (7, ["7"])
 
 
 def test_without_a_refutation_all_wins_count() -> None:

@@ -103,7 +103,7 @@ def test_a_type_that_the_manual_loses_is_explored_with_the_steps_that_are_left(t
 
 
 def test_what_may_be_doubted_is_left_out_for_types_that_are_not_won(tmp_path: Path) -> None:
-    learned = learn(tmp_path / "manual.yaml", 100).learned
+    learned = learn(tmp_path / "manual.yaml", 30).learned
     bold = {schema.name: set(schema.preconditions) for schema in manual_from(bolder(learned), guessing=True).actions}
     cautious = {schema.name: set(schema.preconditions) for schema in manual_from(learned, guessing=True).actions}
     assert all(bold[name] <= needs for name, needs in cautious.items())

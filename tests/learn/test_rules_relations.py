@@ -119,7 +119,7 @@ def test_what_nobody_knew_before_is_made_unless_it_is_false_now_and_then() -> No
 def test_what_more_successes_showed_than_knew_is_no_need() -> None:
     """Who reads a sheet sees that the sheet is not locked; a need of that could never be met before the first time."""
 
-    def needs(first: int, again: int) -> set[str]:
+    def needs(first: int, again: int, episode: str = "e{}") -> set[str]:
         book, names = Book("read <>", VOCABULARY), Names()
         sheet = FactBelief().learn("at(hall)", "opened(sheet)", place=["sheet"], room=["hall"])
         told = sheet.learn("not locked(sheet)")
@@ -127,9 +127,10 @@ def test_what_more_successes_showed_than_knew_is_no_need() -> None:
         steps += [(told.learn("locked(sheet)"), told, True)] * 3
         for number, (before, after, refused) in enumerate(steps):
             names.learn(before.names)
-            step = SeenStep(before, after, Witness("e", number), refused)
+            step = SeenStep(before, after, Witness(episode.format(number), number), refused)
             book.add(book.record(step, ("sheet",), names, Random(1)), names)
         return {str(fact.clause) for fact in Needs(book).facts() if fact.label is Label.NECESSARY}
 
     assert needs(6, 4) == set()
     assert needs(4, 6) == {"not locked(0)"}
+    assert needs(1, 9, "one episode, in which all but the first know it from the first") == set()

@@ -15,7 +15,7 @@ from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner, reasoner_of
 from rpms.core.rules import Predicate, Purpose, RuleManual, Stage
-from rpms.learn.rules.attempts import Book, slots_of
+from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
 from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, fields_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
@@ -106,8 +106,8 @@ class Agenda:
     _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
     looks: list[ActionSchema] = field(default_factory=list)  # What makes things known and changes nothing
-    deadly: frozenset[str] = frozenset()
-    """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
+    deadly: dict[str, set[tuple[int, str]]] = field(default_factory=dict)
+    """By action, kinds in slots with which it often ended the task for good: put off until an episode is nearly over"""
     _manual: RuleManual = field(default_factory=RuleManual)
     _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)  # By action, predicates and signs
     _reasoners: dict[object, Reasoner] = field(default_factory=dict)  # By the facts to be brought about
@@ -135,11 +135,7 @@ class Agenda:
         changing = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
         seeing = [each for each in every if each.observes and not each.others]
         self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in changing]
-        self.deadly = frozenset(
-            book.template
-            for book in self.ledger.books.values()
-            if book.losses >= max(LIMITS.deadly_often, LIMITS.deadly * book.worked.total())
-        )
+        self.deadly = {each.template: found for each in self.ledger.books.values() if (found := each.deadly())}
 
     def goal_model(self, type_: str) -> GoalModel | None:
         """Conclusion about a type of goals."""
@@ -233,6 +229,19 @@ class Past:
         own = [any(map(str.isdigit, fact.args)) if book.slots else not fact.args for fact in book.facts]
         self._own = mask = sum(1 << bit for bit, holds in enumerate(own) if holds)
         self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, row.scored) for row in rows]
+        held = Counter(bit for features, _, _ in self._rows for bit in bits(features & mask))
+        often = max(LIMITS.known_past, LIMITS.sometimes * len(rows))
+        self.rare = {bit: book.facts[bit] for bit in bits(mask) if held[bit] < often}
+        """Facts that hardly ever held when it was done: nobody knows what comes of it then."""
+
+    def is_new(self, true: int, kinds: Sequence[str]) -> bool:
+        """True if it was hardly ever done with a fact that holds now and such other things as that is not about."""
+        for bit in [bit for bit in self.rare if true >> bit & 1]:
+            others = [slot for slot in range(len(kinds)) if str(slot) not in self.rare[bit].args]
+            tried = [those for features, those, _ in self._rows if features >> bit & 1]
+            if sum(all(those[slot] == kinds[slot] for slot in others) for those in tried) < LIMITS.known_past:
+                return True
+        return False
 
     def promise(self, true: int, false: int, kinds: Sequence[str]) -> float:
         """Probability of a score with some facts true and some false, as far as the past speaks against it."""
@@ -299,11 +308,10 @@ class Ventures:
         for question in self.agenda.questions:
             restored = tuple(Clause((literal,)) for literal in rare.get(question.schema.name, ()))
             past = Past(question.book, self.goal)
-            for names in self._names(question, situation.belief):
+            for names in self._names(question, past, situation.belief):
                 command = fill(question.book.template, names)
-                if command in found or command in self.given_up:
-                    continue
-                if (worth := self._worth(question, past, names, situation.belief)) < LIMITS.hopeless:
+                worth = 0.0 if command in self.given_up else self._worth(question, past, names, situation.belief)
+                if worth < LIMITS.hopeless:
                     continue
                 instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
                 needs = tuple(dict.fromkeys((*restored, *instance.preconditions)))
@@ -315,36 +323,25 @@ class Ventures:
         self.dice.shuffle(every)
         return sorted(every, key=lambda each: -each.worth)[: LIMITS.choices]
 
-    def _names(self, question: Question, belief: Belief) -> Iterator[tuple[str, ...]]:
-        """Names for an action: what is in hand, what just came into being, and such as have worked."""
-        slots = []
-        for role, fit in zip(question.schema.variables, question.needs.fit, strict=True):
+    def _names(self, question: Question, past: Past, belief: Belief) -> Iterator[tuple[str, ...]]:
+        """Names for an action: what is in hand or just came into being, such as have worked, such as are remarkable."""
+        slots, near = [], {*belief.holding, *self.born}
+        for slot, (role, fit) in enumerate(zip(question.schema.variables, question.needs.fit, strict=True)):
             known = belief.names.get(role, ())
-            near = {*belief.holding, *self.born}
-            slots.append([name for name in known if name in near or kind_of(name) in fit][: LIMITS.names_tried])
+            rare = [fact.predicate for fact in past.rare.values() if fact.args == (str(slot),)]
+            remarkable = [name for name in known if any(belief.value(fact, (name,)) for fact in rare)]
+            some = [name for name in known if name in near or kind_of(name) in fit]
+            slots.append(list(dict.fromkeys((*remarkable, *some)))[: LIMITS.names_tried])
         yield from (names for names in product(*slots) if len(set(names)) == len(names))
 
     def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief) -> float:
         kinds = tuple(map(kind_of, names))
-        new = not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]
-        if new or self._is_called_for(question.book, names, belief):
+        true, false = question.book.measure(belief, names)
+        born = not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]
+        if born or past.is_new(true, kinds):
             return LIMITS.new_thing
-        if past.usual < LIMITS.hopeless:
-            return past.usual
         # what it needs is seen to before it is done
         needed, size = question.wanted, question.needs.size
-        true, false = question.book.measure(belief, names)
         seen_to = needed & (1 << size) - 1 | needed >> size
         true, false = true & ~seen_to | needed & (1 << size) - 1, false & ~seen_to | needed >> size
         return past.promise(true, false, kinds)
-
-    @staticmethod
-    def _is_called_for(book: Book, names: Sequence[str], belief: Belief) -> bool:
-        """True if a fact tells an action's own word of its thing, and nobody knows yet what comes of that."""
-        words = book.template.split()
-        for bit, fact in enumerate(book.facts):
-            if len(fact.args) == 2 and any(arg in words for arg in fact.args):
-                tried = sum(row.true >> bit & 1 for row in book.attempts if not row.refused)
-                if tried < LIMITS.known_past and belief.truth(fact.bind(slots_of(names))) is Truth.TRUE:
-                    return True
-        return False

@@ -63,13 +63,6 @@ class Attempt(NamedTuple):
     glimpse: Glimpse = Glimpse()  # What it showed of things that it does not name, by the action's revelations
 
 
-class Probe(NamedTuple):
-    """Questions that tell whether all is known of some things."""
-
-    name: str
-    since: int  # How many attempts there were before it was settled
-
-
 def slots_of(names: Sequence[str]) -> dict[str, str]:
     """Names by the slots that they fill, as facts write these."""
     return {str(place): name for place, name in enumerate(names)}
@@ -108,10 +101,11 @@ class Book:
     it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds in its slots with which it succeeded
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    losses: int = 0  # How often the task was over for good after it
+    lost: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds with which the task was over for good
     roles: list[set[str] | None] = field(default_factory=list)
     """For each slot, the roles that all names had with which it succeeded."""
-    probes: dict[Atom, Probe] = field(default_factory=dict)
+    probes: dict[Atom, tuple[str, int]] = field(default_factory=dict)
+    """By revelation, a name that tells whether all is known, and how many attempts there were before it was settled."""
     plain: bool = False  # Whether facts about fixed names are left out
     named: tuple[str, ...] = ()  # The fixed names that facts are about
     beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
@@ -233,7 +227,7 @@ class Book:
         found, slots = 0, slots_of(names)
         for place, atom in enumerate(self.revelations):
             probe = self.probes.get(atom)
-            if probe is not None and belief.truth(atom.bind({**slots, ANYTHING: probe.name})) is not Truth.UNKNOWN:
+            if probe is not None and belief.truth(atom.bind({**slots, ANYTHING: probe[0]})) is not Truth.UNKNOWN:
                 found |= 1 << place
         return found
 
@@ -250,7 +244,7 @@ class Book:
                 name = f"{dice.choice(kinds)} ?"
                 asked = atom.bind({**slots, ANYTHING: name})
                 if step.before.truth(asked) is Truth.UNKNOWN and step.after.truth(asked) is not Truth.UNKNOWN:
-                    self.probes[atom] = Probe(name, len(self.attempts))
+                    self.probes[atom] = (name, len(self.attempts))
                     break
 
     def _glimpse(self, step: SeenStep, names: Sequence[str]) -> Glimpse:
@@ -282,7 +276,7 @@ class Book:
         """Take over an attempt."""
         self.attempts.append(attempt)
         (self.refused if attempt.refused else self.worked)[attempt.kinds] += 1
-        self.losses += attempt.lost
+        self.lost[attempt.kinds] += attempt.lost
         if not attempt.refused:
             for place, name in enumerate(attempt.names):
                 had, known = self.roles[place], names.roles.get(name, set())
@@ -299,6 +293,16 @@ class Book:
                 return None
             chosen.append(role)
         return tuple(chosen)
+
+    def deadly(self) -> set[tuple[int, str]]:
+        """Slots with kinds with which it often ended the task for good; (-1, "") where no kinds tell."""
+        lost, tried = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
+        for count, some in ((lost, self.lost), (tried, self.worked)):
+            for kinds, number in some.items():
+                count.update(dict.fromkeys(((-1, ""), *enumerate(kinds)), number))
+        often, share = LIMITS.deadly_often, LIMITS.deadly
+        found = {part for part, number in lost.items() if number >= max(often, share * tried[part])}
+        return found - {(-1, "")} or found
 
     @property
     def successes(self) -> list[Attempt]:

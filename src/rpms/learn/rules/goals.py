@@ -170,7 +170,6 @@ class GoalModel:
     holds: tuple[Induced, ...]  # In the order in which they came about in the wins; where the agent is comes last
     wins: int
     episodes: int
-    exceptions: tuple[Witness, ...] = ()  # Wins in which not all of it was known to hold
     refuted: tuple[Witness, ...] = ()
     """Steps after which all of it held and the game went on: then it is no goal, unless stages tell the difference."""
     stages: tuple[Atom, ...] = ()
@@ -261,7 +260,6 @@ def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
         tuple(_fact(book, atom, wanted, wins) for atom in _order(wins, wanted, made.positional)),
         len(wins),
         book.episodes,
-        tuple(win.witness for win in book.wins if win not in wins),
         tuple(book.refuting(wanted)),
         _stages(wins, wanted, made),
     )

@@ -138,8 +138,7 @@ class Diary:
         self._ledger.names.learn(belief.names)
         if isinstance(belief, FactBelief):
             self._ledger.names.learn(self._mentioned(belief))
-        every = dict.fromkeys(name for names in belief.names.values() for name in names)
-        new = [name for name in every if name not in self._counted]
+        new = list({name: None for some in belief.names.values() for name in some if name not in self._counted})
         self._counted.update(new)
         self._tie(new, belief)
         self._ledger.names.spread.update(new)

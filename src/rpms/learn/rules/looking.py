@@ -9,7 +9,7 @@ from random import Random
 
 from rpms.core.actions import Instance
 from rpms.core.belief import Situation
-from rpms.core.facts import Atom, Truth
+from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.planning.achievers import command_of
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan
@@ -72,8 +72,11 @@ class Standing:
 
     def too_early(self, command: str) -> bool:
         """True if an action that often ends the task for good should wait: late in an episode it costs little."""
-        early, agenda = self.left > LIMITS.last_steps, self.agenda
-        return bool(agenda.deadly) and early and agenda.ledger.names.read(command).template in agenda.deadly
+        if not self.agenda.deadly or self.left <= LIMITS.last_steps:
+            return False
+        reading = self.agenda.ledger.names.read(command)
+        parts = ((-1, ""), *enumerate(map(kind_of, reading.names)))
+        return not self.agenda.deadly.get(reading.template, set()).isdisjoint(parts)
 
     def vain(self, command: str) -> bool:
         """True if a command was refused since anything changed, or again and again."""
@@ -184,11 +187,9 @@ class Looking(Standing):
             names = [self.dice.choice(belief.names.get(role) or ("",)) for role in question.schema.variables]
             known = question.book.known(belief, names) if all(names) else -1
             if known.bit_count() < len(question.book.probes):
-                binding = dict(zip(question.schema.variables, names, strict=True))
+                instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
                 command = fill(question.book.template, names)
-                if not self.vain(command) and (
-                    Instance(question.schema, binding).feasible(self.situation) is not Truth.FALSE
-                ):
+                if not self.vain(command) and instance.feasible(self.situation) is not Truth.FALSE:
                     return command
         return ""
 

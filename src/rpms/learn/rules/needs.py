@@ -107,11 +107,15 @@ class Needs:
 
     @cached_property
     def seldom(self) -> int:
-        """Of the safe bound, what was unknown in nearly all successes, and what more of them showed than knew."""
-        least, found = LIMITS.seldom_known * len(self.wins), 0
-        after = [signed(row.true_after, row.false_after, self.size)[0] & ~true for row, true, _ in self.wins]
+        """Of the safe bound, what was unknown in nearly all successes, and what more of them showed than knew.
+
+        Of several with the same names in an episode the first counts: what that has shown is known to the others.
+        """
+        firsts = {(row[0].witness.episode, row[0].names): row for row in reversed(self.wins)}.values()
+        least, found = LIMITS.seldom_known * len(firsts), 0
+        after = [signed(row.true_after, row.false_after, self.size)[0] & ~true for row, true, _ in firsts]
         for bit in bits(self.safe):
-            known, shown = sum(row[1] >> bit & 1 for row in self.wins), sum(true >> bit & 1 for true in after)
+            known, shown = sum(row[1] >> bit & 1 for row in firsts), sum(true >> bit & 1 for true in after)
             found |= (known < max(least, shown)) << bit
         return found
 

@@ -142,7 +142,7 @@ class Outcomes:
             probe = self.book.probes.get(atom)
             if probe is None:
                 continue
-            counted = {attempt.witness for attempt in self.book.attempts[probe.since :]}
+            counted = {attempt.witness for attempt in self.book.attempts[probe[1] :]}
             rows = [row for row in self.rows if row[0].witness in counted and not row[0].known >> place & 1]
             known = [row for row in rows if row[0].known_after >> place & 1]
             yield from self._revealed(atom, rows, known, set())

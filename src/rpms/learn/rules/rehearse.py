@@ -133,9 +133,9 @@ class Rehearsal:
 
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""
-        lines: list[tuple[bool, str]] = []
+        lines = []
         for type_, games in sorted(self.results.items()):
             since = games[self._mended.get(type_, 0) :] or games
-            line = f"{type_}: won {sum(since)} of {len(since)} games played with this manual"
-            lines.append((any(since), line if any(since) else f"NOT WON IN PLAY: {line}"))
-        return [line for _, line in sorted(lines, key=lambda each: each[0])]
+            lost = "" if any(since) else "NOT WON IN PLAY: "
+            lines.append(f"{lost}{type_}: won {sum(since)} of {len(since)} games played with this manual")
+        return sorted(lines, key=lambda line: not line.startswith("NOT WON"))

@@ -156,9 +156,11 @@ def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> I
     done = [each for each in every if not deed.once or first[each.witness.episode, each.names] is each]
     told = [when for when in conditions(_with_goal(book, done)) if when.confirmed >= LIMITS.score_rises]
     parameters = book.called(names)
-    scored = sum(attempt.scored for attempt in done)
-    harmless = sum(attempt.lost for attempt in done) <= LIMITS.score_harmless * (len(done) - scored)
-    untold = sum(when.confirmed for when in told) < LIMITS.score_told * scored and harmless
+    scored = [attempt for attempt in done if attempt.scored]
+    promising = {part for attempt in scored for part in enumerate(attempt.kinds)}
+    vain = [each for each in done if not each.scored and not promising.isdisjoint(enumerate(each.kinds))]
+    harmless = sum(attempt.lost for attempt in vain) <= LIMITS.score_harmless * len(vain)
+    untold = sum(when.confirmed for when in told) < LIMITS.score_told * len(scored) and harmless
     if len(book.slots) == 2 and parameters and untold:
         yield from by_kinds(deed, parameters, done, ties)
     else:

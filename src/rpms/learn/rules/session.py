@@ -11,7 +11,7 @@ from rpms.core.actions import Instance
 from rpms.core.errors import FileError, InputError, WorldError
 from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import command_of
-from rpms.learn.rules.agenda import Agenda, Exploring, Prospect, Question
+from rpms.learn.rules.agenda import Agenda, Exploring, Question
 from rpms.learn.rules.goals import State
 from rpms.learn.rules.ledger import Diary, Ledger
 from rpms.learn.rules.looking import Looking, Standing
@@ -44,31 +44,23 @@ class Scoring(Standing):
                 self.patience, self.ahead = 2 * self.agenda.how.pursued, []
             ventures.pursued = prospect
             self.patience -= 1
-            command = "" if self.vain(prospect.command) else self._prepare(prospect)
-            if not command or command == prospect.command:
+            command = "" if self.vain(prospect.command) else prospect.command
+            if command and any(clause.truth(self.situation) is not Truth.TRUE for clause in prospect.needs):
+                command = self.begin(self.agenda.towards(prospect.needs).plan(self.situation, seek=False))
+            if command in ("", prospect.command):
                 ventures.give_up(prospect)
             if command:
                 return command
         return ""
-
-    def _prepare(self, prospect: Prospect) -> str:
-        """A prospect, if all that it needs holds, or the next step towards that; nothing where there is none."""
-        if all(clause.truth(self.situation) is Truth.TRUE for clause in prospect.needs):
-            return prospect.command
-        return self.begin(self.agenda.towards(prospect.needs).plan(self.situation, seek=False))
 
     def elsewhere(self) -> str:
         """Some way to another place, now and then: what can be done next may be seen there."""
         ledger = self.agenda.ledger
         if self.dice.random() < LIMITS.staying:
             return ""
-        listed = [
-            command
-            for command in self.game.admissible()
-            if not self.vain(command)
-            and (linked := ledger.linked.get(ledger.names.read(command).template)) is not None
-            and linked.moves
-        ]
+        moves = {template for template, linked in ledger.linked.items() if linked.moves}
+        some = [each for each in self.game.admissible() if ledger.names.read(each).template in moves]
+        listed = [command for command in some if not self.vain(command)]
         return self.dice.choice(listed) if listed else ""
 
 
@@ -221,19 +213,13 @@ class Session(Looking, Scoring):
     def _anything(self) -> str:
         """A command of some action with any names that were ever seen, known to be here or not."""
         names = self.agenda.ledger.names.roles
-        books = [
-            book
-            for book in self.agenda.ledger.books.values()
-            if len(book.successes) > 1 and (book.template not in self.agenda.deadly or self.left <= LIMITS.last_steps)
-        ]
-        if not books:
-            return next(iter(self.game.admissible()), "look")
-        book = self.dice.choice(books)
-        chosen = []
-        for roles in book.roles:
-            fit = [name for name in names if not roles or roles <= names[name]]
-            chosen.append(self.dice.choice(fit or list(names)))
-        return fill(book.template, chosen)
+        books = [book for book in self.agenda.ledger.books.values() if len(book.successes) > 1]
+        for book in self.dice.sample(books, len(books)):
+            fit = [[name for name in names if not roles or roles <= names[name]] for roles in book.roles]
+            command = fill(book.template, [self.dice.choice(some or list(names)) for some in fit])
+            if not self.too_early(command):
+                return command
+        return next(iter(self.game.admissible()), "look")
 
 
 @dataclass
@@ -276,10 +262,15 @@ class Explorer:
         return ()
 
     def explore(self) -> Iterator[Trace]:
-        """Play until there were so many steps. Every second task is of a type whose goal is not settled."""
+        """Play until there were so many steps. Every second task is of a type whose goal is not settled.
+
+        Each of these types gets its share, a type without a win two.
+        """
         order = self.shuffled()
         while self.steps < self.until:
             some = [task for task in order if self._is_open(task)] if self.episodes % 2 else []
+            least = min(map(self._share, some), default=0)
+            some = [task for task in some if self._share(task) == least]
             task = (some or order)[self.episodes % len(some or order)]
             trace = self.episode(task)
             self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
@@ -295,6 +286,11 @@ class Explorer:
         """True if a task's goal type is not settled; before it is opened, if any that its like had is not."""
         types = {self._types[task.id]} if task.id in self._types else self._seen.get(task.type, {task.type})
         return not all(map(self.agenda.settled, types))
+
+    def _share(self, task: Task) -> float:
+        """Episodes so far that were about goals of a task's type; half of them as long as none was won."""
+        book = self.ledger.goals.get(self.type_of(task))
+        return book.episodes / (1 if book.wins else 2) if book is not None else 0.0
 
     def note_type(self, trace: Trace) -> str:
         """Note the type of an episode's goal, and return it."""

@@ -74,7 +74,7 @@ class Thresholds:
     # Scores.
     score_rises: int = 3  # Rises of the score before the end that make it a score of parts, and rises that a deed needs
     score_told: float = 0.5  # Share of the rises that facts have to account for; below it, kinds are asked
-    score_harmless: float = 0.1  # Share of what did not score that may have ended the task, for blind trials
+    score_harmless: float = 0.1  # Share of vain trials with what has scored that may end the task, for blind ones
     scores_again: float = 1 / 3  # Share of repetitions that may have scored for something to count once
     ruin: float = 20.0  # Steps that it is worth not to end the task for good
     looking_for_more: float = 3.0  # Cost of looking for more things to score with, before any are tried blindly
