@@ -38,7 +38,7 @@ def main() -> None:
         else:
             from rpms.cli.app import make_app  # noqa: PLC0415
 
-            app = make_app(next((word for word in sys.argv[1:] if not word.startswith("-")), ""))
+            app = make_app(next((word for word in sys.argv[1:2] if not word.startswith("-")), ""))
             command = partial(app, standalone_mode=False)
         for sign, handler in before:  # SIGTERM is a scheduler's Ctrl-C
             signal.signal(sign, signal.default_int_handler if sign == signal.SIGTERM else handler)

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 import rpms
-from rpms.cli.screen import complain, say
+from rpms.cli.screen import complain, say, show_logs
 
 ENTRY_POINTS = "rpms.commands"
 """Functions that add the commands of a world, or of another package, to the application they are given."""
@@ -70,7 +70,8 @@ _OWN_WORLD = f"rpms.{_WORLD}:register"
 
 
 def make_app(word: str | None = None) -> typer.Typer:
-    """The application: whole, or for a command line whose command is `word`, with that one loaded and no other."""
+    """The application: whole, or for a command line that begins with `word`, with that command loaded and no other."""
+    alone = word in COMMANDS  # options of the application itself stand before a command, and typer is slow to read them
     app = typer.Typer(
         name="rpms",
         cls=_Commands,
@@ -78,22 +79,13 @@ def make_app(word: str | None = None) -> typer.Typer:
         no_args_is_help=True,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
+        add_help_option=not alone,
+        add_completion=not alone,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    problems: list[str] = []
-
-    @app.callback()
-    def _main(
-        _version: Annotated[
-            bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
-        ] = False,
-    ) -> None:
-        for problem in problems:
-            complain(f"note: {problem}")
-
     for name, known in COMMANDS.items():
         if word not in (None, name):
-            summary = "" if word in COMMANDS else known.summary
+            summary = "" if alone else known.summary
             app.command(name, help=summary, rich_help_panel=known.panel)(_not_loaded)
             continue
         from rpms.cli.knobs import declare  # noqa: PLC0415  a mistyped command does not wait for it
@@ -107,8 +99,19 @@ def make_app(word: str | None = None) -> typer.Typer:
             command = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
             declare(command, name)
             app.command(name, rich_help_panel=known.panel)(command)
-    if word not in COMMANDS:
-        problems += add_others(app, (_OWN_WORLD,))
+    if not alone:
+        problems = add_others(app, (_OWN_WORLD,))
+
+        @app.callback()
+        def _main(
+            _version: Annotated[
+                bool,
+                typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
+            ] = False,
+        ) -> None:
+            for problem in problems:
+                complain(f"note: {problem}")
+
     join_lines(app)
     return app
 
@@ -179,6 +182,7 @@ class _Explained(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run it; one that is interrupted and says how to go on is heard."""
+        show_logs()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rpms.cli.screen import complain
+from rpms.cli.screen import complain, show_logs
 from rpms.core.errors import InputError
 from rpms.foreign.files import is_there
 
@@ -55,6 +55,8 @@ def run(arguments: Sequence[str]) -> int:
     if not 0.1 <= options.timeout <= _LONGEST:
         raise InputError(f"--timeout: should be 0.1 to {_LONGEST:g} seconds")
     from rpms.guard.mcp_proxy import Proxy  # noqa: PLC0415  neither help nor a mistake waits for the guard
+
+    show_logs()
 
     client = os.dup(1)
     os.dup2(2, 1)  # from here on only the session writes to the client: what functions in Python print goes to stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import sys
@@ -67,9 +66,17 @@ def make_console(**options: Any) -> Console:
     return SafeConsole(emoji=False, highlight=False, **options)
 
 
-class _Complaints(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        complain(record.getMessage())
+def show_logs() -> None:
+    """Print what is logged from here on, as complaints."""
+    import logging  # noqa: PLC0415  neither help nor a mistake waits for it
+
+    class Complaints(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            complain(record.getMessage())
+
+    log = logging.getLogger("rpms")
+    if not log.handlers:
+        log.addHandler(Complaints())
 
 
 def prepare_streams() -> None:
@@ -85,9 +92,6 @@ def prepare_streams() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="replace")
-    log = logging.getLogger("rpms")
-    if not any(isinstance(handler, _Complaints) for handler in log.handlers):
-        log.addHandler(_Complaints())
     if sys.stdout is None or 1 in closed:
         raise InputError("standard output is closed: redirect it to a file or to /dev/null")
 

@@ -84,7 +84,11 @@ def episode_data(record: EpisodeRecord) -> dict[str, Any]:
 
 
 _PLAIN = frozenset((int, float, bool, type(None)))
-_field_names = cache(lambda kind: tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ())
+
+
+@cache
+def _field_names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> Any:

@@ -88,11 +88,12 @@ def _best(
     def doubting() -> Iterator[Plan]:
         for wide in (0, 1, 2) if trust.shaken or trust.learned or idle or trust.refused else (1, 2):
             known = _doubting(rules, trust, wide, idle)
-            found = replace(sound(known.plan(situation, order, seek=False)), opened=wide > 0)
-            if unseen and (wide or not found.options):
+            if unseen and wide:
                 yield sound(known.search(situation, order, unseen))
-            yield found
-        yield replace(sound(known.plan(situation, order)) if stated().cost else Plan(), opened=True)
+            found = sound(known.plan(situation, order, seek=False, most=2 * dear if wide == 1 else inf))
+            yield replace(found, opened=wide > 0)
+        if stated().cost and not found.options:
+            yield replace(sound(known.search(situation, order)), opened=True)
 
     other, dear = sound(stated()) if not trust.shaken and stated().cost < inf else Plan(), FULL * STEPS
     if other.options and not (other.imagined and other.cost > dear):
@@ -114,14 +115,6 @@ def _doubting(rules: ActiveRules, trust: Trust, wide: int, idle: frozenset[str])
             kept.clear()
         kept[key] = Reasoner(doubted(rules, trust, wide, idle))
     return kept[key]
-
-
-def open_notice(plan: Plan, trust: Trust) -> str:
-    """The line that tells a model why the choice is its own; nothing while the manual has a plan."""
-    if not plan.opened:
-        return ""
-    why = trust.last or "it knows no way to the goal"
-    return f"The manual has no plan that still holds ({why}). Choose what is likeliest to help."
 
 
 def untried(present: StepContext, rules: ActiveRules, spell: Spelling, trust: Trust) -> Iterator[Option]:

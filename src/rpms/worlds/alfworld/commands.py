@@ -65,7 +65,8 @@ def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repair
     if verb in _JOINTS and not joint:
         return _completed(verb, first, belief, repairs)
     if not joint:
-        name = _name(first, _candidates(verb, belief), repairs)
+        known = {"use": _objects(belief), "examine": (*belief.places, *belief.holding)}.get(verb, belief.places)
+        name = _name(first, known, repairs)
         return f"go to {name}" if verb == "go" else f"{verb} {name}"
     things = belief.holding if verb not in ("take", "slice") else _objects(belief)
     thing = _name(first, things or _objects(belief), repairs)
@@ -113,12 +114,6 @@ def _cut(text: str, joints: Sequence[str]) -> tuple[str, str, str]:
 def _objects(belief: AlfworldBelief) -> tuple[str, ...]:
     known = dict.fromkeys(thing for inside in belief.contents.values() for thing in inside)
     return (*belief.holding, *known)
-
-
-def _candidates(verb: str, belief: AlfworldBelief) -> tuple[str, ...]:
-    if verb == "use":
-        return _objects(belief)
-    return (*belief.places, *belief.holding) if verb == "examine" else belief.places
 
 
 def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
