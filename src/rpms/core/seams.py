@@ -17,8 +17,9 @@ from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 Retriever = Callable[[Goal, Situation, Sequence[Entry], Sequence[str]], Iterable[tuple[int, float]]]
-"""Eq. 4, for the entries of one kind at a time, which are also given as a prompt words them: positions of those that come
-to mind, best first, each with its score."""
+"""Eq. 4, for the entries of one kind at a time, which are also given as a prompt words them.
+
+It gives the positions of those that come to mind, best first, each with its score."""
 OwnJudge = Callable[[Entry, ActiveRules, Situation], Verdict | None]
 """φ: the verdict on an entry that suits the state, dropped or kept with a warning; None keeps the entry as it is."""
 
