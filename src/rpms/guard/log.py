@@ -16,10 +16,9 @@ from typing import Any, ClassVar, Final
 from rpms.core.errors import FileError
 from rpms.foreign.files import is_there, open_regular, text_lines
 from rpms.foreign.typed import typed_lines
-from rpms.guard.comparisons import text_of
 
 VERSION: Final = 1
-_LONGEST_RESULT = 200_000
+LONGEST_RESULT: Final = 200_000
 """Characters of a result that are kept; what is longer is left out, and tells nothing when the log is replayed."""
 
 
@@ -133,11 +132,6 @@ class GuardLog:
                 keep, size = data.rfind(b"\n") + 1, len(data)
             if 0 < keep < size:
                 stream.truncate(keep)
-
-
-def kept(result: object) -> tuple[object, bool]:
-    """A result as the log keeps it, and whether it was left out for its length."""
-    return (None, True) if len(text_of(result)) > _LONGEST_RESULT else (result, False)
 
 
 def read_guard_log(file: Path) -> Iterator[Event]:

@@ -8,8 +8,6 @@ best-of-N/      the best attempt at each task, the earliest where several are
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
@@ -213,7 +211,7 @@ def next_trial(plan: RunPlan, folders: Sequence[Path]) -> RunPlan:
     won = {row.task for each in runs for row in each.rows() if row.won}
     todo = tuple(task for task in plan.tasks if task.id not in won)
     earlier = {task.id: _earlier(runs[-1], task.id, first=len(runs) == 1) for task in todo}
-    return replace(plan, tasks=todo, trial=len(folders), earlier=earlier, earlier_hash=_hash(earlier))
+    return replace(plan, tasks=todo, trial=len(folders), earlier=earlier)
 
 
 def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
@@ -221,15 +219,6 @@ def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     where = str(run_before.folder / CARRIED / run_before.file(task).name)
     carried = () if first else read_carried(run_before.beside(task, CARRIED), where)
     return Earlier.of(record, str(record.row.ending), carried)
-
-
-def _hash(earlier: Mapping[str, Earlier]) -> str:
-    """The same hash, the same attempts before."""
-    told = [
-        [task, [[turn.observation, turn.thought, turn.action] for turn in each.turns], each.last, *each.carried]
-        for task, each in earlier.items()
-    ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def _write_best(plan: RunPlan, folders: Sequence[Path], out: Path) -> RunSummary:
