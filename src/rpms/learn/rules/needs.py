@@ -119,12 +119,6 @@ class Needs:
             found |= (known < max(least, shown)) << bit
         return found
 
-    @property
-    def weighed(self) -> frozenset[Literal]:
-        """Literals that may be needed, alone or as one of two."""
-        pairs = [literal for fact in self.either for literal in fact.clause.literals]
-        return frozenset((*self.literals(self.tested), *pairs))
-
     @cached_property
     def paired(self) -> bool:
         """True if kinds that worked each were refused together, with nothing else missing: pillows in a fridge."""

@@ -122,9 +122,9 @@ class Rehearsal:
         if played:
             results.append(trace.won)
         elif trace.won and explorer.agenda.learned is not None:
-            for step in trace.steps:
-                action = explorer.agenda.learned.action(explorer.ledger.names.read(step.command).template)
-                if action is not None and (doubts := {*action.explaining} - {*action.likely}):
+            done = {explorer.ledger.names.read(step.command).template for step in trace.steps}
+            for action in explorer.agenda.learned.actions:
+                if action.template in done and (doubts := {*action.explaining} - {*action.likely}):
                     self.doubted.setdefault(action.template, set()).update(doubts)
         self._lost[type_] = not trace.won and (played or not any(results))
         refused = any(explorer.world.infeasible(step.answer) for step in trace.steps)
