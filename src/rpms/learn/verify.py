@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rpms.core.acting.surprise import processes_of
 from rpms.core.actions import Instance
-from rpms.core.belief import Situation
+from rpms.core.belief import Belief, Situation
 from rpms.core.episode import Ending, Happening
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
@@ -22,7 +22,6 @@ from rpms.store.runs import RunFolder
 from rpms.store.traces import SUFFIX, Spoken, Trace, read_traces
 from rpms.worlds.base import World
 
-_ASKED = Atom("asked", ())
 _ENDS = (Ending.WON, Ending.LOST)
 
 
@@ -53,6 +52,11 @@ def replayed(world: World, trace: Trace) -> Iterator[tuple[Spoken, Situation, Si
     for step in trace.steps:
         before, after = after, Situation(world.update(after.belief, step.command, step.answer), goal)
         yield step, before, after
+
+
+def has_asked(belief: Belief | None) -> bool:
+    """True if the world has asked back, such as which of several things was meant: neither a deed nor a refusal."""
+    return belief is not None and belief.truth(Atom("asked", ())) is Truth.TRUE
 
 
 def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:
@@ -160,7 +164,7 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
         wanted = rules.purpose if rules.purpose and not (rules.purpose.staged or rules.purpose.each) else None
         for number, (step, before, after) in enumerate(replayed(world, trace), 1):
             found.steps += 1
-            if before.belief.truth(_ASKED) is Truth.TRUE or after.belief.truth(_ASKED) is Truth.TRUE:
+            if has_asked(before.belief) or has_asked(after.belief):
                 continue
             witness, refused = Witness(trace.episode, number), world.infeasible(step.answer)
             instance = rules.instance(step.command)

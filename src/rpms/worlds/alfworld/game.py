@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rpms.core.errors import FileError, InputError, WorldError
+from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
 from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
@@ -160,9 +161,9 @@ class TextWorldGame:
         if "ready" not in hello:
             self.close()
         if "missing" in hello:
-            raise InputError(f"{_MISSING} ({_one_line(hello['missing'])})")
+            raise InputError(f"{_MISSING} ({excerpt(hello['missing'], 200)})")
         if "error" in hello:
-            raise FileError(path, None, f"TextWorld cannot load it: {_one_line(hello['error'])}")
+            raise FileError(path, None, f"TextWorld cannot load it: {excerpt(hello['error'], 200)}")
 
     def reset(self) -> Outcome:
         return self._ask({"reset": True})
@@ -188,7 +189,7 @@ class TextWorldGame:
             raise self._failure("TextWorld's process has ended") from None
         reply = self._receive(self._step_timeout, "answer a command")
         if "error" in reply:
-            raise self._failure(f"TextWorld failed: {_one_line(reply['error'])}")
+            raise self._failure(f"TextWorld failed: {excerpt(reply['error'], 200)}")
         self._admissible = tuple(reply["admissible"])
         won = reply["won"]
         return Outcome(reply["observation"], 1.0 if won else 0.0, won=won, done=won)
@@ -222,7 +223,3 @@ def _end(process: subprocess.Popen[str]) -> None:
     with suppress(OSError):
         if process.stdin is not None:
             process.stdin.close()
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:200]

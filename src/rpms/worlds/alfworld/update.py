@@ -97,8 +97,7 @@ def _resite(belief: AlfworldBelief, place: str, sites: Sites) -> AlfworldBelief:
     return belief.but(sites=sites, site=sites.of.get(belief.location or place, belief.site))
 
 
-def _face(belief: AlfworldBelief, faced: tuple[tuple[str, ...], tuple[str, ...]]) -> AlfworldBelief:
-    places, _ = faced
+def _face(belief: AlfworldBelief, places: tuple[str, ...]) -> AlfworldBelief:
     if not places:
         return belief
     belief = _stand(belief, places[0])

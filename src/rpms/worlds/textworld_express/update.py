@@ -24,8 +24,8 @@ def update(belief: ExpressBelief, action: str | None, observation: str) -> Expre
     text = observation[: said.LONGEST]
     if action is None and "\n\n" in text:
         text = text.partition("\n\n")[2]
-    if (most := said.capacity(text)) is not None:
-        return replace(belief, capacity=most)
+    if (full := said.TEXTS["full"].match(text)) is not None:
+        return replace(belief, capacity=int(full[1]))
     if said.refused(text):
         return belief
     if belief.goal.type == "simonsays":  # which has no rooms, and says of nothing whether it is there
@@ -105,9 +105,10 @@ def _in_room(belief: ExpressBelief, **changes: object) -> ExpressBelief:
 
 
 def _open_door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBelief:
-    way, there, closed = said.door(action), match["room"], match["verb"] == "close"
-    if not way or belief.here is None or belief.location is None:
+    door, there, closed = said.TEXTS["door_command"].fullmatch(action), match["room"], match["verb"] == "close"
+    if door is None or belief.here is None or belief.location is None:
         return belief
+    way = door[1]
     here = replace(belief.here, exits={**belief.here.exits, way: there}, doors={**belief.here.doors, way: closed})
     places, back = {**belief.places, belief.location: here}, OPPOSITE[way]
     if there in places and back in places[there].exits:
