@@ -88,11 +88,12 @@ def _best(
     def doubting() -> Iterator[Plan]:
         for wide in (0, 1, 2) if trust.shaken or trust.learned or idle or trust.refused else (1, 2):
             known = _doubting(rules, trust, wide, idle)
-            found = replace(sound(known.plan(situation, order, seek=False)), opened=wide > 0)
-            if unseen and (wide or not found.options):
+            if unseen and wide:
                 yield sound(known.search(situation, order, unseen))
-            yield found
-        yield replace(sound(known.plan(situation, order)) if stated().cost else Plan(), opened=True)
+            found = sound(known.plan(situation, order, seek=False, most=2 * dear if wide == 1 else inf))
+            yield replace(found, opened=wide > 0)
+        if stated().cost and not found.options:
+            yield replace(sound(known.search(situation, order)), opened=True)
 
     other, dear = sound(stated()) if not trust.shaken and stated().cost < inf else Plan(), FULL * STEPS
     if other.options and not (other.imagined and other.cost > dear):

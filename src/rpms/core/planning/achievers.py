@@ -319,8 +319,9 @@ _used: dict[Achievers, None] = {}  # The latest used last
 _using = Lock()
 
 
-Expanded = tuple[Goal | None, object, dict[Fact, tuple[Sequence[Any], tuple[tuple[Any, Any], ...]]]]
-"""Edges that lead to a fact, for a goal and an order of places, each with the answers it rests on."""
+Expanded = tuple[Goal | None, object, dict[Fact, tuple[Sequence[Any], dict[Any, Any], float]]]
+"""Edges that lead to a fact, for a goal and an order of places, each with the answers it rests on, and the cost of the
+cheapest way that was left out."""
 
 
 class KnownNames:

@@ -151,8 +151,19 @@ class _Doubting:
         return UNLIKELY if not alike else POSSIBLE if len(alike) == 1 else LIKELY
 
     def _undone(self, suspect: Literal, needs: Iterable[Clause]) -> bool:
-        """True if all that brings about another need undoes a fact: what is in hand leaves no empty hand."""
+        """True if all that brings about another need undoes a fact: what is in hand leaves no empty hand.
+
+        Of what only one can be, one undoes the others.
+        """
+        alone = not suspect.negated and self.rules.predicates[suspect.atom.predicate].exclusive
         for literal in (need.literals[0] for need in needs if len(need.literals) == 1):
+            if (
+                alone
+                and literal.atom.predicate == suspect.atom.predicate
+                and literal != suspect
+                and not literal.negated
+            ):
+                return True
             makers = [
                 (schema, dict(zip(effect.atom.args, literal.atom.args, strict=True)))
                 for schema in self.rules.environment

@@ -86,33 +86,45 @@ class Ground:
         self._known, self._passing, self._here, self._reached = answers_of(ways, situation)[2:]
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
+        self._beyond = inf
+        """Cost of the cheapest way that cost more than might be spent."""
         self._far: dict[tuple[str, ...], float] = {}
         self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
-    def _ways(self, fact: Fact) -> Iterator[Edge]:
-        """The edges that lead to a fact that does not hold."""
+    def _ways(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+        """The edges that lead to a fact that does not hold, by ways that cost less than may be spent.
+
+        Those by ways that cost less than `since` are left out: they are known.
+        """
         if fact.predicate == "or":
             yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
             return
         if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
             price = SEARCH + UNLIKELY * self._rank(fact.args)
-            for way in self._manual.revealers.get(fact.predicate, ()):
+            for way in self._affordable(self._manual.revealers.get(fact.predicate, ()), since, spend):
                 yield from self._ground(way, fact, price)
         if not fact.makeable:
             return
         direct = False
-        for way in self._manual.makers(fact.predicate, fact.negated):
+        for way in self._affordable(self._manual.makers(fact.predicate, fact.negated), since, spend):
             for edge in self._ground(way, fact) if not way.circular else ():
                 direct = True
                 yield edge
         companion = self._manual.companions.get(fact.predicate)
         if companion and not fact.negated and not direct:
-            yield from self._by_companion(companion, fact)
+            yield from self._by_companion(companion, fact, since, spend)
 
-    def _by_companion(self, companion: str, fact: Fact) -> Iterator[Edge]:
+    def _affordable(self, ways: Iterable[Achiever], since: float, spend: float) -> Iterator[Achiever]:
+        for way in ways:
+            if since <= way.schema.steps < spend:
+                yield way
+            elif way.schema.steps >= spend:
+                self._beyond = min(self._beyond, way.schema.steps)
+
+    def _by_companion(self, companion: str, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
         """Being at one thing is being at all that is in the same place: ways there by another name."""
-        for way in self._manual.makers(fact.predicate):
+        for way in self._affordable(self._manual.makers(fact.predicate), since, spend):
             (name,) = way.fact.args
             others, together = self._called(name), self._manual.together[companion]
             for one in [each for each in others if self._value(companion, (each, *fact.args))] or others:

@@ -28,6 +28,8 @@ from rpms.core.rules import ANYTHING
 GOAL = Fact("goal", ())
 SEEN = "seen"
 """Predicate of what has to be found before anything is done to it."""
+MARGIN = 8.0
+"""Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
 
@@ -74,9 +76,13 @@ class Option:
 class Priced(Purposeful):
     """The actions that matter in one situation, from the goal down, each with what it costs to get there."""
 
-    def __init__(self, ways: Achievers, situation: Situation, order: Order) -> None:
+    def __init__(self, ways: Achievers, situation: Situation, order: Order, most: float = inf) -> None:
+        self._most, self._given_up = most, False
         super().__init__(ways, situation, order)
         self._edges: dict[Fact, Sequence[Edge]] = {}
+        self._dearer: dict[Fact, float] = {}
+        """Cost of the cheapest way to a fact that was left out of its edges."""
+        self._reads: dict[Fact, dict[Any, Any]] = {}
         self._costs: dict[Fact, float] = {}
         self._totals: dict[Edge, float] = {}
         """The cost of an edge with all that it needs, once that is known."""
@@ -86,37 +92,68 @@ class Priced(Purposeful):
             self._vocabulary.expanded = situation.goal, order, self._expanded
 
     def _reaches(self, edges: list[Edge]) -> bool:
-        """Price all that leads to the goal by some edges; whether one of them can be had."""
+        """Price all that leads to the goal by some edges; whether one of them can be had.
+
+        Doubts are many: what is dearer than the cheapest plan and a margin is left out. The limit grows until it holds
+        that plan.
+        """
         self._edges[GOAL] = edges
-        self._regress(fact for edge in edges for fact in edge.needs)
-        self._price()
-        return self._costs.get(GOAL, inf) < inf
+        limit = 2 * MARGIN if self._manual.rules.lore.doubts else inf
+        while True:
+            whole = self._regress(edges, limit)
+            self._price()
+            cost = self._costs.get(GOAL, inf)
+            if whole or cost + MARGIN <= limit:
+                return cost < inf
+            if limit >= self._most < cost:
+                self._given_up = True
+                return False
+            limit = min(1.5 * limit, cost + MARGIN, self._most if limit < self._most else inf)
 
     # First pass: regression.
 
-    def _regress(self, wanted: Iterable[Fact]) -> None:
-        queue = [fact for fact in wanted if fact not in self._edges]
-        while queue:
-            fact = queue.pop()
-            if fact in self._edges:
-                continue
-            self._edges[fact] = edges = self._edges_to(fact)
-            queue.extend(need for edge in edges for need in edge.needs if need not in self._edges)
+    def _regress(self, edges: Iterable[Edge], limit: float = inf) -> bool:
+        """Find all that some edges need, up to a cost; False if something was left out.
 
-    def _edges_to(self, fact: Fact) -> Sequence[Edge]:
+        Without a limit, the last is looked at first; with one, what has cost least so far.
+        """
+        number, whole = count(), True
+        reached = set() if limit < inf else set(self._edges)
+        heap: list[tuple[float, int, Fact]] = []
+        spent = 0.0
+        while True:
+            for edge in edges:
+                cost = spent + edge.cost if limit < inf else 0.0
+                whole = whole and (cost <= limit or cost == inf)
+                for need in edge.needs if cost <= limit else ():
+                    if need not in reached:
+                        heappush(heap, (cost, -next(number), need))
+            while heap and heap[0][2] in reached:
+                heappop(heap)
+            if not heap:
+                return whole
+            spent, _, fact = heappop(heap)
+            reached.add(fact)
+            edges = self._edges_to(fact, limit - spent)
+            whole = whole and self._dearer[fact] == inf
+
+    def _edges_to(self, fact: Fact, spend: float) -> Sequence[Edge]:
         """The edges to a fact that does not hold; those of an earlier step where they rest on nothing that changed."""
-        if fact in self._expanded:
-            found, read = self._expanded[fact]
-            if self._stands(read):
-                return found
-        self._read = {}
+        if fact not in self._edges and fact in self._expanded and self._stands(self._expanded[fact][1].items()):
+            self._edges[fact], self._reads[fact], self._dearer[fact] = self._expanded[fact]
+        had, since = self._edges.get(fact, ()), self._dearer.get(fact, -inf)
+        if since >= spend:
+            return had
+        self._read, self._beyond = dict(self._reads.get(fact, ())), inf
         if fact.predicate == SEEN:
             found = [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
         else:
-            found = [self._finding(edge) for edge in self._ways(fact) if not self._is_barred(edge)]
+            found = [self._finding(edge) for edge in self._ways(fact, since, spend) if not self._is_barred(edge)]
+        kept = [*had, *found], self._read, self._beyond
+        self._edges[fact], self._reads[fact], self._dearer[fact] = kept
         if None not in self._read:
-            self._expanded[fact] = found, tuple(self._read.items())
-        return found
+            self._expanded[fact] = kept
+        return kept[0]
 
     def _glimpses(self, thing: str) -> Iterator[Fact]:
         """All that nobody knows of a thing and that some action shows."""
@@ -144,17 +181,20 @@ class Priced(Purposeful):
         barred = self._manual.rules.barred
         if not barred or edge.schema is None:
             return False
+        moves = any(effect.atom.predicate in self._manual.positional for effect in edge.schema.effects)
         shown = (edge.command, edge.fact.predicate, edge.fact.args) if edge.reveals else None
-        return any(key in barred and self._as_then(barred[key], edge.needs) for key in (edge.command, shown))
+        return (edge.command in barred and self._as_then(barred[edge.command], edge.needs)) or (
+            shown in barred and self._as_then(barred[shown], edge.needs, moving=moves)
+        )
 
-    def _as_then(self, then: Surroundings | None, needs: Sequence[Fact]) -> bool:
-        """True if some facts will be what they were, once some needs are met."""
+    def _as_then(self, then: Surroundings | None, needs: Sequence[Fact], *, moving: bool = False) -> bool:
+        """True if some facts will be what they were, once some needs are met, or after a move."""
         if then is None:
             return not needs
         self._read[None] = True  # rests on more than facts and names
         positional, belief = self._manual.positional, self._facts.belief
         met = {(need.predicate, need.args): not need.negated for need in needs}
-        moving = any(need.predicate in positional for need in needs)
+        moving = moving or any(need.predicate in positional for need in needs)
         if not moving and (then.location, then.holding) != (belief.location, belief.holding):
             return False
         facts = dict(then.facts)

@@ -94,19 +94,19 @@ class Reasoner(Achievers):
             return GoalStanding(*point(situation.belief))
         return Tracker(self, situation).standing(purpose)
 
-    def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True) -> Plan:
-        """Plan for a situation; if none reaches the goal, and `seek`, one that finds out about anything."""
+    def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True, most: float = inf) -> Plan:
+        """Plan for a situation, if one costs no more than `most`; if none, and `seek`, one that finds out anything."""
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
         purposes = self.rules.purposes or (((purpose, 0.0),) if purpose is not None else ())
-        plan = _Graph(self, situation, order).plan(purposes) if purposes else Plan()
+        plan = _Graph(self, situation, order, most).plan(purposes) if purposes else Plan()
         first = _Graph(self, situation, order).first_things() if self.rules.lore.always else ()
         if first:
             return replace(plan, options=first)
-        return plan if plan.options or plan.cost == 0 or not seek else _Graph(self, situation, order).explore()
+        return plan if plan.options or plan.cost == 0 or not seek else self.search(situation, order)
 
-    def search(self, situation: Situation, order: Order, sought: Sequence[str]) -> Plan:
-        """Plan to find things nobody has seen yet."""
+    def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:
+        """Plan to find things nobody has seen yet, or whatever is unknown."""
         return _Graph(self, situation, order).explore(sought)
 
     def impasse(self, situation: Situation) -> str:
@@ -166,6 +166,8 @@ class _Graph(Priced):
             furthest = max((stages for stages, _ in ways), default=0)
             if self._reaches([edge for stages, edge in ways if stages == furthest]):
                 return Plan(self._options(), self._costs[GOAL], imagined)
+            if self._given_up:
+                break
         return Plan()
 
     def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
@@ -220,7 +222,7 @@ class _Graph(Priced):
         edge = self._edge_to((need, {}) for need in broken) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
 
-    def explore(self, sought: Sequence[str] = (UNSEEN,)) -> Plan:
+    def explore(self, sought: Sequence[str]) -> Plan:
         """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
         edges = [Edge(GOAL, (fact,), 0.0) for thing in sought for fact in self._glimpses(thing)]
         return Plan(self._options() if self._reaches(edges) else ())

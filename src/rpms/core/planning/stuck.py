@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from rpms.core.facts import Truth
 from rpms.core.planning.achievers import Achiever, Fact
-from rpms.core.planning.prices import Priced
+from rpms.core.planning.ground import Edge
+from rpms.core.planning.prices import GOAL, Priced
 from rpms.core.rules import ANYTHING, Purpose
 
 
@@ -21,7 +22,7 @@ class Impasse(Priced):
                 steps = purpose.steps[reached : reached + 1] if purpose.staged else purpose.steps
                 wants = [pair for step in steps for pair in self.wants(purpose, step, binding)]
                 judged = [(need, one, self._judge(need, one)) for need, one in wants]
-                self._regress(fact for _, _, (_, _, fact) in judged if fact is not None)
+                self._regress(Edge(GOAL, (fact,), 0.0) for _, _, (_, _, fact) in judged if fact is not None)
                 self._price()
                 for need, one, (value, _, fact) in judged:
                     if value is False:
