@@ -240,12 +240,14 @@ def _changes(
     schema, key, binding = instance.schema, key_of(rules, instance.schema), instance.binding
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
     wanted, news = wanted_facts(rules), list[Literal | Revelation]()
+    here = after.belief.location
+    moved = here != before.belief.location
     for atom in _mattering(rules, schema):
         predicate, args = atom.predicate, tuple(map(binding.get, atom.args, atom.args))
         now = after.value(predicate, args)
         was = before.value(predicate, args) if now is not None else None
-        if was is None or was is now or (predicate, not now) not in wanted:
-            continue
+        if was is None or was is now or (predicate, not now) not in wanted or (moved and here not in args):
+            continue  # or it was said of the place left behind
         literal = Literal(atom, not now)
         if literal not in known and literal.bind(binding) not in told and not _implied(rules, literal):
             news.append(literal)
