@@ -15,13 +15,15 @@ from math import comb
 from pathlib import Path
 from typing import TypeVar, Unpack
 
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Usage
 from rpms.foreign.files import is_there, read_bytes
+from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_EPISODE
+from rpms.foreign.typed import reader_of
 from rpms.models.catalogue import NO_LLM, Backend, backend_of
 from rpms.play.episode import Threads
-from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, read_carried
+from rpms.play.methods import CARRIED, METHODS, REACT, Earlier
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener, MakeEngine, run
 from rpms.store.protocol import Protocol
@@ -216,8 +218,11 @@ def next_trial(plan: RunPlan, folders: Sequence[Path]) -> RunPlan:
 
 def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     record = run_before.episode(task)
-    where = str(run_before.folder / CARRIED / run_before.file(task).name)
-    carried = () if first else read_carried(run_before.beside(task, CARRIED), where)
+    try:
+        carried = () if first else reader_of(tuple[str, ...])(loads(run_before.beside(task, CARRIED)))
+    except NotJson:
+        where = run_before.folder / CARRIED / run_before.file(task).name
+        raise FileError(where, None, "is not what an episode brought along") from None
     return Earlier.of(record, str(record.row.ending), carried)
 
 

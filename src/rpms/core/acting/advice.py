@@ -18,9 +18,9 @@ from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Belief, Situation
 from rpms.core.experience.adapt import StepContext, snippet_of
-from rpms.core.experience.lessons import failed_alike
 from rpms.core.facts import kind_of
 from rpms.core.goal import Progress
+from rpms.core.lift import failed_alike
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, plan_for, reasoner_of
@@ -279,7 +279,7 @@ def weighed(plan: Plan, memories: Sequence[Candidate], room: StepContext) -> Pla
     }
     kept, doubted = list[Option](), list[Option]()
     commands = [option.command for option in plan.options]
-    lessons = failed_alike(commands, room.signature, memories, room.schemas, room.whereabouts)
+    lessons = failed_alike(commands, room.signature, memories, room.schemas, room.whereabouts.worked)
     for option in plan.options:
         if option.command in lessons:
             doubted.append(replace(option, evidence=f"failed in {lessons[option.command]}"))
