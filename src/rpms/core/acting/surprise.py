@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from operator import itemgetter
 
 from rpms.core.actions import ActionSchema, Instance, Revelation
@@ -311,11 +311,14 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
     """
     trust = noticed.trust
     blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
-    for link in chain[1:]:
-        if not blamed and (instance := rules.instance(link.command)) is not None:
-            needs = needs_of(rules, instance.schema)
-            lacking = [one for one in needs if one.bind(instance.binding).truth(situation) is not Truth.TRUE]
-            blamed = [need_line(rules, instance.schema, clause) for clause in lacking]
+    for link, then in pairwise(chain):
+        if not blamed and (instance := rules.instance(then.command)) is not None:
+            needs = [(one, one.bind(instance.binding)) for one in needs_of(rules, instance.schema)]
+            lacking = [(one, bound) for one, bound in needs if bound.truth(situation) is not Truth.TRUE]
+            served = [
+                (one, bound) for one, bound in lacking if Literal(link.fact.atom, link.fact.negated) in bound.literals
+            ]
+            blamed = [need_line(rules, instance.schema, clause) for clause, _ in served or lacking]
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
     if not blamed and (instance := rules.instance(chain[0].command)) is not None:
