@@ -140,7 +140,7 @@ class _Doubting:
             yield more
             for need, waiving in prices if self.wide and len(supposed) == 1 else ():
                 if need in needs:
-                    yield replace(_without(more, waiving, need), doubt=f"{doubt}, and {WAIVED} {need}")
+                    yield _without(more, waiving, need)
 
     def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
         """Steps by which an unstated need is tried after others; predicates that other actions need come first."""
@@ -151,18 +151,9 @@ class _Doubting:
         return UNLIKELY if not alike else POSSIBLE if len(alike) == 1 else LIKELY
 
     def _undone(self, suspect: Literal, needs: Iterable[Clause]) -> bool:
-        """True if all that brings about another need undoes a fact: what is in hand leaves no empty hand.
-
-        Of what only one can be, one undoes the others.
-        """
-        alone = not suspect.negated and self.rules.predicates[suspect.atom.predicate].exclusive
+        """True if all that brings about another need undoes a fact: what is in hand leaves no empty hand."""
         for literal in (need.literals[0] for need in needs if len(need.literals) == 1):
-            if (
-                alone
-                and literal.atom.predicate == suspect.atom.predicate
-                and literal != suspect
-                and not literal.negated
-            ):
+            if _excludes(self.rules, literal, suspect):
                 return True
             makers = [
                 (schema, dict(zip(effect.atom.args, literal.atom.args, strict=True)))
@@ -198,7 +189,10 @@ class _Doubting:
                 price = self.trust.upon(ManualLine(key, LinePart.DOES, str(effect)), 0.0)
                 price += STEPS * (-CONTRADICTED * vain[effect] - idle * FULL / 2)
                 doubt = f"{schema.name} {HOPED} {effect}"
-                yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
+                hope = replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
+                yield hope
+                for need in needs_of(self.rules, schema) if (predicate, negated) not in made else ():
+                    yield _without(hope, self.trust.against(need_line(self.rules, old, need)), need)
 
     def continuations(self) -> tuple[tuple[Purpose, float], ...]:
         """Other purposes the goal may have once the manual's held without a win; with their prices."""
@@ -216,7 +210,8 @@ class _Doubting:
 
 def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:
     left = tuple(need for need in schema.preconditions if need not in needs)
-    doubt = f"{schema.name} {WAIVED} {' and '.join(map(str, needs))}"
+    doubt = f"{schema.doubt}, and" if schema.doubt else schema.name
+    doubt = f"{doubt} {WAIVED} {' and '.join(map(str, needs))}"
     return replace(schema, preconditions=left, steps=schema.steps + price, doubt=doubt, waives=needs)
 
 
@@ -289,11 +284,19 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
             for args in permutations(purpose.over, len(effect.atom.args)):
                 found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
     opposite, undone = {each.opposite() for each in own}, _undone_with(rules, own)
+    undone |= {each for each in found if any(_excludes(rules, one, each) for one in own)}
     return {
         each: (0.0 if each.atom.predicate in told else price) + (FULL * STEPS if each in undone else 0.0)
         for each, price in found.items()
         if each not in own and each not in opposite
     }
+
+
+def _excludes(rules: ActiveRules, one: Literal, other: Literal) -> bool:
+    """True if of two facts only one can be so: one is at one place."""
+    name = one.atom.predicate
+    alone = name == other.atom.predicate and one != other and not (one.negated or other.negated)
+    return alone and bool(rules.predicates[name].exclusive)
 
 
 def _undone_with(rules: ActiveRules, own: Iterable[Literal]) -> set[Literal]:
