@@ -75,6 +75,8 @@ class Achiever:
     reveals: bool = False
     circular: bool = False
     """True if it needs the very fact it gives: one goes to a room that is near, and then it is near."""
+    waived: tuple[Need, ...] = ()
+    """Needs that a doubt leaves out: where one holds, there is nothing to doubt."""
 
     @cached_property
     def bound(self) -> tuple[Need, ...]:
@@ -140,7 +142,8 @@ class Achievers:
         circular = fact in [fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
         gives = None if circular else fact
         needs = sorted((self._need(clause, gives, parameters) for clause in clauses), key=_choosy)
-        return Achiever(schema, parameters, fact, tuple(needs), circular=circular)
+        waived = tuple(self._need(clause, gives, parameters) for clause in schema.waives)
+        return Achiever(schema, parameters, fact, tuple(needs), circular=circular, waived=waived)
 
     @cached_property
     def revealers(self) -> Mapping[str, tuple[Achiever, ...]]:
@@ -153,7 +156,8 @@ class Achievers:
                 parameters = tuple(dict.fromkeys(names))
                 needs = [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
                 needs += [self._need(clause, None, parameters) for clause in self._clauses(schema)]
-                way = Achiever(schema, parameters, fact, tuple(needs), reveals=True)
+                waived = tuple(self._need(clause, None, parameters) for clause in schema.waives)
+                way = Achiever(schema, parameters, fact, tuple(needs), reveals=True, waived=waived)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
 

@@ -94,8 +94,8 @@ class Priced(Purposeful):
     def _reaches(self, edges: list[Edge]) -> bool:
         """Price all that leads to the goal by some edges; whether one of them can be had.
 
-        Doubts are many: what is dearer than the cheapest plan and a margin is left out. The limit grows until it holds
-        that plan.
+        Doubts are many: what is dearer than the cheapest plan and a margin is left out. The limit to each fact's cost
+        grows until all that was left out is dearer.
         """
         self._edges[GOAL] = edges
         limit = 2 * MARGIN if self._manual.rules.lore.doubts else inf
@@ -103,12 +103,16 @@ class Priced(Purposeful):
             whole = self._regress(edges, limit)
             self._price()
             cost = self._costs.get(GOAL, inf)
-            if whole or cost + MARGIN <= limit:
+            if whole or all(cost <= self._least(edge, limit - MARGIN) for edge in edges):
                 return cost < inf
-            if limit >= self._most < cost:
-                self._given_up = True
+            self._given_up = cost > self._most and all(self._most <= self._least(edge, limit) for edge in edges)
+            if self._given_up:
                 return False
             limit = min(1.5 * limit, cost + MARGIN, self._most if limit < self._most else inf)
+
+    def _least(self, edge: Edge, limit: float) -> float:
+        """The least that an edge can cost where costs up to a limit are known."""
+        return edge.cost + sum(min(self._costs.get(need, inf), max(limit - edge.cost, 0.0)) for need in edge.needs)
 
     # First pass: regression.
 
