@@ -156,8 +156,7 @@ class Achievers:
                 parameters = tuple(dict.fromkeys(names))
                 needs = [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
                 needs += [self._need(clause, None, parameters) for clause in self._clauses(schema)]
-                waived = tuple(self._need(clause, None, parameters) for clause in schema.waives)
-                way = Achiever(schema, parameters, fact, tuple(needs), reveals=True, waived=waived)
+                way = Achiever(schema, parameters, fact, tuple(needs), reveals=True)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
 
@@ -323,9 +322,10 @@ _used: dict[Achievers, None] = {}  # The latest used last
 _using = Lock()
 
 
-Expanded = tuple[Goal | None, object, dict[Fact, tuple[Sequence[Any], dict[Any, Any], float]]]
-"""Edges that lead to a fact, for a goal and an order of places, each with the answers it rests on, and the cost of the
-cheapest way that was left out."""
+Found = tuple[Sequence[Any], dict[Any, Any], float]
+"""Edges that lead to a fact, the answers they rest on, and the cost of the cheapest way that was left out."""
+Expanded = tuple[Goal | None, object, dict[Fact, Found]]
+"""The edges to each fact, for a goal and an order of places."""
 
 
 class KnownNames:

@@ -294,9 +294,8 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
 
 def _excludes(rules: ActiveRules, one: Literal, other: Literal) -> bool:
     """True if of two facts only one can be so: one is at one place."""
-    name = one.atom.predicate
-    alone = name == other.atom.predicate and one != other and not (one.negated or other.negated)
-    return alone and bool(rules.predicates[name].exclusive)
+    alike = one.atom.predicate == other.atom.predicate and one != other and not (one.negated or other.negated)
+    return alike and bool(rules.predicates[one.atom.predicate].exclusive)
 
 
 def _undone_with(rules: ActiveRules, own: Iterable[Literal]) -> set[Literal]:

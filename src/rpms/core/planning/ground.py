@@ -93,10 +93,7 @@ class Ground:
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
     def _ways(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
-        """The edges that lead to a fact that does not hold, by ways that cost less than may be spent.
-
-        Those by ways that cost less than `since` are left out: they are known.
-        """
+        """The edges to a fact that does not hold, by ways that cost less than may be spent and no less than `since`."""
         if fact.predicate == "or":
             yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
             return
