@@ -133,7 +133,8 @@ class _Doubting:
             price = -STEPS * CONTRADICTED * (suspects[supposed[0]] if len(supposed) == 1 else 1)
             for one, other in zip(supposed, opposite, strict=True):
                 likely = POSSIBLE if other in stated else self._plausible(one, old)
-                price += UNLIKELY if self._undone(one, needs) else likely
+                singles = [need.literals[0] for need in needs if len(need.literals) == 1]
+                price += UNLIKELY if _undone_with(self.rules, (one,), singles) else likely
             doubt = f"{schema.name} {SUPPOSED} {' and '.join(map(str, supposed))}"
             steps, needs = old.steps + 0.5 + price, (*needs, *(Clause((one,)) for one in supposed))
             more = replace(schema, preconditions=needs, steps=steps, doubt=doubt)
@@ -149,22 +150,6 @@ class _Doubting:
             return LIKELY
         alike = {name for name, literal in used if literal == suspect and name != schema.name}
         return UNLIKELY if not alike else POSSIBLE if len(alike) == 1 else LIKELY
-
-    def _undone(self, suspect: Literal, needs: Iterable[Clause]) -> bool:
-        """True if all that brings about another need undoes a fact: what is in hand leaves no empty hand."""
-        for literal in (need.literals[0] for need in needs if len(need.literals) == 1):
-            if _excludes(self.rules, literal, suspect):
-                return True
-            makers = [
-                (schema, dict(zip(effect.atom.args, literal.atom.args, strict=True)))
-                for schema in self.rules.environment
-                for effect in schema.effects
-                if (effect.atom.predicate, effect.negated) == (literal.atom.predicate, literal.negated)
-            ]
-            undo = suspect.opposite()
-            if makers and all(undo in [each.bind(bound) for each in schema.effects] for schema, bound in makers):
-                return True
-        return False
 
     def hopes(self, pairs: Sequence[tuple[ActionSchema, ActionSchema]]) -> Iterator[ActionSchema]:
         """Actions that might bring about what something needs and nothing is known to bring about."""
@@ -283,8 +268,7 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
         for effect in schema.effects:
             for args in permutations(purpose.over, len(effect.atom.args)):
                 found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
-    opposite, undone = {each.opposite() for each in own}, _undone_with(rules, own)
-    undone |= {each for each in found if any(_excludes(rules, one, each) for one in own)}
+    opposite, undone = {each.opposite() for each in own}, _undone_with(rules, found, own)
     return {
         each: (0.0 if each.atom.predicate in told else price) + (FULL * STEPS if each in undone else 0.0)
         for each, price in found.items()
@@ -298,18 +282,18 @@ def _excludes(rules: ActiveRules, one: Literal, other: Literal) -> bool:
     return alike and bool(rules.predicates[one.atom.predicate].exclusive)
 
 
-def _undone_with(rules: ActiveRules, own: Iterable[Literal]) -> set[Literal]:
-    """Facts that end with every action that brings about some fact of the goal: what is put down is not held."""
+def _undone_with(rules: ActiveRules, facts: Iterable[Literal], others: Iterable[Literal]) -> set[Literal]:
+    """Of some facts, those that every action that brings about one of others ends: what is put down is not held."""
     found: set[Literal] = set()
-    for wanted in own:
+    for wanted in others:
         undone: list[set[Literal]] = []
         for schema in (*rules.environment, *rules.lore.processes):
             for effect in schema.effects:
                 if (effect.atom.predicate, effect.negated) == (wanted.atom.predicate, wanted.negated):
                     binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))
-                    ended = (each.opposite() for each in schema.effects if binding.keys() >= set(each.atom.args))
-                    undone.append({each.bind(binding) for each in ended})
-        found |= set.intersection(*undone) if undone else set()
+                    undone.append({each.opposite().bind(binding) for each in schema.effects})
+        ended = set.intersection(*undone) if undone else ()
+        found |= {each for each in facts if each in ended or _excludes(rules, wanted, each)}
     return found
 
 
