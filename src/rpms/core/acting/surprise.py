@@ -13,7 +13,7 @@ from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
+from rpms.core.planning.doubts import excludes, goal_holds, made, unfinished, wanted_facts
 from rpms.core.planning.prices import UNSEEN, Link
 from rpms.core.planning.trust import (
     COMPLETE,
@@ -313,7 +313,8 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
         if not blamed and (instance := rules.instance(link.command)) is not None:
             needs = needs_of(rules, instance.schema)
             lacking = [one for one in needs if one.bind(instance.binding).truth(situation) is not Truth.TRUE]
-            blamed = [need_line(rules, instance.schema, clause) for clause in lacking]
+            only = [one for one in needs if any(excludes(rules, one.literals[0], each.literals[0]) for each in needs)]
+            blamed = [need_line(rules, instance.schema, clause) for clause in dict.fromkeys((*lacking, *only))]
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
     if not blamed and (instance := rules.instance(chain[0].command)) is not None:

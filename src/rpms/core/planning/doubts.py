@@ -276,7 +276,7 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     }
 
 
-def _excludes(rules: ActiveRules, one: Literal, other: Literal) -> bool:
+def excludes(rules: ActiveRules, one: Literal, other: Literal) -> bool:
     """True if of two facts only one can be so: one is at one place."""
     alike = one.atom.predicate == other.atom.predicate and one != other and not (one.negated or other.negated)
     return alike and bool(rules.predicates[one.atom.predicate].exclusive)
@@ -293,7 +293,7 @@ def _undone_with(rules: ActiveRules, facts: Iterable[Literal], others: Iterable[
                     binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))
                     undone.append({each.opposite().bind(binding) for each in schema.effects})
         ended = set.intersection(*undone) if undone else ()
-        found |= {each for each in facts if each in ended or _excludes(rules, wanted, each)}
+        found |= {each for each in facts if each in ended or excludes(rules, wanted, each)}
     return found
 
 
