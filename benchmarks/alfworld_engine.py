@@ -21,9 +21,8 @@ import tracemalloc
 from pathlib import Path
 
 from rpms.worlds.alfworld.engine.gamefile import load_engine
-from rpms.worlds.alfworld.game import NativeGame
+from rpms.worlds.alfworld.game import NativeGame, TextWorldGame, textworld_available
 from rpms.worlds.alfworld.games.tasks import builtin_game, builtin_ids
-from rpms.worlds.alfworld.textworld_game import TextWorldGame, textworld_available
 from rpms.worlds.base import Game
 
 REFERENCE_LOAD_MS = 2600.0

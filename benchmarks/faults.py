@@ -25,7 +25,7 @@ from functools import partial
 from itertools import permutations
 from pathlib import Path
 
-from rpms.core.acting.enforcement import preset, with_part
+from rpms.core.acting.enforcement import STRICT, with_part
 from rpms.core.actions import ActionSchema
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.episode import Episode
@@ -183,7 +183,7 @@ def episodes(
     world: World, manual: RuleManual, tasks: Sequence[Task], setting: Setting, model: Model, *, doubt: bool
 ) -> list[Episode]:
     """Play tasks with a manual, one after the other."""
-    strict = with_part(preset("strict"), "doubt", doubt)
+    strict = with_part(STRICT, "doubt", doubt)
     condition = replace(RULES_ONLY, enforcement=strict)
     mind = compose(condition, replace(knowledge_of(world), manual=manual), EpisodicMemory())
     played = []

@@ -20,9 +20,8 @@ from rpms.core.condition import BASELINE, FULL, RULES_ONLY, compose
 from rpms.core.decide import Mind, decide
 from rpms.core.episode import Episode
 from rpms.core.memory import Entry, FailureLesson, Origin, SuccessSnippet, merge
-from rpms.core.prompt import Layout, Prompt, Turn
+from rpms.core.prompt import Layout, Prompt, Turn, estimate_tokens
 from rpms.core.recall import EpisodicMemory
-from rpms.core.tokens import estimate_tokens
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play

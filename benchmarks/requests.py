@@ -39,9 +39,8 @@ from rpms.models.catalogue import ModelOptions, open_model
 from rpms.play.reading import Reads, understand
 from rpms.play.sources import knowledge_of
 from rpms.report.statistics import interaction, paired_bootstrap
-from rpms.store.answers import FolderOfAnswers
+from rpms.store.answers import FolderOfAnswers, open_answers, pack
 from rpms.store.memories import freeze, read_frozen, write_memory
-from rpms.store.packed_answers import open_answers, pack
 from rpms.worlds.alfworld.games.tasks import ANNOTATIONS
 from rpms.worlds.base import REQUEST, Setting, Task, game_of
 from rpms.worlds.registry import find_world

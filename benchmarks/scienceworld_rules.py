@@ -122,7 +122,7 @@ class Walk:
         """Why the text did not reveal that a command would be refused; empty if it did."""
         instance = self.rules.instance(command)
         named = [read_phrase(words).head for words in (instance.binding.values() if instance else ())]
-        shown = [thing for thing, _ in before.visible()]
+        shown = [seen.thing for seen in before.visible()]
         absent = [name for name in named if not any(thing.name.casefold() == name for thing in shown)]
         unknown = answer.startswith(_UNKNOWN)
         vessels = [thing for thing in shown if thing.name.casefold() in named]
@@ -176,7 +176,7 @@ class Walk:
             schema = self.dice.choice(schemas)
         syntax = self.dice.choice(schema.syntax)
         known = [seen.name for forest in self.belief.rooms.values() for seen in every(forest)]
-        near = [thing.name for thing, _ in self.belief.visible()] or known
+        near = [seen.name for seen in self.belief.visible()] or known
 
         def name(parameter: str) -> str:
             if parameter == "place" and (syntax.startswith("go") or "door" in syntax or self.dice.random() < 0.1):

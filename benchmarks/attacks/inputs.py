@@ -33,12 +33,11 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.gather import gather
 from rpms.report.page_data import episode_data
-from rpms.store.answers import FolderOfAnswers
+from rpms.store.answers import FolderOfAnswers, PackedAnswers, pack
 from rpms.store.episodes import content_text, packed, read_episode, read_row, unpacked
 from rpms.store.files import read_sealed, sealed
 from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manual
 from rpms.store.memories import entry_of, memory_hash, read_memory, write_memory
-from rpms.store.packed_answers import PackedAnswers, pack
 from rpms.store.protocol import read_protocol
 from rpms.store.quarantine import quarantine_file, read_quarantine, restore
 from rpms.store.runs import PROTOCOL, RunFolder, open_run

@@ -12,10 +12,9 @@ from rpms.core.belief import Done, FactBelief, Situation, StateSignature
 from rpms.core.consistency import same_occupancy
 from rpms.core.experience.adapt import StepContext, adapted
 from rpms.core.experience.follow import Following
-from rpms.core.experience.lessons import ended_alike, failed_alike
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal, GoalSignature, Progress
-from rpms.core.lift import Role, lift, read, renamed
+from rpms.core.lift import Role, ended_alike, failed_alike, lift, read, renamed
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
@@ -238,10 +237,12 @@ class TestLessons:
             FailureLesson(GOAL, state, "open fridge 3", "no", origins=frozenset({Origin("e", 1)}), id="f")
         )
         now = StateSignature.parse("holding=none|location=sink 1")
-        assert failed_alike(["open fridge 1"], now, [lesson], SYNTAX, Whereabouts()) == {"open fridge 1": "f"}
+        assert failed_alike(["open fridge 1"], now, [lesson], SYNTAX, Whereabouts().worked) == {"open fridge 1": "f"}
         there = StateSignature.parse("holding=none|location=fridge 1")
-        assert failed_alike(["open fridge 1"], there, [lesson], SYNTAX, Whereabouts()) == {}, "one stood elsewhere then"
-        assert failed_alike(["open fridge 1"], now, [lesson], SYNTAX, Whereabouts([TAKE], SYNTAX)) == {}, (
+        assert failed_alike(["open fridge 1"], there, [lesson], SYNTAX, Whereabouts().worked) == {}, (
+            "one stood elsewhere then"
+        )
+        assert failed_alike(["open fridge 1"], now, [lesson], SYNTAX, Whereabouts([TAKE], SYNTAX).worked) == {}, (
             "it worked too"
         )
 

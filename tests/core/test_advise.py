@@ -25,9 +25,8 @@ from rpms.core.planning.achievers import Fact
 from rpms.core.planning.prices import Link, Option
 from rpms.core.planning.reason import Plan, plan_for
 from rpms.core.planning.whereabouts import Whereabouts
-from rpms.core.prompt import Turn
+from rpms.core.prompt import Turn, estimate_tokens
 from rpms.core.rules import ActiveRules
-from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
 

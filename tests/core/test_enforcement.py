@@ -8,7 +8,7 @@ import pytest
 
 from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
 from rpms.core.acting.advice import find_loop, guidance
-from rpms.core.acting.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
+from rpms.core.acting.enforcement import PAPER, PRESETS, STRICT, Consistency, JudgedBy
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import COMPACT, FULL, compose
 from rpms.core.consistency import degree_of_match, executable_from_here
@@ -21,6 +21,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.wording import memory_line
+from rpms.play.settings import Settings
 from rpms.store.manuals import ManualText, read_manual
 from tests.core.kitchen import COOL_APPLE, MANUAL, KitchenBelief, knowledge, manual
 
@@ -181,7 +182,7 @@ def test_arbitration_by_action_cuts_what_conflicts_and_keeps_the_rest():
 
 def test_the_paper_preset_is_the_paper_exactly():
     plain = compose(FULL, knowledge(), EpisodicMemory())
-    explicit = compose(replace(FULL, enforcement=preset("paper")), knowledge(), EpisodicMemory())
+    explicit = compose(replace(FULL, enforcement=PRESETS["paper"]), knowledge(), EpisodicMemory())
     one, other = (decide(mind, COOL_APPLE, CLOSED.belief, None, "o", ()).prompt for mind in (plain, explicit))
     assert one == other
     assert not {Part.MENU, Part.NOTICE} & {block.part for block in one.blocks}
@@ -243,7 +244,7 @@ def test_no_action_stands_beside_an_observation_that_did_not_follow_it(turns):
 
 def test_an_unknown_preset_is_one_line():
     with pytest.raises(InputError, match="choose one of paper, strict"):
-        preset("lenient")
+        Settings.read({"preset": "lenient"})
 
 
 def test_compact_blocks_stay_within_their_limit_and_what_was_cut_is_told():

@@ -14,7 +14,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.memory import FailureLesson, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.harvest import harvest
-from rpms.learn.inventory import difference, stats, where_from
+from rpms.learn.inventory import Stats, difference, where_from
 from rpms.store.memories import freeze, read_memory, write_memory
 from rpms.store.quarantine import find_entry
 from tests.learn.episodes import MANUAL, planned, scripted
@@ -52,7 +52,7 @@ def test_stats_name_each_entry_with_its_episode_and_step(memories):
     for entry in memory.entries:
         assert entry.id in told
         assert where_from(entry.origins) in told
-    counted = stats(memory)
+    counted = Stats(memory.entries)
     assert counted.entries == len(memory) == counted.kinds.total()
     assert counted.episodes == 1
     assert counted.observations == sum(len(entry.origins) for entry in memory.entries)

@@ -9,6 +9,7 @@ from rpms.core.facts import Atom, Literal
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
+from rpms.learn.rules.needs import Needs
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.write import claims_of, manual_tree
 from rpms.learn.verify import verify
@@ -51,7 +52,8 @@ def test_what_is_learned_lies_between_the_two_bounds(domain: Domain, seed: int, 
     truth = {action.verb: action for action in domain.actions}
     for action in learned.actions:
         needs = {literal.bind({"x": "0"}) for literal in truth[action.name].needs}
-        safe = action.safe
+        all_needs = Needs(explorer.ledger.books[action.template])
+        safe = frozenset(all_needs.literals(all_needs.safe))
         for fact in action.labelled(Label.NECESSARY):
             # the guard: one of what it asks for is really needed, so that it blocks nothing that is allowed
             assert needs.intersection(fact.clause.literals), (action.name, str(fact.clause))

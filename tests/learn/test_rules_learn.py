@@ -143,7 +143,7 @@ def test_half_a_letter_in_an_exploration_is_a_mistake_with_its_line(tmp_path: Pa
     rows[1][name] = HALF
     lines, seal = [], ""
     for row in rows:
-        line, seal = sealed_line(seal, {key: value for key, value in row.items() if key != "seal"})
+        line, seal = sealed_line(seal, json.dumps({key: value for key, value in row.items() if key != "seal"}))
         lines.append(line)
     traces_file(out).write_text("\n".join((*lines, "")), encoding="utf-8")
     with pytest.raises(FileError, match=r":2: .*half of a letter"):

@@ -164,7 +164,7 @@ def test_a_room_is_the_one_that_its_made_up_name_stood_for() -> None:
 
 
 def test_boxes_are_near_as_things_are() -> None:
-    action = learned().learned.action("open <>")
+    action = next((each for each in learned().learned.actions if each.template == "open <>"), None)
     assert action is not None
     assert "here(box)" in {str(action.bind(fact.clause)) for fact in action.needs if fact.label.value == "necessary"}
 

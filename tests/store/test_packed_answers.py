@@ -16,9 +16,8 @@ from rpms.models.catalogue import open_model
 from rpms.models.recorded import ReplayModel
 from rpms.play.epochs import run_trials
 from rpms.play.plan import NamedModel, lend
-from rpms.store.answers import FolderOfAnswers
+from rpms.store.answers import FolderOfAnswers, PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.memories import read_frozen
-from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
 from rpms.study.read import read_study
 from rpms.study.run import Means, plan_cell, plan_round
 from rpms.worlds.registry import find_world

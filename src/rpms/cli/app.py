@@ -86,7 +86,7 @@ def make_app(word: str | None = None) -> typer.Typer:
     for name, known in COMMANDS.items():
         if word not in (None, name):
             summary = "" if alone else known.summary
-            app.command(name, help=summary, rich_help_panel=known.panel)(_not_loaded)
+            app.command(name, help=summary, rich_help_panel=known.panel)(lambda: None)  # the command line names another
             continue
         from rpms.cli.knobs import declare  # noqa: PLC0415  a mistyped command does not wait for it
 
@@ -114,10 +114,6 @@ def make_app(word: str | None = None) -> typer.Typer:
 
     join_lines(app)
     return app
-
-
-def _not_loaded() -> None:
-    """Stands for a command that the command line does not name."""
 
 
 def _show_version(wanted: bool) -> None:

@@ -50,8 +50,7 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
 
 def _judge_again(guard: Guard, log: Path) -> None:
     """Show the ruling on every call of a log, by rule, and what drafts would decide; exit code 1 if any has changed."""
-    from rpms.guard.drafting import decided_by_drafts  # noqa: PLC0415  what `mcp` has no time for
-    from rpms.report.table import grid  # noqa: PLC0415
+    from rpms.report.table import grid  # noqa: PLC0415  what `mcp` has no time for
 
     rows: list[list[str]] = []
     counts, by_rule, gaps = Counter[str](), Counter[str](), Counter[str]()
@@ -68,10 +67,12 @@ def _judge_again(guard: Guard, log: Path) -> None:
     for line, count in by_rule.most_common():
         say(f"{count} {line}")
     drafts = replace(guard.manual, policies=guard.manual.drafts)
-    if drafts.policies:
-        rulings = ((step.call.text, step.now) for step in replay(Guard(drafts, python=guard.python), log))
-        for rule, calls in decided_by_drafts(drafts, rulings).items():
-            say(f"draft {rule} would decide {len(calls)} calls{': ' + '; '.join(calls[:3]) if calls else ''}")
+    decided: dict[str, list[str]] = {policy.rule.id: [] for policy in drafts.policies}
+    for step in replay(Guard(drafts, python=guard.python), log) if decided else ():
+        if step.now.rule in decided:
+            decided[step.now.rule].append(f"{step.now.word} {excerpt(step.call.text, 100)}")
+    for rule, calls in decided.items():
+        say(f"draft {rule} would decide {len(calls)} calls{': ' + '; '.join(calls[:3]) if calls else ''}")
     words = ("allow", "warn", "modify", "ask", "refuse")
     say(", ".join(f"{counts[word]} {word}" for word in words) + f"; {changed} differ from the log")
     for gap, count in (+gaps).items():

@@ -23,7 +23,7 @@ from rpms.foreign.files import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import ALPHA, LEAST
-from rpms.learn.inventory import COLUMNS, Junk, difference, find_junk, full_text, pruned, row, said, stats, where_from
+from rpms.learn.inventory import COLUMNS, Junk, Stats, difference, find_junk, full_text, pruned, row, said, where_from
 from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
 from rpms.report.table import TableCell, comma_separated, grid, line, markdown
@@ -78,7 +78,7 @@ def _line(entry: Entry) -> Text:
 def show_stats(file: options.MemoryFile, entries: bool = False) -> None:
     """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes it comes from."""
     memory = read_memory(file)
-    counted = stats(memory)
+    counted = Stats(memory.entries)
     console = make_console(soft_wrap=True)
     world = memory.world or "an unnamed world"
     seen = f"{counted.observations} observations in {counted.episodes} episodes"

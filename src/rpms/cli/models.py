@@ -16,7 +16,7 @@ from rpms.models.catalogue import FROM_MENU, Backend, ModelOptions, all_availabl
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import Patience
 from rpms.report.table import TableCell, grid
-from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
+from rpms.store.answers import PackedAnswers, open_answers, pack, shipped_records
 
 app = typer.Typer(help="List the models that can be used, or check that one answers.", invoke_without_command=True)
 

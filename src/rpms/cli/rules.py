@@ -16,8 +16,8 @@ from rpms.cli.screen import complain, make_console, say
 from rpms.core.actions import ActionSchema, overlapping
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
+from rpms.core.prompt import estimate_tokens
 from rpms.core.rules import Lore, Purpose, Rule, RuleManual, Tier
-from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt
 from rpms.learn.manual_review import Entry, Relation, compare, decide, lines_of

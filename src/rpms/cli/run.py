@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,12 @@ from rich.console import Console
 from rpms.cli import options
 from rpms.cli.playing import RunOptions
 from rpms.cli.screen import make_console, say
-from rpms.core.acting.enforcement import preset
+from rpms.core.acting.enforcement import PRESETS
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
 from rpms.models.windows import context_window
-from rpms.play.epochs import Agreement, Trials, agreement, play_controls, run_epochs, run_trials
+from rpms.play.epochs import Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.limits import Spending, spending
 from rpms.play.plan import RunPlan
@@ -87,21 +87,13 @@ def main(given: RunOptions) -> None:
     summaries = [trials.summaries[0] for trials in run_epochs(plan, out, given.epochs, run_one)]
     controls = play_controls(plan, out, resources.workers, player)
     agreed = agreement([{row.task: row.won for row in summary.rows} for summary in summaries])
-    for line in _remarks(plan, controls, agreed):
-        say(line)
-    say(f"episodes are in {out}")
+    known_tasks = f"{len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
+    remarks = [agreed.text()] if agreed is not None else []
+    remarks += [f"from such menus {name} won {each.won} of {each.total}" for name, each in controls.items()]
+    remarks += [f"WARNING: the memory was learned from {known_tasks}"] if plan.overlap else []
+    say("\n".join([*remarks, f"episodes are in {out}"]))
     if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
         raise typer.Exit(1)
-
-
-def _remarks(plan: RunPlan, controls: Mapping[str, RunSummary], agreed: Agreement | None) -> Iterator[str]:
-    """Agreement of epochs, wins of others from the same menus, and tasks that the memory was learned from."""
-    if agreed is not None:
-        yield agreed.text()
-    for name, each in controls.items():
-        yield f"from such menus {name} won {each.won} of {each.total}"
-    if plan.overlap:
-        yield f"WARNING: the memory was learned from {len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
 
 
 def trial_lines(trials: Trials) -> list[str]:
@@ -131,7 +123,7 @@ def default_folder(world: str, split: str, model: str, settings: Settings) -> Pa
     'alfworld-train-openai-gpt-4o-strict-menu-8-theta-0.6'
     """
     word = partial(worded, between="-", equals="-")
-    usual, made = preset(settings.preset or "paper"), settings.condition_value().enforcement
+    usual, made = PRESETS[settings.preset or "paper"], settings.condition_value().enforcement
     parts = [f"{name}-{word(value)}" for name, value in vars(made).items() if value != getattr(usual, name)]
     given = {name: value for name, value in settings.given.items() if name not in (*_NO_PART_OF_A_NAME, "enforce")}
     parts += [f"{name}-{word(value)}" for name, value in given.items() if value != getattr(settings.of_preset, name)]

@@ -1,19 +1,21 @@
-"""Experience without its instances: which names an action is about, and what they were for in a snippet."""
+"""Experience without its instances: which names an action is about, what they were for, and what failed alike."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
 from rpms.core.actions import Instance
+from rpms.core.belief import StateSignature
 from rpms.core.facts import kind_of
 from rpms.core.goal import GoalSignature
-from rpms.core.memory import SuccessSnippet
+from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
 from rpms.core.rules import ActiveRules
+from rpms.core.verdict import Candidate
 
 _FINDING = "find_"
 """Prefix of the sub-goals reached by seeing a thing; no action names the thing if one ends the episode."""
@@ -133,3 +135,55 @@ def _finding(deeds: Sequence[ReadAction], held: frozenset[str], goal: GoalSignat
             return place, new[0], visited[-1]
         visited += [name for name in deed.names if name not in visited[-1:]]
     return 0, "", ""
+
+
+_RELATIONS = ("holding", "inventory", "location", "open")
+"""The fields of a state in which what an action names can stand."""
+
+
+def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> tuple[object, ...]:
+    """Features that two actions, each in its state, must share for one to bear on the other.
+
+    The action without its instances, and how what it names stood to the state.
+    """
+    names = read(command, syntax).names
+    stood = tuple(tuple(name in (state.get(field) or ()) for field in _RELATIONS) for name in names)
+    at = "".join(map(kind_of, state.get("location") or ()))
+    return lifted(command, syntax), stood, state.occupied, at
+
+
+def lifted(command: str, syntax: ActiveRules) -> str:
+    """A command with kinds in place of names."""
+    return renamed(command, {name: kind_of(name) for name in read(command, syntax).names})
+
+
+def failed_alike(
+    commands: Iterable[str],
+    state: StateSignature,
+    memories: Iterable[Candidate],
+    syntax: ActiveRules,
+    worked: Callable[[str], int],
+) -> dict[str, str]:
+    """Commands to rank down, with the id of a lesson: each failed in a like state more often than it worked.
+
+    `worked` counts that of a command with kinds in place of names.
+    """
+    lessons: dict[object, list[FailureLesson]] = {}
+    for each in memories:
+        if isinstance(entry := each.entry, FailureLesson):
+            lessons.setdefault(likeness(entry.failed_action, entry.state_signature, syntax), []).append(entry)
+    found: dict[str, str] = {}
+    for command in commands if lessons else ():
+        alike = lessons.get(likeness(command, state, syntax), [])
+        if alike and sum(each.occurrence_count for each in alike) > worked(lifted(command, syntax)):
+            found[command] = alike[0].id
+    return found
+
+
+def ended_alike(command: str, memories: Iterable[Candidate], syntax: ActiveRules) -> CriticalFailure | None:
+    """The critical failure of which an action is a repetition: the same with other instances, whatever the state."""
+    critical = [each.entry for each in memories if isinstance(each.entry, CriticalFailure)]
+    if not critical:
+        return None
+    now = lifted(command, syntax)
+    return next((each for each in critical if lifted(each.failed_action, syntax) == now), None)

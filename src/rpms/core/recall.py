@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, partial
 from heapq import heappop, heappush, nlargest
@@ -164,7 +165,7 @@ class EpisodicMemory:
         """The result of `candidates`, computed from the index as far as the caller iterates."""
         by_goal = kind is Kind.SCHEMA and retrieval.schemas_by_goal
         root = self._schemas if by_goal else self._roots.get(kind) or _Branch()
-        return Ranking(_Walk(root, goal, retrieval.similarity, retrieval.threshold))
+        return Ranking(root, goal, retrieval.similarity, retrieval.threshold)
 
 
 @dataclass(slots=True)
@@ -199,32 +200,10 @@ its type's score or the entries of one signature with their whole score, and the
 
 
 class Ranking(Iterator[Candidate]):
-    """The entries of an index, best first, as far as the caller asks for them."""
+    """The entries of an index, best first, as far as the caller asks for them.
 
-    def __init__(self, walk: _Walk) -> None:
-        self._walk = walk
-        self._place, self._ended = 0, False
-
-    def again(self) -> Ranking:
-        """The same from the start: what was found already is not looked for again."""
-        return Ranking(self._walk)
-
-    def __next__(self) -> Candidate:
-        found = self._walk.found
-        if self._place == len(found):
-            self._ended = not self._walk.go_on()
-            if self._ended:
-                raise StopIteration
-        self._place += 1
-        return found[self._place - 1]
-
-    def missed(self, most: int) -> tuple[Candidate, ...]:
-        """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
-        return self._walk.missed(most, self._place, ended=self._ended)
-
-
-class _Walk:
-    """A best-first walk down an index: the first few entries cost the same however many there are."""
+    It is a best-first walk down the index: the first few entries cost the same however many there are.
+    """
 
     def __init__(self, root: _Branch, goal: GoalSignature, similarity: Similarity, threshold: float) -> None:
         self._similarity = similarity
@@ -236,7 +215,7 @@ class _Walk:
         self._threshold = threshold
         self._heap: list[_Waiting] = []
         self._order = count()
-        self.found: list[Candidate] = []
+        self._found: list[Candidate] = []
         self._marks: list[int] = []
         """For each number of entries found, the number of branches θ had excluded by then."""
         self._told: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
@@ -249,6 +228,21 @@ class _Walk:
             score = 1.0 if not name else similarity.type if name == goal.type else 0.0
             self._push([(branch, score, score + 1.0 - similarity.type)])
         self._marks.append(len(self._missed))
+        self._place, self._ended = 0, False
+
+    def again(self) -> Ranking:
+        """The same from the start: what was found already is not looked for again."""
+        other = copy(self)
+        other._place, other._ended = 0, False  # noqa: SLF001  its own kind
+        return other
+
+    def __next__(self) -> Candidate:
+        if self._place == len(self._found):
+            self._ended = not self._go_on()
+            if self._ended:
+                raise StopIteration
+        self._place += 1
+        return self._found[self._place - 1]
 
     def _push(self, places: Iterable[tuple[_Branch, float, float]]) -> None:
         heap, order, threshold = self._heap, self._order, self._threshold
@@ -266,7 +260,7 @@ class _Walk:
             entry = group.entries[index]
             heappush(self._heap, (-score * entry.strength, 1, entry.id, next(self._order), group, score, index))
 
-    def go_on(self) -> bool:
+    def _go_on(self) -> bool:
         """Find one more entry, if there is one."""
         while self._heap:
             negative_rank, _, _, _, place, score, index = heappop(self._heap)
@@ -277,7 +271,7 @@ class _Walk:
                     if entry.id in self._schemas:
                         continue
                     self._schemas.add(entry.id)
-                self.found.append(Candidate(entry, score, -negative_rank, _CAME_TO_MIND))
+                self._found.append(Candidate(entry, score, -negative_rank, _CAME_TO_MIND))
                 self._marks.append(len(self._missed))
                 return True
             self._push(self._open(place, score))
@@ -297,16 +291,15 @@ class _Walk:
             for (state, destination), group in branch.below.items()
         ]
 
-    def missed(self, most: int, after: int, *, ended: bool) -> tuple[Candidate, ...]:
-        """Some entries that θ had kept out when so many others were found, or at the end; the nearest first."""
-        until = len(self._missed) if ended else self._marks[after]
-        key = (most, after, until)
+    def missed(self, most: int) -> tuple[Candidate, ...]:
+        """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
+        key = (most, self._place, len(self._missed) if self._ended else self._marks[self._place])
         if key not in self._told:
-            self._told[key] = tuple(self._nearest_missed(most, after, until))
+            self._told[key] = tuple(self._nearest_missed(*key))
         return self._told[key]
 
     def _nearest_missed(self, most: int, after: int, until: int) -> Iterator[Candidate]:
-        seen = {each.entry.id for each in self.found[:after]} if self._schemas else ()
+        seen = {each.entry.id for each in self._found[:after]} if self._schemas else ()
         for _, place, score in nlargest(most, self._missed[:until], key=itemgetter(0)):
             while not place.entries:
                 place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down

@@ -5,9 +5,8 @@ A part is a plain function, or anything that is called like one. None stands for
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from rpms.core.belief import Situation
 from rpms.core.consistency import Compat
@@ -17,23 +16,12 @@ from rpms.core.prompt import Speak
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
 
+Retriever = Callable[[Goal, Situation, Sequence[Entry], Sequence[str]], Iterable[tuple[int, float]]]
+"""Eq. 4, for the entries of one kind at a time, which are also given as a prompt words them.
 
-class Retriever(Protocol):
-    """Eq. 4: which entries come to mind, for the entries of one kind at a time."""
-
-    def __call__(
-        self, goal: Goal, situation: Situation, entries: Sequence[Entry], texts: Sequence[str], /
-    ) -> Iterable[tuple[int, float]]:
-        """Positions of entries, best first, each with its score. `texts` are the entries as a prompt words them."""
-        ...
-
-
-class Judge(Protocol):
-    """φ: what becomes of an entry that suits the state, given the active rules."""
-
-    def __call__(self, entry: Entry, rules: ActiveRules, situation: Situation, /) -> Verdict | None:
-        """A verdict: dropped, or kept with a warning; None keeps the entry as it is."""
-        ...
+It gives the positions of those that come to mind, best first, each with its score."""
+OwnJudge = Callable[[Entry, ActiveRules, Situation], Verdict | None]
+"""φ: the verdict on an entry that suits the state, dropped or kept with a warning; None keeps the entry as it is."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +31,7 @@ class Seams:
     retriever: Retriever | None = None
     consistency: Compat | None = None
     """COMPAT: takes the belief and an entry, and says why they do not suit each other; nothing if they do."""
-    arbitration: Judge | None = None
+    arbitration: OwnJudge | None = None
     prompt: Speak | None = None
     """Takes the prompt's blocks in order and gives the messages that the model is sent."""
 
@@ -64,7 +52,7 @@ class Ranked(Iterator[Candidate]):
 
 
 def judged_by(
-    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, judge: Judge
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, judge: OwnJudge
 ) -> Iterator[Candidate]:
     """M_arb by a judge of one's own: it is asked of each candidate that nothing rejected before."""
     for candidate in candidates:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -222,10 +222,6 @@ class ToolManual:
             return any(begins.startswith(each.casefold()) for each in self.fails if isinstance(each, str))
         told = (each for each in self.fails if isinstance(each, Reading)) if isinstance(result, dict) else ()
         return any(each.truth(result, {}, datetime.now(UTC)) is Truth.TRUE for each in told)
-
-    def readers(self, tool: str) -> Iterator[RecordKind]:
-        """The kinds of record that a tool returns."""
-        return (kind for kind in self.records.values() if tool in kind.tools)
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in the manual's words."""

@@ -11,7 +11,7 @@ from typing import Any
 from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import RESULT, Ruling, ToolManual
+from rpms.guard.calls import RESULT, ToolManual
 from rpms.guard.manuals import read_tool_manual
 from rpms.guard.mcp_messages import object_of
 
@@ -101,12 +101,3 @@ def _question(sentence: str, manual: ToolManual) -> str:
             f"Sentence: {sentence}",
         ]
     )
-
-
-def decided_by_drafts(manual: ToolManual, rulings: Iterator[tuple[str, Ruling]]) -> dict[str, list[str]]:
-    """The calls that each draft would have decided, given what it said of every call."""
-    found: dict[str, list[str]] = {policy.rule.id: [] for policy in manual.drafts}
-    for call, ruling in rulings:
-        if ruling.rule in found:
-            found[ruling.rule].append(f"{ruling.word} {excerpt(call, 100)}")
-    return found

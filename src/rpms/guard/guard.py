@@ -25,7 +25,7 @@ from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, Refuse, Ruli
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
-from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, Word, kept
+from rpms.guard.log import LONGEST_RESULT, CheckLine, GuardLog, ResultLine, ToldLine, Word
 from rpms.guard.manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
@@ -309,7 +309,8 @@ class Guard:
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
             if self._log is not None:
-                shown, unread = (None, True) if value is MISSING else kept(value)
+                unread = value is MISSING or len(text_of(value)) > LONGEST_RESULT
+                shown = None if unread else value
                 self._note(ResultLine(**self._place(read), failed=wrong, result=shown, unread=unread))
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
@@ -345,8 +346,8 @@ class Guard:
         if not failed:
             forgotten = (atom for each in (tool.forgets if tool else ()) for atom in facts.bind(each, result))
             gone = {(atom.predicate, *atom.args) for atom in forgotten}
-            readers = self.manual.readers(call.tool) if result is not MISSING else ()
-            found = {key: value for kind in readers for key, value in records_in(kind, call, result).items()}
+            kinds = [each for each in self.manual.records.values() if call.tool in each.tools and result is not MISSING]
+            found = {key: value for kind in kinds for key, value in records_in(kind, call, result).items()}
             belief = belief.with_records(found, gone) if found or gone else belief
         self.belief = belief
         self._settle(changes)
@@ -359,7 +360,14 @@ class Guard:
                 call, facts, ruling = self._last
                 shown = f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
                 lines += [f"call: {excerpt(shown)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
-                lines += ["", "rules:", *(self._said_by_rules(facts) if facts else ["  none was asked"])]
+                words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
+                lines += ["", "rules:"]
+                if facts is None:
+                    lines.append("  none was asked")
+                else:
+                    for found in findings(facts):
+                        said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
+                        lines.append(f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}")
             told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in self.belief.known.items())
             lines += ["", "facts:", *(f"  {excerpt(line)}" for line in told)]
             lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
@@ -370,9 +378,3 @@ class Guard:
         facts = self._last[1] if self._last is not None else None
         found = findings(facts) if facts is not None else ()
         return [each.rule for each in found if each.broken is Truth.FALSE]
-
-    def _said_by_rules(self, facts: CallFacts) -> Iterator[str]:
-        words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-        for found in findings(facts):
-            said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
-            yield f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}"

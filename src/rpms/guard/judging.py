@@ -67,31 +67,28 @@ def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
-class _Case:
-    """The facts of one call, for one set of elements; what is about none of them is asked once for all."""
+class _Case(dict[Atom, tuple[Atom, Truth]]):
+    """Facts of a rule, each with the call's values, and its truth; for one set of elements.
+
+    What is about none of them is asked once for all.
+    """
 
     def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] = _NOTHING) -> None:
-        self.facts = facts
-        self._whole = whole
-        self._variables = of
-        self._answers: dict[Atom, tuple[Atom, Truth]] = {}
+        super().__init__()
+        self.facts, self._whole, self._variables = facts, whole, of
 
-    def ask(self, atom: Atom) -> tuple[Atom, Truth]:
-        """A fact of a rule with the call's values, and its truth."""
-        answer = self._answers.get(atom)
-        if answer is None:
-            answer = self._answers[atom] = self._asked(atom)
-        return answer
-
-    def _asked(self, atom: Atom) -> tuple[Atom, Truth]:
+    def __missing__(self, atom: Atom) -> tuple[Atom, Truth]:
         heads = {Path.parse(arg).head for arg in atom.args if arg.startswith("<")}
         if self._whole is not None and heads.isdisjoint(self._variables):
-            return self._whole.ask(atom)
-        bound = next(self.facts.bind(atom, variables=self._variables))
-        return (atom if atom.predicate == GIVEN else bound), self.facts.truth_of(bound)
+            answer = self._whole[atom]
+        else:
+            bound = next(self.facts.bind(atom, variables=self._variables))
+            answer = (atom if atom.predicate == GIVEN else bound), self.facts.truth_of(bound)
+        self[atom] = answer
+        return answer
 
     def truth(self, atom: Atom, /) -> Truth:
-        return self.ask(atom)[1]
+        return self[atom][1]
 
     def broken(self, policy: Policy) -> tuple[Truth, Clause | None]:
         """Truth of a rule being broken, and the requirement that decides it; none where the rule only forbids."""
@@ -126,8 +123,8 @@ def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Ma
 
 def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) -> RuleFinding:
     """Judgement of a rule that is broken, or may be, with the facts that decide it."""
-    required = [(*case.ask(each.atom), each.negated) for each in (wanted.literals if wanted else ())]
-    scope = [(*case.ask(each.atom), each.negated) for clause in policy.when for each in clause.literals]
+    required = [(*case[each.atom], each.negated) for each in (wanted.literals if wanted else ())]
+    scope = [(*case[each.atom], each.negated) for clause in policy.when for each in clause.literals]
     if broken is Truth.UNKNOWN:
         atoms = tuple(atom for atom, value, _ in (*scope, *required) if value is Truth.UNKNOWN)
     else:  # what is required and does not hold stands for itself; where nothing is required, what is forbidden does

@@ -16,10 +16,9 @@ from typing import Any, ClassVar, Final
 from rpms.core.errors import FileError
 from rpms.foreign.files import is_there, open_regular, text_lines
 from rpms.foreign.typed import typed_lines
-from rpms.guard.comparisons import text_of
 
 VERSION: Final = 1
-_LONGEST_RESULT = 200_000
+LONGEST_RESULT: Final = 200_000
 """Characters of a result that are kept; what is longer is left out, and tells nothing when the log is replayed."""
 
 
@@ -108,7 +107,11 @@ class GuardLog:
         """Write the first line of a file that is not there yet; another file in its place is a FileError."""
         if is_there(self.file) and os.lstat(self.file).st_size:
             next(iter(read_guard_log(self.file)), None)
-            self._drop_cut_off_end()
+            with os.fdopen(open_regular(self.file, os.O_RDWR), "r+b") as stream:
+                with mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
+                    keep, size = data.rfind(b"\n") + 1, len(data)
+                if 0 < keep < size:  # a process was killed amid a line, which no reader takes and the next would join
+                    stream.truncate(keep)
             return
         self.add(HeadLine(manual=manual))
 
@@ -125,19 +128,6 @@ class GuardLog:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         finally:
             os.close(handle)
-
-    def _drop_cut_off_end(self) -> None:
-        """Drop what a process wrote that was killed amid a line, which no reader takes, lest the next line join it."""
-        with os.fdopen(open_regular(self.file, os.O_RDWR), "r+b") as stream:
-            with mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
-                keep, size = data.rfind(b"\n") + 1, len(data)
-            if 0 < keep < size:
-                stream.truncate(keep)
-
-
-def kept(result: object) -> tuple[object, bool]:
-    """A result as the log keeps it, and whether it was left out for its length."""
-    return (None, True) if len(text_of(result)) > _LONGEST_RESULT else (result, False)
 
 
 def read_guard_log(file: Path) -> Iterator[Event]:

@@ -144,11 +144,6 @@ def question(call: Call, ruling: Ruling) -> dict[str, Any]:
     return {"mode": "form", "message": text, "requestedSchema": {"type": "object", "properties": {}}}
 
 
-def cancellation(id_: Any, why: str) -> dict[str, Any]:
-    """A notification that nobody waits for an answer any more."""
-    return {"jsonrpc": "2.0", "method": CANCELLED, "params": {"requestId": id_, "reason": why}}
-
-
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
     """Result in an answer to a call."""

@@ -203,7 +203,8 @@ class McpSession:
                 self._set_aside(key)
                 text = f"{each.call.tool} did not return within {self._patience:g} seconds"
                 self._complain(text)
-                self._to_server(mcp.cancellation(each.id, "it took too long"))
+                told = {"requestId": each.id, "reason": "it took too long"}
+                self._to_server({"jsonrpc": "2.0", "method": mcp.CANCELLED, "params": told})
                 self._fail(each, f"{text}; it may or may not be done.")
         for key, asked in list(self._asked.items()):
             if asked.until <= now:

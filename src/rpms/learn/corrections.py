@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from rpms.core.actions import ActionSchema, Instance
+from rpms.core.actions import PARAMETER, ActionSchema, Instance
 from rpms.core.belief import Belief, Situation
 from rpms.core.episode import Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable
@@ -20,8 +20,6 @@ from rpms.core.prompt import Part, Prompt, make_block
 from rpms.core.rules import ActiveRules
 from rpms.foreign.shown import one_line, unseen
 from rpms.models.base import Decoding, Model, Request
-
-_PARAMETER = re.compile(r"<([a-z_]+)>")
 
 
 def literal_in_words(literal: Literal, rules: ActiveRules) -> str:
@@ -49,7 +47,7 @@ def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
 def template_of(schema: ActionSchema, command: str) -> str:
     """The way of writing an action that a command follows, with `{object}` for names, as in Appendix F."""
     ways = zip(schema.syntax, schema.patterns, strict=True)
-    return _PARAMETER.sub(r"{\1}", next((way for way, own in ways if own.fullmatch(command)), schema.syntax[0]))
+    return PARAMETER.sub(r"{\1}", next((way for way, own in ways if own.fullmatch(command)), schema.syntax[0]))
 
 
 _DUTIES = (

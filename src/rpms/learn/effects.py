@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist, median
 from typing import NamedTuple
 
@@ -190,11 +190,8 @@ def effects(trials: Sequence[Trial], groups: Mapping[str, str]) -> tuple[dict[st
     by_entry: dict[str, Effect] = {}
     pooled: defaultdict[str, list[Term]] = defaultdict(list)
     for entry, own in _by_entry(trials, range(len(trials))).items():
-        values = own.freed(rest, [folds[number % _FOLDS].get(entry, 0.0) for number in own.trials])
-        terms = [
-            Term(number, trials[number].chance, surprise > 0, value)
-            for number, surprise, value in zip(own.trials, own.surprises, values, strict=True)
-        ]
+        values = own.freed(rest, [folds[term.trial % _FOLDS].get(entry, 0.0) for term in own.terms])
+        terms = [term._replace(value=value) for term, value in zip(own.terms, values, strict=True)]
         by_entry[entry] = effect_of(terms, own.differing)
         pooled[groups[entry]] += terms
     return by_entry, {group: effect_of(terms, len(terms)) for group, terms in sorted(pooled.items())}
@@ -204,19 +201,17 @@ def effects(trials: Sequence[Trial], groups: Mapping[str, str]) -> tuple[dict[st
 class _Own:
     """All draws of one entry in some trials."""
 
-    trials: list[int] = field(default_factory=list)
-    surprises: list[float] = field(default_factory=list)
-    before: list[float] = field(default_factory=list)  # Value before its turn, less the average of that
-    alike: list[list[list[int]]] = field(default_factory=list)
-    """Places in these lists, of trials that were about the same: by how special that is."""
-    differing: int = 0  # Trials in which what came after its turn was not what it was in most
+    terms: list[Term]  # Each with the value before its turn, less the average of that
+    alike: list[list[list[int]]]  # Places among these, of trials that were about the same: by how special that is
+    differing: int  # Trials in which what came after its turn was not what it was in most
 
     def freed(self, rest: Sequence[float], did: Sequence[float]) -> list[float]:
         """Residual of each outcome, its own part put back, without what came before or of trials alike."""
-        values = [rest[n] + own * s for n, s, own in zip(self.trials, self.surprises, did, strict=True)]
-        mean, spread = math.fsum(values) / len(values), math.fsum(each * each for each in self.before)
-        slope = math.fsum(b * value for b, value in zip(self.before, values, strict=True)) / spread if spread else 0.0
-        values = [value - mean - slope * b for b, value in zip(self.before, values, strict=True)]
+        values = [rest[term.trial] + own * term.surprise for term, own in zip(self.terms, did, strict=True)]
+        before = [term.value for term in self.terms]
+        mean, spread = math.fsum(values) / len(values), math.fsum(each * each for each in before)
+        slope = math.fsum(b * value for b, value in zip(before, values, strict=True)) / spread if spread else 0.0
+        values = [value - mean - slope * b for b, value in zip(before, values, strict=True)]
         for level in self.alike:
             for places in level:
                 whole, others = math.fsum(values[n] for n in places), len(places) - 1 + _AVERAGE
@@ -226,21 +221,20 @@ class _Own:
 
 
 def _by_entry(trials: Sequence[Trial], taken: Iterable[int]) -> dict[str, _Own]:
-    found: defaultdict[str, _Own] = defaultdict(_Own)
+    drawn: defaultdict[str, list[Term]] = defaultdict(list)
     came: defaultdict[str, Counter[float]] = defaultdict(Counter)
     for number in taken:
-        for entry, shown, after in trials[number].draws:
-            own = found[entry]
-            own.trials.append(number)
-            own.surprises.append(shown - trials[number].chance)
-            own.before.append(trials[number].total - after)
+        trial = trials[number]
+        for entry, shown, after in trial.draws:
+            drawn[entry].append(Term(number, trial.chance, shown, trial.total - after))
             came[entry][after] += 1
-    for entry, own in found.items():
-        own.differing = len(own.trials) - max(came[entry].values())
-        middle = math.fsum(own.before) / len(own.before)
-        own.before = [each - middle for each in own.before]
-        own.alike = _alike([trials[number].about for number in own.trials])
-    return dict(found)
+    found: dict[str, _Own] = {}
+    for entry, terms in drawn.items():
+        middle = math.fsum(term.value for term in terms) / len(terms)
+        alike = _alike([trials[term.trial].about for term in terms])
+        centred = [term._replace(value=term.value - middle) for term in terms]
+        found[entry] = _Own(centred, alike, len(terms) - max(came[entry].values()))
+    return found
 
 
 def _alike(about: Sequence[tuple[str, ...]]) -> list[list[list[int]]]:
@@ -262,20 +256,20 @@ def _fitted(trials: Sequence[Trial], taken: Sequence[int]) -> dict[str, float]:
     for _ in range(_SWEEPS):
         for entry, own in entries.items():
             before = did[entry]
-            did[entry] = now = _standing_out(own, own.freed(rest, [before] * len(own.trials)), trials)
+            did[entry] = now = _standing_out(own.terms, own.freed(rest, [before] * len(own.terms)))
             if now != before:
-                for n, surprise in zip(own.trials, own.surprises, strict=True):
-                    rest[n] += (before - now) * surprise
+                for term in own.terms:
+                    rest[term.trial] += (before - now) * term.surprise
     return did
 
 
-def _standing_out(own: _Own, values: Sequence[float], trials: Sequence[Trial]) -> float:
-    chances = (trials[n].chance for n in own.trials)
+def _standing_out(terms: Sequence[Term], values: Sequence[float]) -> float:
+    chances, surprises = [term.chance for term in terms], [term.surprise for term in terms]
     spread = math.fsum(c * (1 - c) * value * value for c, value in zip(chances, values, strict=True))
-    score = math.fsum(s * value for s, value in zip(own.surprises, values, strict=True))
+    score = math.fsum(s * value for s, value in zip(surprises, values, strict=True))
     if score * score <= _STANDS_OUT**2 * spread:
         return 0.0
-    return score / math.fsum(s * s for s in own.surprises) * (1 - _STANDS_OUT**2 * spread / score**2)
+    return score / math.fsum(s * s for s in surprises) * (1 - _STANDS_OUT**2 * spread / score**2)
 
 
 def effect_of(terms: Sequence[Term], differing: int) -> Effect:

@@ -16,7 +16,7 @@ from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import decide
 from rpms.core.episode import Ending, Episode, Step
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import Truth, kind_of
 from rpms.core.memory import (
     CriticalFailure,
     Entry,
@@ -31,6 +31,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.usage import Usage
 from rpms.learn.corrections import corrective_rule, in_words, schema_effects, template_of
+from rpms.learn.verify import has_asked
 from rpms.play.sources import knowledge_of
 from rpms.store.memories import write_memory
 from rpms.store.traces import Trace
@@ -92,7 +93,7 @@ class _Episode:
             yield from self._requests()
         learned: set[tuple[str, ...]] = set()
         for step in self._survived:
-            asks = self._asked(step) or _has_asked(step.decision.belief, step)  # neither a deed nor a refusal
+            asks = has_asked(self._after(step)) or has_asked(step.decision.belief)
             if step.command and self._usable(step) and not asks:
                 for entry in self._of_step(step):
                     again = isinstance(entry, FailureLesson) and entry.key() in learned
@@ -122,10 +123,6 @@ class _Episode:
         later = self.episode.steps[step.number :]
         return later[0].decision.belief if later else None
 
-    def _asked(self, step: Step) -> bool:
-        """True if the world answered with a question."""
-        return _has_asked(self._after(step), step)
-
     def _snippets(self) -> Iterator[SuccessSnippet]:
         """Cut the episode where its progress reached a new height, and keep what was done on the way there."""
         steps = self.episode.steps
@@ -133,9 +130,9 @@ class _Episode:
         taken: list[Step] = []
         began = 0  # where in them the leg begins that follows the last taking
         for place, step in enumerate(steps):
-            if _has_asked(step.decision.belief, step) and step.command.isdecimal():
+            if has_asked(step.decision.belief) and step.command.isdecimal():
                 pass  # the number of an option means nothing elsewhere; what it completed is the command asked about
-            elif (self.how.refused or self._asked(step) or not step.infeasible) and self._is_action(step):
+            elif (self.how.refused or has_asked(self._after(step)) or not step.infeasible) and self._is_action(step):
                 taken.append(step)
             now = step.decision.progress
             last = place + 1 == len(steps)
@@ -249,13 +246,6 @@ class _Episode:
 
 def _one_line(text: str, most: int) -> str:
     return " ".join(text.split())[:most]
-
-
-_ASKED = Atom("asked", ())  # The fact of a world that asks back, such as which of several things was meant
-
-
-def _has_asked(belief: Belief | None, step: Step) -> bool:
-    return belief is not None and Situation(belief, step.decision.goal).truth(_ASKED) is Truth.TRUE
 
 
 _FAILURES = {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}

@@ -40,30 +40,20 @@ from rpms.worlds.base import World
 _ORIGINS_SHOWN = 3
 
 
-@dataclass(frozen=True)
 class Stats:
     """A memory in numbers."""
 
-    entries: int
-    kinds: Counter[Kind]
-    goals: Counter[str]  # Entries by goal type; schemas belong to none
-    rules: Counter[str]  # Corrective rules by how many lessons state them
-    observations: int  # Pieces of evidence, all entries together
-    episodes: int  # Episodes that taught something
-
-
-def stats(memory: EpisodicMemory) -> Stats:
-    """Count what is in a memory."""
-    entries = memory.entries
-    origins = [origin for entry in entries for origin in entry.origins]
-    return Stats(
-        len(entries),
-        Counter(entry.kind for entry in entries),
-        Counter(entry.goal_signature.type for entry in entries if not isinstance(entry, VerifiedSchema)),
-        Counter(entry.corrective_rule for entry in entries if isinstance(entry, FailureLesson | CriticalFailure)),
-        len(origins),
-        len({origin.episode for origin in origins}),
-    )
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = len(entries)
+        self.kinds = Counter(entry.kind for entry in entries)
+        self.goals = Counter(entry.goal_signature.type for entry in entries if not isinstance(entry, VerifiedSchema))
+        """Entries by goal type; schemas belong to none."""
+        lessons = (entry for entry in entries if isinstance(entry, FailureLesson | CriticalFailure))
+        self.rules = Counter(lesson.corrective_rule for lesson in lessons)
+        """Corrective rules by how many lessons state them."""
+        origins = [origin for entry in entries for origin in entry.origins]
+        self.observations = len(origins)
+        self.episodes = len({origin.episode for origin in origins})
 
 
 def said(entry: Entry) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rpms.core.acting.surprise import processes_of
 from rpms.core.actions import Instance
-from rpms.core.belief import Situation
+from rpms.core.belief import Belief, Situation
 from rpms.core.episode import Ending, Happening
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
@@ -22,7 +22,6 @@ from rpms.store.runs import RunFolder
 from rpms.store.traces import SUFFIX, Spoken, Trace, read_traces
 from rpms.worlds.base import World
 
-_ASKED = Atom("asked", ())
 _ENDS = (Ending.WON, Ending.LOST)
 
 
@@ -53,6 +52,11 @@ def replayed(world: World, trace: Trace) -> Iterator[tuple[Spoken, Situation, Si
     for step in trace.steps:
         before, after = after, Situation(world.update(after.belief, step.command, step.answer), goal)
         yield step, before, after
+
+
+def has_asked(belief: Belief | None) -> bool:
+    """True if the world has asked back, such as which of several things was meant: neither a deed nor a refusal."""
+    return belief is not None and belief.truth(Atom("asked", ())) is Truth.TRUE
 
 
 def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:
@@ -120,6 +124,35 @@ class Verification:
         """All actions together."""
         return Verdicts(**{name: sum(vars(each)[name] for each in self.actions.values()) for name in vars(Verdicts())})
 
+    def judge(
+        self, instance: Instance, command: str, before: Situation, after: Situation, witness: Witness, *, refused: bool
+    ) -> None:
+        """Count what an action's schema says of one step."""
+        name = instance.schema.name
+        verdicts = self.actions.setdefault(name, Verdicts())
+        pairs = zip(instance.schema.preconditions, instance.preconditions, strict=True)
+        broken = [clause for clause, bound in pairs if bound.truth(before) is Truth.FALSE]
+        if refused:
+            verdicts.refused += 1
+            verdicts.recognised += bool(broken)
+            return
+        verdicts.allowed += 1
+        verdicts.blocked += bool(broken)
+        for effect, bound in zip(instance.schema.effects, instance.effects, strict=True):
+            value = bound.truth(after)
+            verdicts.predicted += value is not Truth.UNKNOWN
+            verdicts.seen += value is Truth.TRUE
+            self.count(name, effect, value, witness)
+        kinds = tuple(instance.binding.values())
+        self.blocked += [Blocked(name, each, kinds, command, witness) for each in broken]
+
+    def count(self, name: str, effect: Literal, value: Truth, witness: Witness) -> None:
+        """Count if an effect of an action or a process came about."""
+        told = self.effects.setdefault((name, effect), Foretold())
+        if value is Truth.FALSE:
+            told.missed.append(witness)
+        told.seen += value is Truth.TRUE
+
 
 def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verification:
     """Hold a manual against episodes: preconditions, effects, processes and goals."""
@@ -131,14 +164,14 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
         wanted = rules.purpose if rules.purpose and not (rules.purpose.staged or rules.purpose.each) else None
         for number, (step, before, after) in enumerate(replayed(world, trace), 1):
             found.steps += 1
-            if before.belief.truth(_ASKED) is Truth.TRUE or after.belief.truth(_ASKED) is Truth.TRUE:
+            if has_asked(before.belief) or has_asked(after.belief):
                 continue
             witness, refused = Witness(trace.episode, number), world.infeasible(step.answer)
             instance = rules.instance(step.command)
             if instance is None:
                 found.unknown[step.command.partition(" ")[0]] += not refused
             else:
-                _judge(found, instance, step.command, before, after, witness, refused=refused)
+                found.judge(instance, step.command, before, after, witness, refused=refused)
             if refused:
                 continue
             came: dict[tuple[str, Literal, Literal], list[Truth]] = {}
@@ -150,47 +183,10 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
                     came.setdefault(key, []).append(effect.bind(names).truth(after))
             for (name, effect, _), some in came.items():
                 value = Truth.TRUE if Truth.TRUE in some else min(some, key=(Truth.FALSE, Truth.UNKNOWN).index)
-                _count(found, name, effect, value, witness)
+                found.count(name, effect, value, witness)
             if wanted is not None and not (step.won or step.lost) and any(True for _ in bindings_met(wanted, after)):
                 found.goals.setdefault(goal.type, []).append(witness)
     return found
-
-
-def _judge(
-    found: Verification,
-    instance: Instance,
-    command: str,
-    before: Situation,
-    after: Situation,
-    witness: Witness,
-    *,
-    refused: bool,
-) -> None:
-    """Count what an action's schema says of one step."""
-    name = instance.schema.name
-    verdicts = found.actions.setdefault(name, Verdicts())
-    pairs = zip(instance.schema.preconditions, instance.preconditions, strict=True)
-    broken = [clause for clause, bound in pairs if bound.truth(before) is Truth.FALSE]
-    if refused:
-        verdicts.refused += 1
-        verdicts.recognised += bool(broken)
-        return
-    verdicts.allowed += 1
-    verdicts.blocked += bool(broken)
-    for effect, bound in zip(instance.schema.effects, instance.effects, strict=True):
-        value = bound.truth(after)
-        verdicts.predicted += value is not Truth.UNKNOWN
-        verdicts.seen += value is Truth.TRUE
-        _count(found, name, effect, value, witness)
-    kinds = tuple(instance.binding.values())
-    found.blocked += [Blocked(name, each, kinds, command, witness) for each in broken]
-
-
-def _count(found: Verification, name: str, effect: Literal, value: Truth, witness: Witness) -> None:
-    told = found.effects.setdefault((name, effect), Foretold())
-    if value is Truth.FALSE:
-        told.missed.append(witness)
-    told.seen += value is Truth.TRUE
 
 
 def table(found: Verification) -> Iterator[tuple[str, ...]]:

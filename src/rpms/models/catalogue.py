@@ -299,8 +299,12 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
 
     claude = provider.backend is Backend.ANTHROPIC
     opened: Callable[..., Model] = ClaudeModel if claude else partial(RemoteModel, forms=provider.forms)
-    url, key = _base_url(provider, options.base_url), _key(provider)
-    return opened(str(name), name.rest, url, key=key, key_variable=provider.key_variable, patience=options.patience)
+    url = base_url_of(provider, options.base_url)
+    if url is None:
+        raise InputError(f"{provider.form} needs --base-url, such as http://localhost:8000/v1")
+    check_base_url(url)
+    reached = {"key": _key(provider), "key_variable": provider.key_variable, "patience": options.patience}
+    return opened(str(name), name.rest, url, **reached)
 
 
 def _load_installed(name: ModelName) -> Model:
@@ -323,14 +327,6 @@ def _check_weights(name: ModelName) -> None:
     on_a_hub = name.provider.backend is Backend.HF and name.rest[0] not in "/.~" and path.suffix != ".gguf"
     if not on_a_hub and not is_there(path):
         raise InputError(f"{name}: there is no such file or folder")
-
-
-def _base_url(provider: Provider, given: str | None) -> str:
-    url = base_url_of(provider, given)
-    if url is None:
-        raise InputError(f"{provider.form} needs --base-url, such as http://localhost:8000/v1")
-    check_base_url(url)
-    return url
 
 
 def _key(provider: Provider) -> str | None:

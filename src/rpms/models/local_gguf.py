@@ -68,7 +68,8 @@ class GGUFModel:
                     f"{self.name}: {len(tokens)} + {decoding.max_tokens} tokens exceed the context of {self._context}"
                 )
             self._switch_to(request.episode)
-            cached = self._computed_prefix(tokens)
+            held = [int(token) for token in self._llama.input_ids[: self._llama.n_tokens]]
+            cached = sum(takewhile(bool, map(eq, tokens[:-1], held)))  # the last one is always computed again
             # What differs is dropped here, because some versions would move later matches into place instead, which
             # is faster and gives other answers.
             self._llama.n_tokens = cached
@@ -144,8 +145,3 @@ class GGUFModel:
         else:
             self._llama.n_tokens = 0
         self._current = episode
-
-    def _computed_prefix(self, tokens: Sequence[int]) -> int:
-        """Number of these tokens that the context holds already; the last one is always computed again."""
-        held = [int(token) for token in self._llama.input_ids[: self._llama.n_tokens]]
-        return sum(takewhile(bool, map(eq, tokens[:-1], held)))

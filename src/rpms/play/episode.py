@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 import time
@@ -16,7 +17,7 @@ from rpms.core.usage import Price, Usage
 from rpms.core.verdict import Mask
 from rpms.models.base import Model
 from rpms.play.limits import Meter
-from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, carried_text, reflect
+from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, reflect
 from rpms.play.plan import RunPlan
 from rpms.play.reading import Reads
 from rpms.play.step import Player
@@ -164,7 +165,7 @@ def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, 
     )
     beside = tuple((folder, make(episode)) for folder, make in plan.keep.items())
     if plan.trial:
-        beside = (*beside, (CARRIED, carried_text(carried)))
+        beside = (*beside, (CARRIED, json.dumps(carried) + "\n"))
     return Finished(row_of(episode), packed(episode_text(episode)), timing, beside, usages)
 
 

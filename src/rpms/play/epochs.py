@@ -8,8 +8,6 @@ best-of-N/      the best attempt at each task, the earliest where several are
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
@@ -17,13 +15,15 @@ from math import comb
 from pathlib import Path
 from typing import TypeVar, Unpack
 
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Usage
 from rpms.foreign.files import is_there, read_bytes
+from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_EPISODE
+from rpms.foreign.typed import reader_of
 from rpms.models.catalogue import NO_LLM, Backend, backend_of
 from rpms.play.episode import Threads
-from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, read_carried
+from rpms.play.methods import CARRIED, METHODS, REACT, Earlier
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener, MakeEngine, run
 from rpms.store.protocol import Protocol
@@ -213,23 +213,17 @@ def next_trial(plan: RunPlan, folders: Sequence[Path]) -> RunPlan:
     won = {row.task for each in runs for row in each.rows() if row.won}
     todo = tuple(task for task in plan.tasks if task.id not in won)
     earlier = {task.id: _earlier(runs[-1], task.id, first=len(runs) == 1) for task in todo}
-    return replace(plan, tasks=todo, trial=len(folders), earlier=earlier, earlier_hash=_hash(earlier))
+    return replace(plan, tasks=todo, trial=len(folders), earlier=earlier)
 
 
 def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     record = run_before.episode(task)
-    where = str(run_before.folder / CARRIED / run_before.file(task).name)
-    carried = () if first else read_carried(run_before.beside(task, CARRIED), where)
+    try:
+        carried = () if first else reader_of(tuple[str, ...])(loads(run_before.beside(task, CARRIED)))
+    except NotJson:
+        where = run_before.folder / CARRIED / run_before.file(task).name
+        raise FileError(where, None, "is not what an episode brought along") from None
     return Earlier.of(record, str(record.row.ending), carried)
-
-
-def _hash(earlier: Mapping[str, Earlier]) -> str:
-    """The same hash, the same attempts before."""
-    told = [
-        [task, [[turn.observation, turn.thought, turn.action] for turn in each.turns], each.last, *each.carried]
-        for task, each in earlier.items()
-    ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def _write_best(plan: RunPlan, folders: Sequence[Path], out: Path) -> RunSummary:

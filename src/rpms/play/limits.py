@@ -80,10 +80,10 @@ class Meter:
         """Before an answer: wait for those under way that may be the last; LimitReached if this one is too many."""
         most = self.limits.requests
         with self._changed:
-            while most is not None and self._asking and self._requests + self._asking >= most and not self._reached():
+            while most is not None and self._asking and self._requests + self._asking >= most and not self.reached():
                 self._changed.wait(self.seconds_left)
-            if which := self._reached():
-                raise self._error(which)
+            if reached := self.reached():
+                raise reached
             self._asking += 1
 
     def end(self, usage: Usage, price: Price | None) -> None:
@@ -96,22 +96,18 @@ class Meter:
 
     def reached(self) -> LimitReached | None:
         """Exception to raise at a limit."""
-        with self._changed:
-            which = self._reached()
-            return self._error(which) if which else None
-
-    def _reached(self) -> str:
-        """The option whose limit is reached; empty while none is."""
         limits = self.limits
-        if limits.cost is not None and self._cost >= limits.cost:
-            return f"--max-cost {limits.cost:g}"
-        if limits.seconds is not None and self.seconds_left == 0.0:
-            return f"--max-time {limits.seconds:g}s"
-        return f"--max-requests {limits.requests}" if self._requests >= (limits.requests or math.inf) else ""
-
-    def _error(self, which: str) -> LimitReached:
-        taken = f"{self._requests:,} requests" + (f", ${self._cost:,.4f}" if self._cost else "")
-        return LimitReached(f"{which} is reached, after {taken} and {self._clock() - self._start:,.0f} s")
+        with self._changed:
+            if limits.cost is not None and self._cost >= limits.cost:
+                which = f"--max-cost {limits.cost:g}"
+            elif limits.seconds is not None and self.seconds_left == 0.0:
+                which = f"--max-time {limits.seconds:g}s"
+            elif self._requests >= (limits.requests or math.inf):
+                which = f"--max-requests {limits.requests}"
+            else:
+                return None
+            taken = f"{self._requests:,} requests" + (f", ${self._cost:,.4f}" if self._cost else "")
+            return LimitReached(f"{which} is reached, after {taken} and {self._clock() - self._start:,.0f} s")
 
     def watching(self, open_model: Callable[[], Model], price: Price | None) -> Callable[[], Model]:
         """Opens the same model, whose answers count."""

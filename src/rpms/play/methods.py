@@ -5,24 +5,20 @@ A method changes only the form of an answer and what a prompt carries over; see 
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from rpms.core.episode import Episode
-from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
+from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.goal import Goal
 from rpms.core.prompt import Budget, Form, Layout, Part, Prompt, Turn, build, make_block, prompt_limit, transcript
 from rpms.core.usage import Usage
 from rpms.core.wording import Wording
-from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt, one_line
-from rpms.foreign.typed import reader_of
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.parsing import LONGEST_TEXT
 from rpms.store.episodes import EpisodeRecord
@@ -226,16 +222,3 @@ def _items(method: Method, text: str) -> tuple[str, ...]:
     lines = (one_line(line.strip(" -*•\t"), LONGEST_LINE) for line in text.splitlines())
     found = dict.fromkeys(line for line in lines if re.search(method.form, line, re.IGNORECASE))
     return tuple(f"  - {line}" for line in list(found)[:MOST_LINES])
-
-
-def carried_text(carried: Iterable[str]) -> str:
-    """Text kept beside an episode."""
-    return json.dumps(list(carried)) + "\n"
-
-
-def read_carried(text: str, where: str) -> tuple[str, ...]:
-    """Read back the text kept beside an episode."""
-    try:
-        return tuple(reader_of(tuple[str, ...])(loads(text)))
-    except NotJson:
-        raise FileError(where, None, "is not what an episode brought along") from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -34,9 +36,8 @@ from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.reading import CONTROLS, Reads
 from rpms.play.sources import Sources, knowledge_of
 from rpms.play.tasks import limited
-from rpms.store.answers import FolderOfAnswers
+from rpms.store.answers import FolderOfAnswers, open_answers
 from rpms.store.memories import memory_hash
-from rpms.store.packed_answers import open_answers
 from rpms.store.prompts import prompts_hash
 from rpms.store.protocol import Protocol
 from rpms.worlds.base import Setting, Task, World, game_of
@@ -106,7 +107,6 @@ class RunPlan:
     """Number of the attempt at its tasks; see `rpms.play.epochs`."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """By task: the attempt before, from which the model is to carry something to this one."""
-    earlier_hash: str = ""
 
     @property
     def overlap(self) -> tuple[str, ...]:
@@ -161,7 +161,11 @@ class RunPlan:
         if own:
             settings["parts"] = own
         if self.method.name != REACT:
-            followed = {"earlier": self.earlier_hash} if self.trial else {}
+            told = [
+                [task, [[turn.observation, turn.thought, turn.action] for turn in each.turns], each.last, *each.carried]
+                for task, each in self.earlier.items()
+            ]
+            followed = {"earlier": hashlib.sha256(json.dumps(told).encode()).hexdigest()} if self.trial else {}
             settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}
         if self.reader:
             settings["reader"] = self.reader

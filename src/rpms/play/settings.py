@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from rpms.core.acting.enforcement import PARTS, Calls, Repair, preset, with_part
+from rpms.core.acting.enforcement import PAPER, PARTS, STRICT, Calls, Repair, with_part
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
 from rpms.core.errors import FileError, InputError
@@ -156,7 +156,7 @@ class Settings:
     def condition_value(self) -> Condition:
         """The condition that they describe."""
         full = self.over(self.of_preset)
-        enforcement = preset(self.preset or "paper")
+        enforcement = STRICT if self.preset == "strict" else PAPER
         for name, value in (self.enforce or {}).items():
             enforcement = with_part(enforcement, name, value)
         base = named_condition(self.condition_name)

@@ -13,8 +13,8 @@ from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.experience.adapt import turn_state
-from rpms.core.experience.lessons import ended_alike
 from rpms.core.goal import Goal
+from rpms.core.lift import ended_alike
 from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Part, Turn
 from rpms.core.usage import Usage

@@ -1,27 +1,37 @@
-"""Recorded answers on disk: one file each, named by the hash of its question.
+"""Recorded answers on disk: in a folder, one file each, or packed in one small file.
 
-A file is written beside its place, flushed to the disk, and then renamed, so that at every moment each place holds a
-whole entry or nothing, whoever else writes, and whatever dies or runs full in between.
+In a folder, a file is named by the hash of its question. It is written beside its place, flushed to the disk, and then
+renamed, so that at every moment each place holds a whole entry or nothing, whoever else writes, and whatever dies or
+runs full in between. A packed file has answers under the beginning of their questions' hashes, without the questions;
+its first line says whose answers they are and has a checksum of the others.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import hashlib
 import json
+import lzma
 import os
 import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, ValidationError
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import read_bytes
-from rpms.foreign.json_text import NotJson, loads, question_key
+from rpms.foreign.files import read_bytes, text_lines
+from rpms.foreign.forms import Count, Text
+from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key
 from rpms.foreign.limits import LARGEST_RECORD
-from rpms.store.files import remove_leftovers, waiting_lock, written_beside
+from rpms.foreign.typed import reader_of
+from rpms.store.files import remove_leftovers, waiting_lock, write_whole, written_beside
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _FILES = "[0-9a-f][0-9a-f]/*.json"
@@ -141,3 +151,133 @@ def _whole_entry(data: bytes) -> dict[str, Any] | None:
 
 def _hash(body: str) -> str:
     return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+ENDING = ".answers.xz"
+_KEPT = 32
+"""Hexadecimal digits of a question's hash: 128 bits tell any number of questions apart."""
+_SHIPPED = resources.files("rpms.store.records")
+
+
+class Heading(BaseModel):
+    """The first line: whose answers, when, on what."""
+
+    rpms: Literal["answers 1"] = "answers 1"
+    model: Text
+    recorded: Text
+    """The day."""
+    about: Text = ""
+    bounds: tuple[Text, ...] = ()
+    """Constraints on actions anywhere in the record."""
+    answers: Count
+    sha256: Text
+
+    @property
+    def line(self) -> str:
+        """One line for people about the recorded answers."""
+        about = f"; {self.about}" if self.about else ""
+        return f"{self.answers:,} answers of {self.model}, recorded on {self.recorded}{about}"
+
+
+class PackedAnswers:
+    """A store that can only be read."""
+
+    def __init__(self, file: Path) -> None:
+        """Reads the file; one that is cut off, changed or something else is a FileError."""
+        self._file = file
+        lines = text_lines(file)
+        try:
+            self.heading = Heading.model_validate(loads(next(lines, "")))
+        except (NotJson, ValidationError):
+            raise FileError(file, 1, "is no packed record: its first line is not that of one") from None
+        digest = hashlib.sha256()
+        self._lines: dict[str, str] = {}  # read again when asked for: values take many times the room of their text
+        for number, line in enumerate(lines, start=2):
+            digest.update(line.encode() + b"\n")
+            try:
+                self._lines[_answer(loads(line))[0]] = line
+            except NotJson:
+                raise FileError(file, number, "is no answer of a packed record") from None
+        if digest.hexdigest() != self.heading.sha256 or len(self._lines) != self.heading.answers:
+            raise FileError(file, None, "is not as it was written: its checksum differs; pack it again")
+
+    @property
+    def place(self) -> str:
+        return str(self._file)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The entry under a key, without its question."""
+        line = self._lines.get(key[:_KEPT])
+        return None if line is None else {"model": self.heading.model, "answer": loads(line)[1]}
+
+    def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        """Refused: what is shipped is not changed."""
+        raise InputError(f"{self._file}: is a packed record, which is only read; give --record a folder")
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """One entry that has all that is common to them: whose they are and what they were held to."""
+        yield {"model": self.heading.model, **{name: [] for name in self.heading.bounds}}
+
+
+def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> Heading:
+    """Write a folder's answers into one file, which ends in `.answers.xz`; what is damaged is left out."""
+    if not file.name.endswith(ENDING):
+        raise InputError(f"{file}: a packed record's name ends in {ENDING}")
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder of recorded answers")
+    entries = {question_key(entry)[:_KEPT]: entry for entry in FolderOfAnswers(folder).entries()}
+    models = sorted({str(entry["model"]) for entry in entries.values()})
+    if len(models) != 1:
+        told = f"answers of several models: {', '.join(models[:5])}" if models else "no recorded answers"
+        raise InputError(f"{folder} holds {told}; a packed record has those of one")
+    lines = [json.dumps([key, _kept(entry["answer"])], ensure_ascii=False) for key, entry in sorted(entries.items())]
+    body = "".join(f"{line}\n" for line in lines)
+    heading = Heading(
+        model=models[0],
+        recorded=day or dt.datetime.now(tz=dt.UTC).date().isoformat(),
+        about=about,
+        bounds=tuple(name for name in BOUNDS if any(name in entry for entry in entries.values())),
+        answers=len(lines),
+        sha256=hashlib.sha256(body.encode()).hexdigest(),
+    )
+    write_whole(file, lzma.compress(f"{heading.model_dump_json()}\n{body}".encode(), preset=9 | lzma.PRESET_EXTREME))
+    return heading
+
+
+def open_answers(place: Path) -> FolderOfAnswers | PackedAnswers:
+    """The store at a path; a name that is no path may be that of a record which ships with this package."""
+    if place.is_file():
+        return PackedAnswers(place)
+    if place.exists():
+        return FolderOfAnswers(place)
+    shipped = _shipped(place.name) if len(place.parts) == 1 else None
+    if shipped is None:
+        names = ", ".join(shipped_records())
+        raise InputError(f"{place}: there is no such folder or file of answers; shipped with this package: {names}")
+    return shipped
+
+
+def shipped_records() -> dict[str, Heading]:
+    """The records that ship with this package, by the name that follows `replay/`."""
+    names = sorted(file.name.removesuffix(ENDING) for file in _SHIPPED.iterdir() if file.name.endswith(ENDING))
+    found = {name: _shipped(name) for name in names}
+    return {name: store.heading for name, store in found.items() if store is not None}
+
+
+@cache
+def _shipped(name: str) -> PackedAnswers | None:
+    shipped = _SHIPPED / f"{name}{ENDING}"
+    if not shipped.is_file():
+        return None
+    with resources.as_file(shipped) as file:
+        return PackedAnswers(file)
+
+
+def _kept(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer without the seconds it took, which a replay does not take."""
+    usage = {name: value for name, value in answer["usage"].items() if value and name != "seconds"}
+    return {**answer, "usage": usage}
+
+
+_answer = reader_of(tuple[str, Any])
+"""Reads a line after the first: the question's hash, and what was answered."""

@@ -16,16 +16,7 @@ from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import object_reader, reader_of
 from rpms.store.files import read_text, write_whole
-from rpms.store.memories import (
-    check_header,
-    entry_of,
-    freeze,
-    objects_in,
-    read_frozen,
-    record,
-    said,
-    write_memory,
-)
+from rpms.store.memories import check_header, entry_of, freeze, objects_in, read_frozen, record, said, write_memory
 
 
 class Quarantined(NamedTuple):

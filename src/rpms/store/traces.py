@@ -88,7 +88,7 @@ def _read(file: Path) -> list[Any]:
         raise FileError(file, 1, "is no exploration: it has no first line; remove it to begin anew")
     seal = ""
     for number, line in enumerate(lines, 1):
-        expected, seal = _sealed(seal, line.rpartition(_SEAL)[0] + "}")
+        expected, seal = sealed_line(seal, line.rpartition(_SEAL)[0] + "}")
         if line != expected:
             raise FileError(file, number, "was changed since, or a line before it; remove the file to begin anew")
     return read
@@ -98,7 +98,8 @@ def _read(file: Path) -> list[Any]:
 def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Trace, ...], Keep]]:
     """The episodes of an exploration, and what keeps further ones; other settings or processes are refused."""
     if not is_there(file):
-        header, _ = sealed_line("", {"type": "exploration", "version": _VERSION, "settings": dict(settings)})
+        row = {"type": "exploration", "version": _VERSION, "settings": dict(settings)}
+        header, _ = sealed_line("", json.dumps(row))
         write_whole(file, f"{header}\n")
     with os.fdopen(open_regular(file, os.O_RDWR | os.O_APPEND), "ab", buffering=0) as stream:
         if not hold(stream.fileno()):
@@ -115,7 +116,7 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
         def keep(trace: Trace) -> None:
             nonlocal seal
             row = {name: getattr(trace, name) for name in ("episode", "task", "kind", "opening", "steps")}
-            line, seal = sealed_line(seal, {"type": "episode", **row})
+            line, seal = sealed_line(seal, json.dumps({"type": "episode", **row}))
             data = f"{line}\n".encode()
             with writing(file, "all episodes so far are whole"):
                 while data:
@@ -124,11 +125,7 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
         yield tuple(known), keep
 
 
-def sealed_line(before: str, row: Mapping[str, object]) -> tuple[str, str]:
-    """A line with its checksum, which is also over that of the line before; and the checksum."""
-    return _sealed(before, json.dumps(row))
-
-
-def _sealed(before: str, text: str) -> tuple[str, str]:
+def sealed_line(before: str, text: str) -> tuple[str, str]:
+    """A JSON object in a line with its checksum, which is also over that of the line before; and the checksum."""
     seal = hashlib.sha256(f"{before}{text}".encode()).hexdigest()
     return f'{text[:-1]}{_SEAL}{seal}"}}', seal

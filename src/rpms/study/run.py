@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from rpms.core.condition import ABLATION, CONDITIONS, Condition
@@ -178,9 +178,9 @@ def run_study(
     files = dict.fromkeys(filter(None, (case.memory_file(means.world) for case in study.cases)))
     given = {file: read_frozen(file, means.world.name) for file in files}
     for model in models:
-        memories = _Memories(study, model, means, layout, given)
+        memory_of = _memories(study, model, means, layout, given)
         for case in cases[model]:
-            plan = plan_cell(study, case, model, means, memories.of(case))
+            plan = plan_cell(study, case, model, means, memory_of(case))
             if plan.method.recalled and plan.method.experience is None:
                 plan = _experienced(plan, study, case, means, layout)
             what, folder = f"{model}, {case.name}", layout.run_folder(plan)
@@ -250,34 +250,26 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
     return replace(plan, method=replace(plan.method, experience=experience))
 
 
-class _Memories:
+def _memories(
+    study: Study, model: str, means: Means, layout: StudyLayout, given: Mapping[Path, EpisodicMemory]
+) -> Callable[[Case], EpisodicMemory]:
     """The memories of one model's conditions, each read once; what must be learned is learned when first wanted."""
+    learner, learning = study.learner(model), study.learning
+    read = cache(lambda file: given[file] if file in given else read_frozen(file, means.world.name, empty=True))
 
-    def __init__(
-        self, study: Study, model: str, means: Means, layout: StudyLayout, given: Mapping[Path, EpisodicMemory]
-    ) -> None:
-        self._study, self._means, self._layout = study, means, layout
-        self._learner = study.learner(model)
-        self._snapshots: Mapping[int, Path] | None = None
-        self._read = dict(given)
-
-    def of(self, case: Case) -> EpisodicMemory:
-        world = self._means.world.name
-        file = case.memory_file(self._means.world)
-        if file is None and not (case.learns and self._learner):
-            return EpisodicMemory(world=world)
-        file = file or self._learned(case.round)
-        if file not in self._read:
-            self._read[file] = read_frozen(file, world, empty=True)
-        return self._read[file]
-
-    def _learned(self, number: int | None) -> Path:
-        learning = self._study.learning
+    @cache
+    def snapshots() -> Mapping[int, Path]:
         assert learning is not None
-        if self._snapshots is None:
-            out = self._layout.learned(self._study, self._means, self._learner)
-            self._snapshots = self._means.learn(learning, self._learner, out)
-        return self._snapshots[number or learning.rounds]
+        return means.learn(learning, learner, layout.learned(study, means, learner))
+
+    def memory_of(case: Case) -> EpisodicMemory:
+        file = case.memory_file(means.world)
+        if file is None and case.learns and learner:
+            assert learning is not None
+            file = snapshots()[case.round or learning.rounds]
+        return EpisodicMemory(world=means.world.name) if file is None else read(file)
+
+    return memory_of
 
 
 def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) -> None:

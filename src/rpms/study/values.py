@@ -89,7 +89,11 @@ class Case:
 
     @cached_property
     def condition(self) -> Condition:
-        return normal(self.settings.condition_value())
+        """With every switch that makes no difference at its default, so that equal ones are equal."""
+        found = self.settings.condition_value()
+        state_filter = found.state_filter or not found.memory
+        judged = found.arbitration if found.memory and found.rules else Arbitration.HARD_SOFT
+        return replace(found, state_filter=state_filter, arbitration=judged)
 
     @property
     def learns(self) -> bool:
@@ -122,15 +126,6 @@ def _under(given: Settings, own: Settings) -> Settings:
     """Settings over a case's own. One that reads goals without a model is a control, and stays one."""
     settings = given.over(own)
     return replace(settings, reader=own.reader) if own.reader in CONTROLS else settings
-
-
-def normal(condition: Condition) -> Condition:
-    """The same condition with every switch that makes no difference at its default, so that equal ones are equal."""
-    if not condition.memory:
-        condition = replace(condition, state_filter=True, arbitration=Arbitration.HARD_SOFT)
-    if not condition.rules:
-        condition = replace(condition, arbitration=Arbitration.HARD_SOFT)
-    return condition
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal, Progress
-from rpms.core.tokens import estimate_tokens
+from rpms.core.prompt import estimate_tokens
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.sites import Sites, assumed

@@ -7,9 +7,8 @@ import pytest
 
 from rpms.core.errors import FileError, InputError, WorldError
 from rpms.worlds.alfworld.engine.gamefile import load_engine
-from rpms.worlds.alfworld.game import NativeGame
+from rpms.worlds.alfworld.game import NativeGame, TextWorldGame, textworld_available
 from rpms.worlds.alfworld.games.tasks import builtin_game, builtin_ids
-from rpms.worlds.alfworld.textworld_game import TextWorldGame, textworld_available
 
 installed = pytest.mark.skipif(not textworld_available(), reason="the real engine, extra 'alfworld', is not installed")
 

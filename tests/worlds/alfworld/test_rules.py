@@ -13,7 +13,7 @@ from rpms.core.condition import FULL
 from rpms.core.facts import Truth
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import SuccessSnippet
-from rpms.core.tokens import estimate_tokens
+from rpms.core.prompt import estimate_tokens
 from rpms.core.verdict import Fate
 from rpms.core.wording import rule_line, schema_lines, situation_lines
 from rpms.worlds.alfworld import affordances as known

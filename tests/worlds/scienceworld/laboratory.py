@@ -4,7 +4,7 @@ from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.goals import parse_goal
+from rpms.worlds.scienceworld.tasks import parse_goal
 
 KITCHEN = (
     "This room is called the kitchen. In it, you see: \n\tthe agent\n\ta substance called air\n"

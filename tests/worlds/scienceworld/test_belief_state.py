@@ -6,12 +6,11 @@ from laboratory import KITCHEN, MENU, after, in_kitchen
 
 from rpms.core.facts import Atom, Truth
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.predicates import meant
 
 
 def see(belief, words):
     """The first thing that words may mean, here or carried."""
-    return next((found.thing for found in meant(belief, words)), None)
+    return next((found.thing for found in belief.meant(words)), None)
 
 
 def test_the_opening_gives_the_room_and_its_doors_but_not_the_inventory():

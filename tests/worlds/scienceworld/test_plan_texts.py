@@ -258,12 +258,12 @@ def test_what_is_broken_is_known_to_be_from_every_room():
 def test_a_device_is_told_from_another_whose_name_ends_like_its_own():
     cold = KITCHEN.replace("\ta sink", "\ta freezer. The freezer door is closed. \n\ta sink")
     way = [("go to hallway", "You move to the hallway."), ("go to workshop", "You move to the workshop.")]
-    names = in_kitchen(("look around", cold), *way, ("look around", WORKSHOP)).scene.by_name
+    names = in_kitchen(("look around", cold), *way, ("look around", WORKSHOP)).by_name
     assert {"freezer in kitchen", "ultra low temperature freezer"} <= names.keys()
 
 
 def test_a_thing_is_known_by_its_kind_though_a_colour_is_shown_with_it():
-    scene = in_kitchen(("look around", KITCHEN.replace("\ta sink", "\ta orange apricot\n\ta sink"))).scene
+    scene = in_kitchen(("look around", KITCHEN.replace("\ta sink", "\ta orange apricot\n\ta sink")))
     assert list(scene.of_kind("apricot")) == ["orange apricot"]
     assert not list(scene.of_kind("freezer")), "a device only by its own name"
 

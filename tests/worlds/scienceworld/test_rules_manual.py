@@ -6,8 +6,7 @@ from laboratory import OPENINGS, after, goal, in_kitchen
 from rpms.core.arbitration import Arbitration, judge, judge_here, objection_to_action
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.memory import FailureLesson, SuccessSnippet
-from rpms.core.prompt import Budget
-from rpms.core.tokens import estimate_tokens
+from rpms.core.prompt import Budget, estimate_tokens
 from rpms.core.verdict import Fate
 from rpms.core.wording import rule_line, schema_lines
 from rpms.play.sources import manual_of, universal_tier

@@ -8,8 +8,8 @@ from rpms.core.arbitration import infeasibility, prohibition
 from rpms.core.belief import Situation
 from rpms.core.facts import Truth
 from rpms.core.planning.reason import reasoner_of
+from rpms.core.prompt import brief
 from rpms.core.rules import ActiveRules
-from rpms.core.tokens import brief
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,23 +11,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
-from rpms.core.acting.doubting import open_notice, plan_doubting
+from rpms.core.acting.doubting import plan_doubting
 from rpms.core.acting.enforcement import PAPER, Enforcement
 from rpms.core.acting.menu import Menu, make_menu, next_steps, purpose_of
 from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Belief, Situation
 from rpms.core.experience.adapt import StepContext, snippet_of
-from rpms.core.experience.lessons import failed_alike
 from rpms.core.facts import kind_of
 from rpms.core.goal import Progress
+from rpms.core.lift import failed_alike
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, plan_for, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN
-from rpms.core.prompt import Turn
+from rpms.core.prompt import Turn, brief
 from rpms.core.rules import ActiveRules, RuleManual, kept_with_rules
-from rpms.core.tokens import brief
 from rpms.core.verdict import Candidate
 
 _FAILED_SHOWN = 4
@@ -123,9 +122,10 @@ class Advice:
 
     @cached_property
     def notice(self) -> str:
-        """The loop that the history shows, in words."""
-        if self.adviser.how.doubt and (opened := open_notice(self.plan, self.noticed.trust)):
-            return opened
+        """Why the choice is the model's own, where the manual has no plan; else the loop that the history shows."""
+        if self.adviser.how.doubt and self.plan.opened:
+            why = self.noticed.trust.last or "it knows no way to the goal"
+            return f"The manual has no plan that still holds ({why}). Choose what is likeliest to help."
         return find_loop(self.step.history, self.step.state) if self.adviser.how.loops else ""
 
     @cached_property
@@ -279,7 +279,7 @@ def weighed(plan: Plan, memories: Sequence[Candidate], room: StepContext) -> Pla
     }
     kept, doubted = list[Option](), list[Option]()
     commands = [option.command for option in plan.options]
-    lessons = failed_alike(commands, room.signature, memories, room.schemas, room.whereabouts)
+    lessons = failed_alike(commands, room.signature, memories, room.schemas, room.whereabouts.worked)
     for option in plan.options:
         if option.command in lessons:
             doubted.append(replace(option, evidence=f"failed in {lessons[option.command]}"))

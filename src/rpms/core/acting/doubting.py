@@ -117,14 +117,6 @@ def _doubting(rules: ActiveRules, trust: Trust, wide: int, idle: frozenset[str])
     return kept[key]
 
 
-def open_notice(plan: Plan, trust: Trust) -> str:
-    """The line that tells a model why the choice is its own; nothing while the manual has a plan."""
-    if not plan.opened:
-        return ""
-    why = trust.last or "it knows no way to the goal"
-    return f"The manual has no plan that still holds ({why}). Choose what is likeliest to help."
-
-
 def untried(present: StepContext, rules: ActiveRules, spell: Spelling, trust: Trust) -> Iterator[Option]:
     """Actions with the goal's things that were never done, those first of which least is known against."""
     situation, goal = present.situation, present.situation.goal

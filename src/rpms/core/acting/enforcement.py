@@ -119,14 +119,6 @@ STRICT = Enforcement(
 PRESETS = {"paper": PAPER, "strict": STRICT}
 
 
-def preset(name: str) -> Enforcement:
-    """Find a preset by its name."""
-    try:
-        return PRESETS[name]
-    except KeyError:
-        raise InputError(f"unknown preset {name!r}; {nearest(name, PRESETS)}") from None
-
-
 PARTS = tuple(field.name for field in fields(Enforcement))
 _MOST = {"menu": 100, "slack": 100, "reasks": 10, "recent": 1_000_000}
 

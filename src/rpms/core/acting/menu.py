@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.prices import Link, Option
+from rpms.core.prompt import estimate_tokens
 from rpms.core.rules import ActiveRules
-from rpms.core.tokens import estimate_tokens
 
 MENU_TOKENS = 150
 """Tokens that the entries of a menu may have together; one that does not fit beside the more relevant is left out."""

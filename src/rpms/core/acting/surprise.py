@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from operator import itemgetter
 
 from rpms.core.actions import ActionSchema, Instance, Revelation
@@ -240,12 +240,14 @@ def _changes(
     schema, key, binding = instance.schema, key_of(rules, instance.schema), instance.binding
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
     wanted, news = wanted_facts(rules), list[Literal | Revelation]()
+    here = after.belief.location
+    moved = here != before.belief.location
     for atom in _mattering(rules, schema):
         predicate, args = atom.predicate, tuple(map(binding.get, atom.args, atom.args))
         now = after.value(predicate, args)
         was = before.value(predicate, args) if now is not None else None
-        if was is None or was is now or (predicate, not now) not in wanted:
-            continue
+        if was is None or was is now or (predicate, not now) not in wanted or (moved and here not in args):
+            continue  # or it was said of the place left behind
         literal = Literal(atom, not now)
         if literal not in known and literal.bind(binding) not in told and not _implied(rules, literal):
             news.append(literal)
@@ -309,12 +311,20 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
     """
     trust = noticed.trust
     blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
-    for link in chain[1:]:
-        if not blamed and (instance := rules.instance(link.command)) is not None:
-            needs = needs_of(rules, instance.schema)
-            lacking = [one for one in needs if one.bind(instance.binding).truth(situation) is not Truth.TRUE]
-            only = [one for one in needs if any(excludes(rules, one.literals[0], each.literals[0]) for each in needs)]
-            blamed = [need_line(rules, instance.schema, clause) for clause in dict.fromkeys((*lacking, *only))]
+    for link, then in pairwise(chain):
+        if not blamed and (instance := rules.instance(then.command)) is not None:
+            needs = [(one, one.bind(instance.binding)) for one in needs_of(rules, instance.schema)]
+            lacking = [(one, bound) for one, bound in needs if bound.truth(situation) is not Truth.TRUE]
+            served = [
+                (one, bound) for one, bound in lacking if Literal(link.fact.atom, link.fact.negated) in bound.literals
+            ]
+            only = [
+                one
+                for one, _ in needs
+                if any(excludes(rules, one.literals[0], other.literals[0]) for other, _ in needs)
+            ]
+            blames = dict.fromkeys((*(clause for clause, _ in served or lacking), *only))
+            blamed = [need_line(rules, instance.schema, clause) for clause in blames]
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
     if not blamed and (instance := rules.instance(chain[0].command)) is not None:

@@ -24,7 +24,7 @@ FULL = 4.0
 BANNED = 2 * FULL
 """The trust of a ban: a need says that an action fails, a ban that it does harm."""
 CONFIRMED, CONTRADICTED = 1.0, -2.0
-LEAST = 0.5
+LEAST = 0.2
 """The trust that contradictions leave, short of a refutation."""
 STEPS = 5.0
 """Steps that one unit of trust is worth: to doubt a line that was never contradicted costs as much as 20 steps."""

@@ -32,11 +32,8 @@ _WORD = re.compile(r"[a-z0-9]+")
 @lru_cache(maxsize=8_192)
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text in lower case, plurals without their `s`."""
-    return tuple(map(_singular, _WORD.findall(text.lower())[:LONGEST_READ]))
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 2 and word.endswith("s") and not word.endswith("ss") else word
+    words = _WORD.findall(text.lower())[:LONGEST_READ]
+    return tuple(word[:-1] if len(word) > 2 and word[-1] == "s" != word[-2] else word for word in words)
 
 
 @lru_cache(maxsize=8_192)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, permutations, product
+from itertools import combinations, islice, permutations, product
 from random import Random
 from typing import NamedTuple
 
@@ -146,7 +146,10 @@ class Agenda:
         model = self.goal_model(goal.type)
         book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
         if model is None:
-            yield from (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
+            refuted = self.learned.refuted if self.learned else ()
+            hints = {atom for each in refuted if each.type == goal.type for atom in each.state}  # all wins had these
+            some = (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
+            yield from sorted(islice(some, LIMITS.guesses), key=hints.isdisjoint)
             return
         for fact in model.holds:
             rest = model.state - {atom_of(fact.clause.literals[0])}
@@ -227,7 +230,8 @@ class Past:
         self._size = size = len(book.facts)
         # facts about the action's things; of one that has none, facts about nothing by its name
         own = [any(map(str.isdigit, fact.args)) if book.slots else not fact.args for fact in book.facts]
-        self._own = mask = sum(1 << bit for bit, holds in enumerate(own) if holds)
+        self.own = [bit for bit, holds in enumerate(own) if holds]
+        self._mask = mask = sum(1 << bit for bit in self.own)
         self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, row.scored) for row in rows]
         held = Counter(bit for features, _, _ in self._rows for bit in bits(features & mask))
         often = max(LIMITS.known_past, LIMITS.sometimes * len(rows))
@@ -248,7 +252,7 @@ class Past:
         worth = usual = self.usual
         if usual < LIMITS.hopeless:
             return usual
-        now, _ = signed(true & self._own, false & self._own, self._size)
+        now, _ = signed(true & self._mask, false & self._mask, self._size)
         left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, scores and successes
         for features, those, scored in self._rows:
             alike = sum(1 << slot for slot, kind in enumerate(kinds) if those[slot] == kind)
@@ -336,7 +340,8 @@ class Ventures:
 
     def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief) -> float:
         kinds = tuple(map(kind_of, names))
-        true, false = question.book.measure(belief, names)
+        places = past.own if past.usual >= LIMITS.hopeless else past.rare
+        true, false = question.book.measure(belief, names, places) if places else (0, 0)
         born = not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]
         if born or past.is_new(true, kinds):
             return LIMITS.new_thing

@@ -25,13 +25,6 @@ from rpms.store.evidence import Witness
 NAME = re.compile(r"[a-z][a-z_]*")  # Pattern of the name of an action, a parameter or a process
 
 
-class Glimpse(NamedTuple):
-    """Revelations of an action, as bits of the facts over `_` that were asked about."""
-
-    shown: int = 0  # Of these, some fact was unknown before and is known now
-    hidden: int = 0  # Of these, some fact about things that are known by now is unknown still
-
-
 class SeenStep(NamedTuple):
     """A step with the beliefs before and after it."""
 
@@ -60,7 +53,8 @@ class Attempt(NamedTuple):
     scored: bool = False  # Whether the score rose
     further: bool = False  # Whether the score was higher after it than ever before in the episode
     meant: int = 0  # For each slot two bits: whether the goal's object, and whether its destination, is called so
-    glimpse: Glimpse = Glimpse()  # What it showed of things that it does not name, by the action's revelations
+    shown: int = 0  # Of its revelations, those of which some fact about things it does not name became known
+    hidden: int = 0  # And those of which some fact about things that are known by now is unknown still
 
 
 def slots_of(names: Sequence[str]) -> dict[str, str]:
@@ -68,11 +62,28 @@ def slots_of(names: Sequence[str]) -> dict[str, str]:
     return {str(place): name for place, name in enumerate(names)}
 
 
+class Answers(dict[tuple[str, tuple[str, ...]], "bool | None"]):
+    """Answers of a belief, by predicate and names, each asked for once."""
+
+    def __init__(self, belief: Belief) -> None:
+        self.belief = belief
+
+    def __missing__(self, asked: tuple[str, tuple[str, ...]]) -> bool | None:
+        return self.setdefault(asked, self.belief.value(*asked))
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """The facts that a world's belief answers, without those that follow from kinds: these are to be learned."""
 
     predicates: Mapping[str, Predicate]
+    _answers: dict[int, Answers] = field(default_factory=dict, compare=False)  # Of the last beliefs, by identity
+
+    def answers(self, belief: Belief) -> Answers:
+        """Answers of a belief. Several actions ask one the same: of fixed names, before a step and after the last."""
+        if id(belief) not in self._answers and len(self._answers) >= LIMITS.beliefs_asked:
+            self._answers.clear()
+        return self._answers.setdefault(id(belief), Answers(belief))
 
     @cached_property
     def placing(self) -> list[Predicate]:
@@ -129,17 +140,17 @@ class Book:
             self.settle_probes(step, names, tuple(known.kinds), dice)
         then = (0, 0) if refused else self.measure(after, later or names)
         now, seen = self.measure(before, names), self.known(after, later or names)
-        shown = Glimpse() if refused else self._glimpse(step, names)
+        shown, hidden = (0, 0) if refused else self._glimpse(step, names)
         kinds = tuple(map(kind_of, names))
-        return Attempt(witness, names, kinds, refused, *now, *then, known_before, seen, glimpse=shown)
+        return Attempt(witness, names, kinds, refused, *now, *then, known_before, seen, shown=shown, hidden=hidden)
 
     def measure(self, belief: Belief, names: Sequence[str], places: Iterable[int] = ()) -> tuple[int, int]:
         """True facts and false facts of some names: all, or those at some places in the list of facts."""
         true = false = 0
-        facts, slots = self.facts, slots_of(names)
+        facts, slots, answers = self.facts, slots_of(names), self.vocabulary.answers(belief)
         for place in places or range(len(facts)):
-            fact = facts[place]
-            value = belief.value(fact.predicate, tuple([slots.get(arg, arg) for arg in fact.args]))
+            predicate, args = facts[place]
+            value = answers[predicate, tuple([slots.get(arg, arg) for arg in args])]
             if value:
                 true |= 1 << place
             elif value is not None:
@@ -247,30 +258,30 @@ class Book:
                     self.probes[atom] = (name, len(self.attempts))
                     break
 
-    def _glimpse(self, step: SeenStep, names: Sequence[str]) -> Glimpse:
+    def _glimpse(self, step: SeenStep, names: Sequence[str]) -> tuple[int, int]:
         """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.
 
         What one sees depends on where one is: facts about places of an agent that has one are not asked about here.
         """
         if self.plain or self.worked.total() >= LIMITS.glimpsed:
-            return Glimpse()
-        before, after, predicates = step.before, step.after, self.vocabulary.predicates
-        places = {each.args[0] for each in self.vocabulary.placing} if before.location is not None else set()
+            return 0, 0
+        before, after = map(self.vocabulary.answers, (step.before, step.after))
+        places = {each.args[0] for each in self.vocabulary.placing} if step.before.location is not None else set()
         shown = hidden = 0
-        known = {role: [name for name in found if name not in names] for role, found in after.names.items()}
+        known = {role: [name for name in found if name not in names] for role, found in step.after.names.items()}
         for place, atom in enumerate(self.revelations):
-            declared = predicates[atom.predicate]
+            declared = self.vocabulary.predicates[atom.predicate]
             if declared.exclusive or not places.isdisjoint(declared.args):
                 continue
             slots = zip(atom.args, declared.args, strict=True)
             pools = [known.get(role, []) if arg == ANYTHING else [names[int(arg)]] for arg, role in slots]
             for args in product(*pools):
-                if after.value(atom.predicate, args) is None:
+                if after[atom.predicate, args] is None:
                     hidden |= 1 << place
                     break
-                if not shown >> place & 1 and before.value(atom.predicate, args) is None:
+                if not shown >> place & 1 and before[atom.predicate, args] is None:
                     shown |= 1 << place
-        return Glimpse(shown, hidden)
+        return shown, hidden
 
     def add(self, attempt: Attempt, names: Names) -> None:
         """Take over an attempt."""

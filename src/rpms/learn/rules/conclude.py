@@ -41,10 +41,6 @@ class Learned:
     refuted: tuple[GoalModel, ...] = ()
     """Facts that most wins share, of goal types for which they held while the game went on: no goal is known."""
 
-    def action(self, template: str) -> ActionModel | None:
-        """The action that is written so."""
-        return next((action for action in self.actions if action.template == template), None)
-
 
 Doubts = dict[str, set[Literal]]  # By template, literals over slots that are not needed
 
@@ -124,10 +120,7 @@ def _actions(books: Iterable[Book]) -> list[Book]:
         book
         for book, _, count in every
         if not any(
-            other is not book
-            and len(other.slots) > len(book.slots)
-            and most >= count
-            and pattern.fullmatch(book.template)
+            len(other.slots) > len(book.slots) and most >= count and pattern.fullmatch(book.template)
             for other, pattern, most in every
         )
     ]
@@ -152,7 +145,8 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
     if name is None or not NAME.fullmatch(name):
         return None
     needs = Needs(book, frozenset(excluded.needs.get(book.template, ())))
-    outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.weighed))
+    pairs = [literal for fact in needs.either for literal in fact.clause.literals]
+    outcomes = Outcomes(book, frozenset(literal.atom for literal in (*needs.literals(needs.tested), *pairs)))
     tables = []
     for table in kind_tables(name, needs.book, needs.faultless):
         title = f"{name}_{'_'.join(map(parameters.__getitem__, table.slots))}"
@@ -181,7 +175,6 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
         tuple(attempt.witness for attempt in wins[: LIMITS.witnesses]),
         needs.literals(needs.required if few else needs.explaining),
         needs.literals(needs.likely if few else needs.explaining),
-        frozenset(needs.literals(needs.safe)),
         circumstances(needs) if few else (),
     )
 

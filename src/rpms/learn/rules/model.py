@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, log
 from typing import Any
 
@@ -83,9 +83,6 @@ class ActionModel:
     explaining: tuple[Literal, ...] = ()
     """The best guess at what is needed: the fewest facts that account for all refusals, once there were enough."""
     likely: tuple[Literal, ...] = ()  # Of these, those that hardly held in all successes by chance
-    safe: frozenset[Literal] = field(default_factory=frozenset)
-    """All literals that were true in every success: the safe bound, which nothing here goes beyond."""
-
     circumstances: tuple[Literal, ...] = ()
     """Of an action that has hardly ever worked, what may have been needed beside that."""
 

@@ -153,8 +153,8 @@ class Outcomes:
         `told`: the predicates of which it makes or shows something narrower.
         """
         for place, atom in sorted(enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)):
-            rows = [row for row in self.rows if (row[0].glimpse.shown | row[0].glimpse.hidden) >> place & 1]
-            known = [row for row in rows if not row[0].glimpse.hidden >> place & 1]
+            rows = [row for row in self.rows if (row[0].shown | row[0].hidden) >> place & 1]
+            known = [row for row in rows if not row[0].hidden >> place & 1]
             enough = max(LIMITS.mostly * len(rows), LIMITS.sometimes * min(len(self.rows), LIMITS.glimpsed))
             if atom.predicate not in told and len(known) >= enough:
                 for fact in self._revealed(atom, rows, known, set()):

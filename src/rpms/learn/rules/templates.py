@@ -112,7 +112,8 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
     chosen: list[str] = []
     every = belief.names
     for allowed in roles:
-        known = list(dict.fromkeys(name for role in sorted(allowed) for name in every.get(role, ())))
+        pools = [every.get(role, ()) for role in sorted(allowed)]
+        known = pools[0] if len(pools) == 1 else list(dict.fromkeys(name for names in pools for name in names))
         if not known:
             return None
         some: list[str] = []

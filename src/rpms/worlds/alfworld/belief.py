@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import groupby
 
 from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Facts, Truth, kind_of
@@ -293,12 +294,7 @@ def _ranges(places: Sequence[str]) -> str:
         numbers[kind_of(place)].append(int(digits) if digits.isdecimal() and len(digits) < 5 else 0)
     pieces = []
     for kind, found in numbers.items():
-        found.sort()
-        runs: list[list[int]] = []
-        for number in found:
-            if runs and number == runs[-1][1] + 1:
-                runs[-1][1] = number
-            else:
-                runs.append([number, number])
-        pieces.append(f"{kind} {', '.join(str(low) if low == high else f'{low}-{high}' for low, high in runs)}")
+        rows = groupby(enumerate(sorted(found)), lambda pair: pair[1] - pair[0])  # in a row, both grow by one
+        runs = [[number for _, number in row] for _, row in rows]
+        pieces.append(f"{kind} {', '.join(str(low) if not more else f'{low}-{more[-1]}' for low, *more in runs)}")
     return some(pieces, _KINDS_SHOWN)

@@ -65,7 +65,8 @@ def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repair
     if verb in _JOINTS and not joint:
         return _completed(verb, first, belief, repairs)
     if not joint:
-        name = _name(first, _candidates(verb, belief), repairs)
+        known = {"use": _objects(belief), "examine": (*belief.places, *belief.holding)}.get(verb, belief.places)
+        name = _name(first, known, repairs)
         return f"go to {name}" if verb == "go" else f"{verb} {name}"
     things = belief.holding if verb not in ("take", "slice") else _objects(belief)
     thing = _name(first, things or _objects(belief), repairs)
@@ -115,12 +116,6 @@ def _objects(belief: AlfworldBelief) -> tuple[str, ...]:
     return (*belief.holding, *known)
 
 
-def _candidates(verb: str, belief: AlfworldBelief) -> tuple[str, ...]:
-    if verb == "use":
-        return _objects(belief)
-    return (*belief.places, *belief.holding) if verb == "examine" else belief.places
-
-
 def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
     """A name without its article; with its number added if just one candidate is of that kind."""
     words = text.split()
@@ -133,19 +128,16 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
         return name
     number = words.pop() if words and words[-1].isdecimal() else ""
     kind = "".join(words)
-    found = kind_named(kind)
-    kinds = {kind, found[0]} if found is not None else {kind}
-    fitting = [
-        candidate
-        for candidate in known
-        if kind_of(candidate) in kinds and (not number or candidate.endswith(f" {number}"))
-    ]
+    forms = (kind, kind.removesuffix("s"), kind.removesuffix("es"))  # in singular or plural
+    found = next((_kinds()[form] for form in forms if form in _kinds()), "")
+    numbered = [each for each in known if not number or each.endswith(f" {number}")]
+    fitting = [candidate for candidate in numbered if kind_of(candidate) in (kind, found)]
     if len(fitting) == 1:
         repairs.append("number" if not number else "name")
         return fitting[0]
-    if number and len(words) > 1 and found is not None:
+    if number and len(words) > 1 and found:
         repairs.append("name")
-        return f"{found[0]} {number}"
+        return f"{found} {number}"
     return name
 
 
@@ -158,14 +150,9 @@ def called() -> Mapping[str, Sequence[str]]:
 
 
 @cache
-def _kinds() -> dict[str, tuple[str, bool]]:
-    kinds = {kind: (kind, False) for kind in affordances.objects() if kind not in ("sink", "bathtub", "chair")}
-    for table, is_place in (("objects", False), ("places", True)):
-        kinds |= {word: (kind, is_place) for kind, words in WORDS[table].items() for word in words.split()}
-    return kinds | {kind: (kind, True) for kind in affordances.places()}
-
-
-def kind_named(word: str) -> tuple[str, bool] | None:
-    """The kind that one word (written together) names, in singular or plural, and whether it is a place."""
-    kinds, forms = _kinds(), (word, word.removesuffix("s"), word.removesuffix("es"))
-    return next((kinds[form] for form in forms if form in kinds), None)
+def _kinds() -> dict[str, str]:
+    """Words, written together, that name a kind of objects or places."""
+    kinds = {kind: kind for kind in affordances.objects() if kind not in ("sink", "bathtub", "chair")}
+    for table in ("objects", "places"):
+        kinds |= {word: kind for kind, words in WORDS[table].items() for word in words.split()}
+    return kinds | {kind: kind for kind in affordances.places()}

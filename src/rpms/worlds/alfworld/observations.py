@@ -85,12 +85,9 @@ def opening(text: str) -> Sight | None:
     return sight(text[13:].partition(". ")[2])
 
 
-def facing(text: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Read an answer to `look`: all places here, and what lies beside them."""
-    if not text.startswith(_FACING):
-        return None
-    places, _, beside = text[len(_FACING) :].partition(_BESIDE)
-    return things(places), things(beside.removesuffix("."))
+def facing(text: str) -> tuple[str, ...] | None:
+    """Read an answer to `look`: all places here."""
+    return things(text[len(_FACING) :].partition(_BESIDE)[0]) if text.startswith(_FACING) else None
 
 
 def carried(text: str) -> tuple[str, ...] | None:

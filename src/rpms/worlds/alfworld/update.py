@@ -23,22 +23,14 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
     text = observation.strip()
     if text == heard.NOTHING_HAPPENS:
         return _refused(belief, action.strip()) if action is not None else belief
-    arrived = _arrive_unannounced(belief, action, text)
-    if arrived is not None:
-        return arrived
+    seen = heard.sight(text)
+    if seen is not None and action is not None and action.strip() == f"go to {seen.place}":
+        return _arrive(belief, ("", seen))  # many loops cut `You arrive at loc 7.` off an answer
     for read, take_over in _READERS:
         found = read(text)
         if found is not None:
             return take_over(belief, found)
     return _open(belief, action, text)
-
-
-def _arrive_unannounced(belief: AlfworldBelief, action: str | None, text: str) -> AlfworldBelief | None:
-    """Many loops cut `You arrive at loc 7.` off an answer: a sight of the place that one goes to is an arrival."""
-    seen = heard.sight(text)
-    if seen is None or action is None or action.strip() != f"go to {seen.place}":
-        return None
-    return _arrive(belief, ("", seen))
 
 
 def _open(belief: AlfworldBelief, action: str | None, text: str) -> AlfworldBelief:
@@ -105,8 +97,7 @@ def _resite(belief: AlfworldBelief, place: str, sites: Sites) -> AlfworldBelief:
     return belief.but(sites=sites, site=sites.of.get(belief.location or place, belief.site))
 
 
-def _face(belief: AlfworldBelief, faced: tuple[tuple[str, ...], tuple[str, ...]]) -> AlfworldBelief:
-    places, _ = faced
+def _face(belief: AlfworldBelief, places: tuple[str, ...]) -> AlfworldBelief:
     if not places:
         return belief
     belief = _stand(belief, places[0])

@@ -22,7 +22,7 @@ from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import called, forgive
-from rpms.worlds.alfworld.game import NativeGame, contradictions
+from rpms.worlds.alfworld.game import NativeGame, TextWorldGame, contradictions
 from rpms.worlds.alfworld.games.tasks import (
     BUILTIN,
     LARGE,
@@ -80,15 +80,11 @@ class Alfworld(World):
         if split not in self.splits:
             raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
         self._dialect(setting)
-        tasks = builtin_tasks(split) if split in (BUILTIN, TRAIN, LARGE) else list_tasks(_data_folder(setting), split)
-        return requested(tasks, split) if self._in_own_words(setting) else tasks
-
-    def _in_own_words(self, setting: Setting) -> bool:
-        """True if each goal is to be put in the words of people."""
         goals = self.chosen(setting).get("goals", "template")
         if goals not in ("template", "human"):
             raise InputError(f"ALFWorld has no goals={goals!r}; choose template or human")
-        return goals == "human"
+        tasks = builtin_tasks(split) if split in (BUILTIN, TRAIN, LARGE) else list_tasks(_data_folder(setting), split)
+        return requested(tasks, split) if goals == "human" else tasks
 
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The dialect and a hash of the game files: the official releases share their games' names."""
@@ -106,8 +102,6 @@ class Alfworld(World):
             raise InputError(f"ALFWorld has no engine {setting.engine!r}; choose one of {', '.join(self.engines)}")
         if setting.engine == "native":
             return NativeGame(load_task(task, self._dialect(setting)))
-        from rpms.worlds.alfworld.textworld_game import TextWorldGame  # noqa: PLC0415 - needs the real engine
-
         if "builtin" not in task.source and not self._dialect(setting):
             return TextWorldGame(task.source["path"])
         with TemporaryDirectory() as folder:

@@ -13,9 +13,8 @@ from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import GoalStep
 from rpms.worlds.base import some
-from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
-from rpms.worlds.scienceworld.predicates import PREDICATES, SIGHTS
+from rpms.worlds.scienceworld.predicates import PREDICATES
 from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles
 from rpms.worlds.scienceworld.recipes.household import unseen
 from rpms.worlds.scienceworld.scene import Scene
@@ -28,22 +27,17 @@ _ARITY: Final = {name: len(signature(recipe).parameters) - 1 for name, recipe in
 
 
 @dataclass(frozen=True)
-class ScienceBelief(ScienceKnown):
+class ScienceBelief(Scene):
     """One moment's belief. Made by `rpms.worlds.scienceworld.update.update`."""
-
-    @cached_property
-    def scene(self) -> Scene:
-        """All that is known, by names that commands can use."""
-        return Scene(self)
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
         """Known things, by the roles they may have in a command."""
-        return roles(self.scene)
+        return roles(self)
 
     def called(self, word: str) -> Sequence[str]:
         """Known things that a goal or a procedure may mean by a word."""
-        return called(self.scene, word)
+        return called(self, word)
 
     def truth(self, atom: Atom, /) -> Truth:
         return Truth.of(self.value(atom.predicate, atom.args))
@@ -62,16 +56,15 @@ class ScienceBelief(ScienceKnown):
     def _answer(self, predicate: str, names: tuple[str, ...]) -> bool | None:
         recipe = RECIPES.get(predicate)
         if recipe is not None:
-            return recipe(self.scene, *names) if len(names) == _ARITY[predicate] else None
+            return recipe(self, *names) if len(names) == _ARITY[predicate] else None
         answer = PREDICATES.get(predicate)
         if answer is None:
             return None
         arity, ask = answer
         args = [name.removesuffix(" ?") for name in names]  # what was never seen goes by its kind
         if predicate in ("here", "portable", "with") and args[-1] != names[-1]:
-            return unseen(self.scene, predicate, *args)
-        asked = self.scene if predicate in SIGHTS else self
-        return ask(asked, *args) if len(args) == arity else None
+            return unseen(self, predicate, *args)
+        return ask(self, *args) if len(args) == arity else None
 
     def signature(self) -> StateSignature:
         """σ(b): `room=kitchen|inventory=empty`, and the instruments carried if there are any."""
@@ -88,7 +81,7 @@ class ScienceBelief(ScienceKnown):
         Where the world is at work too, watching it is never the same. Numbers are compared within one episode alone,
         and mean nothing outside the process that made them.
         """
-        if not self.failed and _WATCHING.match(self.last_action or "") and at_work(self.scene):
+        if not self.failed and _WATCHING.match(self.last_action or "") and at_work(self):
             return str(self.steps)
         exits = frozenset((room, frozenset(ways.items())) for room, ways in self.exits.items())
         known = (self.rooms, self.temperatures, self.readings)
@@ -97,10 +90,8 @@ class ScienceBelief(ScienceKnown):
 
     def asked(self) -> tuple[GoalStep, ...]:
         """The steps of the goal's sentence; none where no template fits it."""
-        goal = self.goal
-        if not isinstance(goal, ScienceGoal) or not goal.task:
-            return ()
-        rows = next(rows for stem, rows in TABLE["steps"].items() if goal.task.startswith(stem))
+        task = self.aim.task
+        rows = next(rows for stem, rows in TABLE["steps"].items() if task.startswith(stem)) if task else ()
         return tuple(_step(self, *row) for row in rows)
 
     def lines(self) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, Self, TypeVar
+from typing import Self
 
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
@@ -18,7 +17,6 @@ from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, wa
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
-SomeBelief = TypeVar("SomeBelief", bound="ScienceKnown")
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,6 @@ class ScienceKnown(Belief):
     since: Mapping[str, int] = field(default_factory=dict)
     """Time of the last sight of a room, a substance or a thing, or of a measurement (`heat of water`), by that
     clock."""
-
-    @cached_property
-    def meanings(self) -> dict[str, tuple[Any, ...]]:
-        """Things here and in the inventory that words were found to mean (`predicates.meant`)."""
-        return {}
 
     def age(self, name: str) -> int:
         """Ticks since something was seen or measured."""

@@ -7,7 +7,7 @@ like stay where they were seen; whatever lives, grows, melts or is made may be a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Final
 
@@ -27,20 +27,9 @@ from rpms.worlds.scienceworld.affordances import (
     takes_things,
     ware,
 )
-from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, state_of
 from rpms.worlds.scienceworld.scene import Scene
-from rpms.worlds.scienceworld.tree import (
-    INVENTORY,
-    Phrase,
-    Seen,
-    alike,
-    find,
-    is_substance,
-    is_vague,
-    read_phrase,
-    walk,
-)
+from rpms.worlds.scienceworld.tree import Phrase, Seen, alike, find, is_substance, is_vague, read_phrase, walk
 
 _FIXTURES: Final = FITTINGS - {"box", "cup", "door", "flower pot"} | {*THINGS["kinds"]["furnished"]}
 """Furniture, devices, tools, vessels and rooms."""
@@ -63,16 +52,7 @@ _CONTACT: Final = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
 _FLUID: Final = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
 
 
-def meant(belief: ScienceKnown, words: str) -> Sequence[Seen]:
-    """Everything known here and in the inventory that words may mean."""
-    if words not in belief.meanings:
-        phrase = read_phrase(words)
-        here, carried = find(belief.here, phrase, belief.room or ""), find(belief.inventory, phrase, INVENTORY)
-        belief.meanings[words] = (*here, *carried)
-    return belief.meanings[words]
-
-
-def _is_shut(belief: ScienceKnown, match: Seen) -> bool:
+def _is_shut(belief: Scene, match: Seen) -> bool:
     """True if it is behind a closed lid."""
     return any(_is_open(belief, holder) is False for holder in match.holders)
 
@@ -94,7 +74,7 @@ def _agreed(values: Iterable[bool | None]) -> bool | None:
 # Rooms and doors
 
 
-def _near(belief: ScienceKnown, room: str) -> bool | None:
+def _near(belief: Scene, room: str) -> bool | None:
     name = room_named(room)
     if ware(name):
         return False
@@ -104,7 +84,7 @@ def _near(belief: ScienceKnown, room: str) -> bool | None:
     return False if known is None and _leads_nowhere(belief, name) else known
 
 
-def _leads_nowhere(belief: ScienceKnown, name: str) -> bool:
+def _leads_nowhere(belief: Scene, name: str) -> bool:
     """True if no way from here goes by a name: a listing shows all, and the simulator knows each by its words.
 
     Some words it takes for a way without being told where that leads.
@@ -114,7 +94,7 @@ def _leads_nowhere(belief: ScienceKnown, name: str) -> bool:
     return belief.room in belief.looked and bool(doors) and set(words).isdisjoint(name.split())
 
 
-def _shut(belief: ScienceKnown, room: str) -> bool | None:
+def _shut(belief: Scene, room: str) -> bool | None:
     way = belief.exits.get(belief.room or "", {}).get(room_named(room))
     return None if way is None else not way
 
@@ -122,8 +102,7 @@ def _shut(belief: ScienceKnown, room: str) -> bool | None:
 # What is in reach
 
 
-def _here(scene: Scene, words: str) -> bool | None:
-    belief = scene.belief
+def _here(belief: Scene, words: str) -> bool | None:
     phrase = read_phrase(words)
     if phrase.head in _ALWAYS or phrase.head == belief.room:
         return True
@@ -131,9 +110,9 @@ def _here(scene: Scene, words: str) -> bool | None:
         return belief.next_door(room_named(phrase.head))
     if _UNLISTED.fullmatch(words.casefold()):
         return None
-    told = scene.by_name.get(words)
+    told = belief.by_name.get(words)
     named = told is not None and told.place in (belief.room, "inventory") and not told.shut_away
-    matches = () if named else meant(belief, words)
+    matches = () if named else belief.meant(words)
     if named or matches:
         return None if is_vague(phrase.head) else not matches or not all(_is_shut(belief, match) for match in matches)
     if belief.room not in belief.looked or " to " in words:
@@ -141,7 +120,7 @@ def _here(scene: Scene, words: str) -> bool | None:
     return False if _left_behind(belief, phrase.head) else None
 
 
-def _left_behind(belief: ScienceKnown, name: str) -> bool:
+def _left_behind(belief: Scene, name: str) -> bool:
     """True if a thing that does not come about by itself must be elsewhere, where it is neither seen nor carried."""
     kind = ware(name)
     if any(alike(seen.name, name) or may_be_called(seen.name, kind) for seen in belief.visible()):
@@ -158,7 +137,7 @@ def _left_behind(belief: ScienceKnown, name: str) -> bool:
     return sure or bool(kind and belief.inventory_known)
 
 
-def _hidden(belief: ScienceKnown) -> bool:
+def _hidden(belief: Scene) -> bool:
     """True if something was not looked into: an open lid, or what was taken along unseen."""
     return any(
         seen.thing.contents is None and ("open" in seen.thing.flags or (not seen.thing.raw and takes_things(seen.name)))
@@ -166,11 +145,10 @@ def _hidden(belief: ScienceKnown) -> bool:
     )
 
 
-def _with(scene: Scene, room: str, words: str) -> bool | None:
+def _with(belief: Scene, room: str, words: str) -> bool | None:
     """True if a thing will be in reach once the agent is in a room: only what is fixed is sure not to be."""
-    belief = scene.belief
     name, head = room_named(room), read_phrase(words).head
-    told = scene.by_name.get(words)
+    told = belief.by_name.get(words)
     if told is not None and told.place != "inventory" and not told.shut_away:
         if told.place == name:
             return True
@@ -187,19 +165,19 @@ def _with(scene: Scene, room: str, words: str) -> bool | None:
 # What things are like
 
 
-def _things(belief: ScienceKnown, words: str) -> list[Thing]:
+def _things(belief: Scene, words: str) -> list[Thing]:
     """Things that words mean; a thing of just that name where nothing is known of it, or they mean anything."""
     head = read_phrase(words).head
-    return ([] if is_vague(head) else [match.thing for match in meant(belief, words)]) or [Thing(head)]
+    return ([] if is_vague(head) else [match.thing for match in belief.meant(words)]) or [Thing(head)]
 
 
-def _serves(belief: ScienceKnown, words: str, use: str) -> bool | None:
+def _serves(belief: Scene, words: str, use: str) -> bool | None:
     if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
         return None
     return _agreed(serves(use, thing.name) for thing in _things(belief, words))
 
 
-def _helps(belief: ScienceKnown, tool: str, words: str) -> bool | None:
+def _helps(belief: Scene, tool: str, words: str) -> bool | None:
     """True if a tool can be used on a thing, the agent's own room and the like included."""
     if any(is_vague(read_phrase(name).head) for name in (tool, words)) or _UNLISTED.fullmatch(words.casefold()):
         return None
@@ -209,14 +187,14 @@ def _helps(belief: ScienceKnown, tool: str, words: str) -> bool | None:
     return _agreed(helps(thing.name, other.name) for thing in _things(belief, tool) for other in every)
 
 
-def _joinable(belief: ScienceKnown, one: str, other: str) -> bool | None:
+def _joinable(belief: Scene, one: str, other: str) -> bool | None:
     """True if two ends can be joined: not a thing to itself, and no component but by a contact that is free."""
-    if one.casefold() == other.casefold() and len(meant(belief, one)) == 1:
+    if one.casefold() == other.casefold() and len(belief.meant(one)) == 1:
         return False
     return False if any(_unfit(belief, read_phrase(end)) for end in (one, other)) else None
 
 
-def _unfit(belief: ScienceKnown, end: Phrase) -> bool:
+def _unfit(belief: Scene, end: Phrase) -> bool:
     """True if nothing can be joined to an end: a component as a whole, or a contact that is joined already."""
     if _CONTACT.fullmatch(end.head):
         name = f"{end.head} on {''.join(end.places[:1])}"
@@ -224,7 +202,7 @@ def _unfit(belief: ScienceKnown, end: Phrase) -> bool:
     return not is_vague(end.head) and all(is_wired(thing.name) for thing in _things(belief, end.head))
 
 
-def _portable(belief: ScienceKnown, words: str) -> bool | None:
+def _portable(belief: Scene, words: str) -> bool | None:
     """Not what is fixed, and no fluid: where the name tells, as what has frozen since goes by another one."""
     head = read_phrase(words).head
     if _UNLISTED.fullmatch(head):
@@ -234,14 +212,14 @@ def _portable(belief: ScienceKnown, words: str) -> bool | None:
         return False
     if not any(map(_flows, things)):
         return True
-    return False if all(_flows(match.thing) and not _touched(belief, match) for match in meant(belief, words)) else None
+    return False if all(_flows(match.thing) and not _touched(belief, match) for match in belief.meant(words)) else None
 
 
 def _flows(thing: Thing) -> bool:
     return state_of(thing) in ("liquid", "gas") or thing.name.endswith(" paint")
 
 
-def _touched(belief: ScienceKnown, match: Seen) -> bool:
+def _touched(belief: Scene, match: Seen) -> bool:
     """True if the agent has moved a thing, or what holds it: then it may have frozen, melted or been filled since."""
     names = [match.name, *(holder.name for holder in match.holders)]
     return any(alike(name, moved) for name in names for moved in belief.handled) or "freezer" in names[1:]
@@ -251,12 +229,12 @@ def _flagged(thing: Thing, yes: str, no: str) -> bool | None:
     return None if thing.flags.isdisjoint({yes, no}) else yes in thing.flags
 
 
-def _open(belief: ScienceKnown, words: str) -> bool | None:
+def _open(belief: Scene, words: str) -> bool | None:
     lids = [(thing, _is_open(belief, thing)) for thing in _things(belief, words)]
     return _agreed(takes_things(thing.name) if known is None else known for thing, known in lids)
 
 
-def _is_open(belief: ScienceKnown, thing: Thing) -> bool | None:
+def _is_open(belief: Scene, thing: Thing) -> bool | None:
     """True if a lid is open; None where there is none."""
     known = _flagged(thing, "open", "closed")
     if known is None and starts_closed(thing.name) and not any(alike(thing.name, name) for name in belief.handled):
@@ -264,17 +242,17 @@ def _is_open(belief: ScienceKnown, thing: Thing) -> bool | None:
     return known
 
 
-def _works(scene: Scene, words: str) -> bool | None:
+def _works(belief: Scene, words: str) -> bool | None:
     """A device that was found broken stays so, from wherever it is asked about."""
-    belief, here = scene.belief, scene.belief.room
+    here = belief.room
     name = read_phrase(words).head
-    if scene.is_broken(words) or not belief.broken.isdisjoint({f"{name} in {here}", f"{words.casefold()} in {here}"}):
+    if belief.is_broken(words) or not belief.broken.isdisjoint({f"{name} in {here}", f"{words.casefold()} in {here}"}):
         return False
     broken = all("broken" in thing.flags for thing in _things(belief, words))
     return False if broken or _serves(belief, words, "switch") is False else None
 
 
-def _pourable(belief: ScienceKnown, words: str) -> bool | None:
+def _pourable(belief: Scene, words: str) -> bool | None:
     """Content of a vessel, or the vessel: nothing closed or built in, or that stands by itself and holds nothing.
 
     A built-in thing that is open is left open, as opening is what may help with all others.
@@ -287,12 +265,12 @@ def _pourable(belief: ScienceKnown, words: str) -> bool | None:
         loose = not match.carried and (not match.holders or is_fixed(match.holder))
         return False if _is_open(belief, match.thing) is False or (loose and takes_things(name) is False) else None
 
-    return None if is_vague(read_phrase(words).head) else _agreed(map(ask, meant(belief, words)))
+    return None if is_vague(read_phrase(words).head) else _agreed(map(ask, belief.meant(words)))
 
 
-def _holds(belief: ScienceKnown, words: str) -> Seen | None:
+def _holds(belief: Scene, words: str) -> Seen | None:
     """The one thing that words mean, if what is in it is known and is not of the agent's doing."""
-    phrase, matches = read_phrase(words), meant(belief, read_phrase(words).head)
+    phrase, matches = read_phrase(words), belief.meant(read_phrase(words).head)
     if len(matches) != 1 or phrase.containing or "on" in matches[0].thing.flags:
         return None
     inside = matches[0].thing.contents
@@ -300,7 +278,7 @@ def _holds(belief: ScienceKnown, words: str) -> Seen | None:
     return None if moved or not ware(matches[0].thing.name) else matches[0]
 
 
-def _several(belief: ScienceKnown, words: str) -> bool | None:
+def _several(belief: Scene, words: str) -> bool | None:
     """True if there is something to mix: not in what holds nothing, nor among wares, nor with a single substance."""
     if _solid(belief, words):
         return False
@@ -311,7 +289,7 @@ def _several(belief: ScienceKnown, words: str) -> bool | None:
     return None if stuff and (_touched(belief, known) or not (is_inert(stuff[0]) or stuff[0] == "water")) else False
 
 
-def _wet(belief: ScienceKnown, words: str) -> bool | None:
+def _wet(belief: Scene, words: str) -> bool | None:
     """True if there is a liquid in something. What the agent has moved or switched on may have been filled since."""
     if _solid(belief, words):
         return False
@@ -323,27 +301,23 @@ def _wet(belief: ScienceKnown, words: str) -> bool | None:
     return False if dry else None
 
 
-def _solid(belief: ScienceKnown, words: str) -> bool:
+def _solid(belief: Scene, words: str) -> bool:
     """True if nothing can be in a thing."""
     solid = all(takes_things(thing.name) is False for thing in _things(belief, words))
     return solid and not is_vague(read_phrase(words).head)
 
 
-def _wired(belief: ScienceKnown, words: str) -> bool | None:
+def _wired(belief: Scene, words: str) -> bool | None:
     """True if something is joined to a thing, or to one of its terminals; by another name it may be."""
     name = read_phrase(words)
     ends = [end.casefold() for pair in belief.connections for end in pair]
     return any(f"{end} ".startswith(f"{name.head} ") or end.endswith(f" on {name.head}") for end in ends) or None
 
 
-SIGHTS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
+PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "here": (1, _here),
     "with": (2, _with),
     "works": (1, _works),
-}
-"""Predicate → number of arguments, and who answers, given the scene."""
-PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
-    **SIGHTS,
     "near": (1, _near),
     "inside": (1, lambda belief, room: None if belief.room is None else room_named(room) == belief.room),
     "adjoins": (2, lambda belief, room, other: belief.adjoin(room_named(room), room_named(other))),
@@ -367,4 +341,4 @@ PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "asked": (0, lambda belief: bool(belief.menu) or None),
     "decoy": (1, lambda belief, words: is_decoy(belief.goal, words)),
 }
-"""All of them; the others are given the belief."""
+"""Predicate → number of arguments, and who answers."""

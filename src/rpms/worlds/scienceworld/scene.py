@@ -10,29 +10,28 @@ from typing import Final
 
 from rpms.core.facts import kind_of
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
-from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import substance_of
-from rpms.worlds.scienceworld.tree import INVENTORY, Seen, walk
+from rpms.worlds.scienceworld.tasks import ScienceGoal
+from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, walk
 
 _NO_GOAL: Final = ScienceGoal("")
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """Things that can be open or shut and hide nothing that is looked for."""
 
 
-class Scene:
-    """Things that one belief knows, carried and here first."""
+@dataclass(frozen=True)
+class Scene(ScienceKnown):
+    """A belief whose things go by names, those carried and here first."""
 
-    def __init__(self, belief: ScienceKnown) -> None:
-        self.belief = belief
-        self.room = belief.room or ""
-        self.goal = belief.goal if isinstance(belief.goal, ScienceGoal) else _NO_GOAL
-        """Of a goal that fits no template, nothing is known."""
-        self._meanings: dict[str, Sequence[str]] = {}
+    @cached_property
+    def aim(self) -> ScienceGoal:
+        """The goal; of one that fits no template, nothing is known."""
+        return self.goal if isinstance(self.goal, ScienceGoal) else _NO_GOAL
 
     @cached_property
     def things(self) -> tuple[Seen, ...]:
-        forests = {INVENTORY: self.belief.inventory, self.room: self.belief.here, **self.belief.rooms}
+        forests = {INVENTORY: self.inventory, self.room or "": self.here, **self.rooms}
         everything = (seen for place, forest in forests.items() for seen in walk(forest, place))
         return tuple(seen for seen in everything if seen.name not in ("agent", "air"))
 
@@ -59,6 +58,18 @@ class Scene:
         holds = len(seen.inside) == 1 and not is_fixed(seen.name) and not ware(seen.inside[0].name)
         return f"{seen.name} containing {seen.inside[0].name}" if holds else seen.name
 
+    def meant(self, words: str) -> Sequence[Seen]:
+        """Everything known here and in the inventory that words may mean."""
+        if words not in self._meanings:
+            phrase = read_phrase(words)
+            carried = find(self.inventory, phrase, INVENTORY)
+            self._meanings[words] = find(self.here, phrase, self.room or "") + carried
+        return self._meanings[words]
+
+    @cached_property
+    def _meanings(self) -> dict[str, Sequence[Seen]]:
+        return {}
+
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
@@ -67,7 +78,7 @@ class Scene:
                 found.setdefault(kind, []).append(name)
         return found
 
-    def names(self, word: str) -> list[str]:
+    def meant_by(self, word: str) -> list[str]:
         """The things that a word may mean: by its own name, else all of that name or substance."""
         word = kind_of(word) if word.endswith("?") else word
         return [word] if word in self.by_name else self.of_kind(word)
@@ -83,21 +94,25 @@ class Scene:
     def is_broken(self, name: str) -> bool:
         """True if a thing was found broken, wherever the agent is now."""
         seen = self.by_name.get(name)
-        return seen is not None and f"{seen.name} in {seen.place}" in self.belief.broken
+        return seen is not None and f"{seen.name} in {seen.place}" in self.broken
 
     def find(self, word: str) -> list[Seen]:
-        """Like `names`, the things themselves."""
-        return [self.by_name[name] for name in self.names(word)]
+        """Like `meant_by`, the things themselves."""
+        return [self.by_name[name] for name in self.meant_by(word)]
 
-    def called(self, word: str) -> str:
+    def name_of(self, word: str) -> str:
         """Name of the nearest thing that a word may mean, or of one never seen: `stove ?`."""
-        return next(iter(self.names(word)), f"{word} ?")
+        return next(iter(self.meant_by(word)), f"{word} ?")
 
     def mean(self, word: str, names: Callable[[Scene], Sequence[str]]) -> Sequence[str]:
         """Meaning of a word here; found out once."""
-        if word not in self._meanings:
-            self._meanings[word] = names(self)
-        return self._meanings[word]
+        if word not in self._meant:
+            self._meant[word] = names(self)
+        return self._meant[word]
+
+    @cached_property
+    def _meant(self) -> dict[str, Sequence[str]]:
+        return {}
 
     def first(self, word: str) -> Seen | None:
         """The nearest thing that a word may mean."""
@@ -126,7 +141,7 @@ class Scene:
     def veiled(self, room: str) -> bool:
         """True if looking around would show more of a room."""
         lids = [seen for _, seen in self._lids.get(room, ()) if seen.name != "drawer"]
-        return room not in self.belief.looked or any("open" in seen.thing.flags for seen in lids)
+        return room not in self.looked or any("open" in seen.thing.flags for seen in lids)
 
     def hiding(self, room: str) -> list[str]:
         """The closed lids of a room."""
@@ -137,7 +152,7 @@ Ask = Callable[..., bool | None]
 """A predicate: the scene and its arguments, and whether it holds."""
 Names = Callable[[Scene], Sequence[str]]
 """The things that a word or a role stands for."""
-Note = Callable[[ScienceGoal, ScienceKnown, ScienceKnown, str], Iterable[tuple[str, str]]]
+Note = Callable[[ScienceKnown, Scene, str], Iterable[tuple[str, str]]]
 """Notes that no text says and commands tell: given the belief before and after a command."""
 
 

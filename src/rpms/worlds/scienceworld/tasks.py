@@ -1,12 +1,15 @@
-"""The thirty tasks, their families and their variations, as `tasks.toml` has them."""
+"""The thirty tasks of `tasks.toml`: their families and variations, and their goals, read from descriptions alone."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from rpms.core.errors import InputError
+from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.names import nearest
 from rpms.worlds.base import Task, read_table
 
@@ -28,7 +31,7 @@ class TaskKind:
 
     @property
     def total(self) -> int:
-        return self.train + self.dev + self.test
+        return self.variations("test").stop
 
     def variations(self, split: str) -> range:
         start = {"train": 0, "dev": self.train, "test": self.train + self.dev}[split]
@@ -96,3 +99,121 @@ def canonical_simplifications(text: str, task: str | None = None) -> str:
     if task in ELECTRICAL_TASKS and "noElectricalAction" in parts:
         raise InputError(f"{task} cannot be done with the simplification 'noElectricalAction'")
     return ",".join(parts)
+
+
+_FIELDS: Final = frozenset({"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait"})
+"""Fields that a procedure may ask a goal for."""
+
+
+@dataclass(frozen=True)
+class ScienceGoal(Goal):
+    """A goal with all that its sentence says.
+
+    As a signature it is `family:task:target:box`, such as `F3:melt:water`: the task is the signature's object.
+    """
+
+    task: str = ""
+    """The simulator's name of the task, such as `find-animal`."""
+    target: str = ""
+    """Its subject: a substance, an animal, a plant, a trait, a device; for F1 the kind of thing to be found."""
+    place: str = ""
+    """The room where the target or the ingredients are said to be."""
+    box: str = ""
+    """The box for the target, where there is but one."""
+    box_room: str = ""
+    """The room where the boxes are said to be."""
+    branches: tuple[tuple[str, str], ...] = ()
+    """The two sides of a conditional task: what must turn out to be so (above, below, dominant, recessive, conductive,
+    nonconductive), and the box for it."""
+    threshold: float | None = None
+    """The temperature that decides between the branches, in °C."""
+    candidates: tuple[str, ...] = ()
+    """The inclined planes to compare, by their full names."""
+    criterion: str = ""
+    """Deciding measure: steepest, shallowest, most, least, longest, shortest, `longest, then shortest`."""
+    intermediate: str = ""
+    """The secondary colour on the way to a tertiary one."""
+    trait: str = ""
+    """The property whose inheritance is asked for, such as `plant height`; its value is `criterion`."""
+    source: str = ""
+    """`renewable` or `nonrenewable`."""
+
+    def named(self, field_name: str) -> str:
+        return str(getattr(self, field_name, "")) if field_name in _FIELDS else super().named(field_name)
+
+    def places(self) -> Mapping[str, tuple[str, ...]]:
+        return self._places
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[str, ...]]:
+        things = (self.target, "seed jar", "recipe") if self.place else ()
+        boxes = (self.box, *(box for _, box in self.branches)) if self.box_room else ()
+        return dict.fromkeys(things, (self.place,)) | {box: (self.box_room,) for box in boxes if box}
+
+
+_BOX: Final = r"[a-z]{1,20} box"
+_NAME: Final = r"[^.,\n]{1,80}?"
+_SIDES: Final = ("above", "below", "dominant", "recessive", "conductive", "nonconductive")
+_FORMS: Final = {**dict.fromkeys(("box", *_SIDES), _BOX), "threshold": r"-?\d{1,5}(?:\.\d{1,5})?"}
+"""Fields of a sentence that are no plain names."""
+_PATTERNS: Final = {
+    stem: re.compile(re.sub(r"(?<!P)<(\w+)>", lambda field: f"(?P{field[0]}{_FORMS.get(field[1], _NAME)})", sentence))
+    for stem, sentence in TABLE["sentences"].items()
+}
+_PLANES: Final = {"inclined-plane-determine-angle": "inclined plane {}"}
+_SURFACE: Final = "inclined plane with a {} surface"
+_PRIMARY: Final = frozenset({"red", "yellow", "blue"})
+
+
+def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
+    """Fields of a goal that a sentence tells, and what follows from them; two sides of a condition are its branches."""
+    said: dict[str, object] = {name: fields[name] for name in ("source", *_FIELDS) if name in fields}
+    said["branches"] = tuple((name, fields[name]) for name in _SIDES if name in fields)
+    if "threshold" in fields:
+        said["threshold"] = float(fields["threshold"])
+    if "planes" in fields:
+        name = _PLANES.get(stem, _SURFACE)
+        said["candidates"] = tuple(name.format(piece.strip()) for piece in fields["planes"].split(","))
+        said |= {"target": fields["criterion"], "criterion": fields["criterion"].split(" ")[0]}
+    if "trait" in fields:
+        said["criterion"], _, said["trait"] = fields["trait"].partition(" ")
+    if stem == "chemistry-mix-paint-tertiary-color":
+        colours = fields["target"].removesuffix(" paint").split("-")
+        said["intermediate"] = next((f"{colour} paint" for colour in colours if colour not in _PRIMARY), "")
+    said.update(TABLE["also"].get(stem, {}))
+    return said
+
+
+_START: Final = re.compile(r"Your task is to ")
+_LONGEST_DESCRIPTION: Final = 1_200
+
+
+def _task_name(stem: str, target: str) -> str:
+    """The full name of a task whose template it shares with others."""
+    unknown = target.startswith(("unknown ", "solid unknown ", "liquid unknown ", "gaseous unknown "))
+    endings = {
+        "find-": target.replace(" ", "-"),
+        "measure-melting-point-": f"{'un' if unknown else ''}known-substance",
+        "mendelian-genetics-": f"{'un' if unknown else ''}known-plant",
+        "test-conductivity": "-of-unknown-substances" if unknown else "",
+    }
+    return stem + endings.get(stem, "")
+
+
+def parse_goal(opening: str) -> ScienceGoal:
+    """Read the goal out of an opening observation or a description alone. Never fails: see UNKNOWN_GOAL."""
+    start = _START.search(opening)
+    sentence = (opening[start.end() :] if start else opening).partition("\n")[0].strip()
+    description = f"Your task is to {sentence}" if start else sentence
+    text = " ".join(sentence.split())[:_LONGEST_DESCRIPTION]
+    for stem, pattern in _PATTERNS.items():
+        match = pattern.match(text)
+        if match is None:
+            continue
+        fields = {name: value for name, value in match.groupdict().items() if value is not None}
+        said = _said(stem, fields)
+        task = _task_name(stem, str(said["target"]))
+        if task in KINDS:
+            signature = (KINDS[task].family, task, str(said["target"]), str(said.get("box", "")))
+            return ScienceGoal(*signature, text=description, task=task, **said)  # type: ignore[arg-type]
+    return ScienceGoal(UNKNOWN_GOAL, text=description)

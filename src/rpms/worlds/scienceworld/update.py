@@ -38,7 +38,7 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         steps=belief.steps + (action is not None),
     )
     if heard.refused(observation):
-        after = _broken(_barred(after, observation, command), observation, command)
+        after = _refused(after, observation, command)
         return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
     loose, observation = heard.disconnections(observation)
     for name in loose:
@@ -204,15 +204,11 @@ def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelie
     return belief if spot is None else _filled(belief, spot, (thing,))
 
 
-def _barred(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
-    """A closed door that nobody has seen shows when one walks into it."""
-    if not observation.startswith("The door is not open.") or belief.room is None:
-        return belief
-    doors = {**belief.exits.get(belief.room, {}), command.text.removeprefix("go to "): False}
-    return belief.but(exits={**belief.exits, belief.room: doors})
-
-
-def _broken(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
+def _refused(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
+    """Take in a refusal: one walks into a closed door that nobody has seen, or a device is broken."""
+    if observation.startswith("The door is not open.") and belief.room is not None:
+        doors = {**belief.exits.get(belief.room, {}), command.text.removeprefix("go to "): False}
+        return belief.but(exits={**belief.exits, belief.room: doors})
     done = heard.deed(observation)
     if done is None or done.verb != "broken":
         return belief

@@ -18,11 +18,10 @@ from rpms.worlds.jvm.process import missing
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import repair
-from rpms.worlds.scienceworld.goals import parse_goal
 from rpms.worlds.scienceworld.known import INSTRUMENTS, ScienceKnown
 from rpms.worlds.scienceworld.observations import refused, substance_of
 from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
-from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
+from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, parse_goal, task_at
 from rpms.worlds.scienceworld.tree import alike
 from rpms.worlds.scienceworld.update import update
 

@@ -19,10 +19,10 @@ class ExpressBelief(Belief):
     """Knowledge from the texts alone, whichever of the eight games it is."""
 
     goal: Goal
-    room: str | None = None
+    location: str | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
     """The rooms that were seen, as they were when left."""
-    carried: tuple[str, ...] = ()
+    holding: tuple[str, ...] = ()
     capacity: int | None = None
     """Most things that can be carried, if that is known."""
     states: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class ExpressBelief(Belief):
 
     @property
     def here(self) -> Place | None:
-        return self.places.get(self.room) if self.room is not None else None
+        return self.places.get(self.location) if self.location is not None else None
 
     @cached_property
     def ordered(self) -> tuple[Place, ...]:
@@ -63,7 +63,7 @@ class ExpressBelief(Belief):
         told = [thing for thing, _ in self.told]
         wanted = (*self.recipe.ingredients, "meal") if self.recipe else ()
         furniture = {name for place in self.ordered for name in place.furniture}
-        return tuple(dict.fromkeys(name for name in (*self.carried, *seen, *told, *wanted) if name not in furniture))
+        return tuple(dict.fromkeys(name for name in (*self.holding, *seen, *told, *wanted) if name not in furniture))
 
     @property
     def told(self) -> tuple[tuple[str, str], ...]:
@@ -72,7 +72,7 @@ class ExpressBelief(Belief):
     def rooms_of(self, thing: str) -> list[str]:
         """Place where something was seen, or is said to be."""
         seen = self._seen_in.get(thing, [])
-        if not seen and thing not in self.carried and thing not in self.placed:
+        if not seen and thing not in self.holding and thing not in self.placed:
             return [room for told, room in self.told if told == thing and room not in self.places]
         return seen
 
@@ -92,14 +92,6 @@ class ExpressBelief(Belief):
     def is_done(self, verb: str, food: str) -> bool:
         """True if a direction of the recipe was followed."""
         return said.DONE.get(verb, verb) in self.states.get(food, frozenset())
-
-    @property
-    def location(self) -> str | None:
-        return self.room
-
-    @property
-    def holding(self) -> tuple[str, ...]:
-        return self.carried
 
     @property
     def containers(self) -> Mapping[str, bool]:
@@ -140,33 +132,29 @@ class ExpressBelief(Belief):
 
     @property
     def fingerprint(self) -> str:
-        return (
-            f"{self.room}|{self.carried}|{sorted(self.places)}|{self.orders}|{len(self.placed)}|{sorted(self.states)}"
-        )
+        places, states = sorted(self.places), sorted(self.states)
+        return f"{self.location}|{self.holding}|{places}|{self.orders}|{len(self.placed)}|{states}"
 
     def lines(self) -> tuple[str, ...]:
-        here = self.here
-        found = [f"Room: {self.room or 'unknown'}", f"Carrying: {', '.join(self.carried) or 'nothing'}"]
-        if here is not None and here.exits:
-            ways = (
-                f"{direction} {'a closed door' if here.doors.get(direction) else there or 'an unknown room'}"
-                for direction, there in here.exits.items()
-            )
-            found.append(f"Ways: {', '.join(ways)}")
-        unseen = [room for room in self.rooms if room not in self.places]
-        if self.chart is None and unseen:
-            found.append(f"Rooms not seen yet: {', '.join(unseen)}")
+        here, recipe = self.here, ""
+        ways = [(way, here.doors.get(way), there) for way, there in here.exits.items()] if here is not None else []
+        unseen = [room for room in self.rooms if room not in self.places] if self.chart is None else []
         if self.recipe is not None:
             todo = [f"{verb} {food}" for verb, food in self.recipe.directions if not self.is_done(verb, food)]
-            missing = [food for food in self.recipe.ingredients if food not in self.carried]
-            found.append(
-                f"Recipe: still to get: {', '.join(missing) or 'nothing'}; still to do: {', '.join(todo) or '-'}"
-            )
-        if self.result is not None:
-            found.append(f"The answer of the math problem is {self.result}")
-        if self.orders:
-            found.append(f"To be done next: {self.orders[0]}")
-        return tuple(found)
+            missing = [food for food in self.recipe.ingredients if food not in self.holding]
+            recipe = f"still to get: {', '.join(missing) or 'nothing'}; still to do: {', '.join(todo) or '-'}"
+        told = {
+            "Room: ": self.location or "unknown",
+            "Carrying: ": ", ".join(self.holding) or "nothing",
+            "Ways: ": ", ".join(
+                f"{way} {'a closed door' if shut else there or 'an unknown room'}" for way, shut, there in ways
+            ),
+            "Rooms not seen yet: ": ", ".join(unseen),
+            "Recipe: ": recipe,
+            "The answer of the math problem is ": "" if self.result is None else str(self.result),
+            "To be done next: ": self.orders[0] if self.orders else "",
+        }
+        return tuple(f"{name}{text}" for name, text in told.items() if text)
 
 
 def behind(room: str, direction: str) -> str:
@@ -188,11 +176,11 @@ def _sorts(thing: str) -> tuple[str, ...]:
 
 def _here(belief: ExpressBelief, thing: str) -> bool | None:
     place = belief.here
-    if place is None or belief.room is None:
+    if place is None or belief.location is None:
         return None
-    if thing in belief.carried or thing in place.visible or thing == belief.room:
+    if thing in belief.holding or thing in place.visible or thing == belief.location:
         return True
-    if thing in belief.rooms or belief.rooms_of(thing) or not _may_hide(belief, belief.room):
+    if thing in belief.rooms or belief.rooms_of(thing) or not _may_hide(belief, belief.location):
         return False
     return None
 
@@ -205,8 +193,8 @@ def _may_hide(belief: ExpressBelief, room: str) -> bool:
 def _with(belief: ExpressBelief, room: str, thing: str) -> bool | None:
     if room not in belief.rooms:
         return False
-    if thing in belief.carried:
-        return room == belief.room
+    if thing in belief.holding:
+        return room == belief.location
     known = belief.rooms_of(thing)
     if room in known:
         return True
@@ -251,7 +239,7 @@ def _leads_out(belief: ExpressBelief, direction: str, ways: str) -> bool | None:
 def _loose(belief: ExpressBelief, thing: str) -> bool | None:
     if belief.here is None:
         return None
-    return True if belief.rooms_of(thing) else (False if thing in belief.carried else None)
+    return True if belief.rooms_of(thing) else (False if thing in belief.holding else None)
 
 
 def _furnished(belief: ExpressBelief, name: str, how: str) -> bool | None:
@@ -276,7 +264,7 @@ def _in(belief: ExpressBelief, thing: str, name: str) -> bool | None:
     every = [place.furniture[name] for place in belief.places.values() if name in place.furniture]
     if any(thing in (each.content or ()) for each in every):
         return True
-    known = thing in belief.carried or bool(belief.rooms_of(thing))
+    known = thing in belief.holding or bool(belief.rooms_of(thing))
     return False if known and every else None
 
 
@@ -298,7 +286,7 @@ def _ready(belief: ExpressBelief) -> bool | None:
     if belief.recipe is None:
         return None
     done = all(belief.is_done(verb, food) for verb, food in belief.recipe.directions)
-    return done and all(food in belief.carried for food in belief.recipe.ingredients)
+    return done and all(food in belief.holding for food in belief.recipe.ingredients)
 
 
 def _needed(belief: ExpressBelief, thing: str) -> bool | None:
@@ -315,7 +303,7 @@ def _unsorted(belief: ExpressBelief) -> dict[str, int]:
 
 
 ExpressBelief.answers = {
-    "at": (1, lambda belief, room: None if belief.room is None else room == belief.room),
+    "at": (1, lambda belief, room: None if belief.location is None else room == belief.location),
     "here": (1, _here),
     "with": (2, _with),
     "leads": (3, _leads),
@@ -325,9 +313,9 @@ ExpressBelief.answers = {
     "door": (1, lambda belief, direction: _leads_out(belief, direction, "doors")),
     "barred": (1, lambda belief, direction: None if belief.here is None else belief.here.doors.get(direction, False)),
     "seen": (1, lambda belief, room: room in belief.places),
-    "holding": (1, lambda belief, thing: None if belief.here is None else thing in belief.carried),
+    "holding": (1, lambda belief, thing: None if belief.here is None else thing in belief.holding),
     "loose": (1, _loose),
-    "full": (0, lambda belief: belief.capacity is not None and len(belief.carried) >= belief.capacity),
+    "full": (0, lambda belief: belief.capacity is not None and len(belief.holding) >= belief.capacity),
     "open": (1, lambda belief, name: _furnished(belief, name, "open")),
     "lid": (1, lambda belief, name: _furnished(belief, name, "lid")),
     "hides": (2, _hides),
@@ -350,7 +338,7 @@ ExpressBelief.answers = {
     "solved": (0, lambda belief: belief.result is not None),
     "answer": (1, lambda belief, thing: None if belief.result is None else said.quantity(thing) == belief.result),
     "next": (1, lambda belief, thing: (left := _unsorted(belief)).get(thing) == min(left.values(), default=0)),
-    "sorted": (0, lambda belief: belief.room is not None and not _unsorted(belief)),
+    "sorted": (0, lambda belief: belief.location is not None and not _unsorted(belief)),
     "instructed": (0, lambda belief: bool(belief.orders)),
     "told": (1, lambda belief, order: order in belief.orders[:1]),
     "ordered": (1, lambda belief, thing: any(order.endswith(f" {thing}") for order in belief.orders[:1])),

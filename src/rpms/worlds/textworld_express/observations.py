@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 from rpms.worlds.base import read_table
 
 _TABLE: Final = read_table(__package__, "texts.toml")
-_TEXTS: Final = {name: re.compile(pattern) for name, pattern in _TABLE["texts"].items()}
+TEXTS: Final = {name: re.compile(pattern) for name, pattern in _TABLE["texts"].items()}
+"""Forms of texts and commands."""
 _FURNITURE: Final = re.compile("|".join(_TABLE["furniture"]), re.IGNORECASE)
 CHANGES: Final = [(re.compile(pattern), change) for pattern, change in _TABLE["changes"].items()]
 """Answers to commands that changed something, and which change that was."""
@@ -102,9 +103,9 @@ def refused(observation: str) -> bool:
 
 def food(text: str) -> Food:
     """A thing by its listed name: `a fried sliced carrot`."""
-    text = _TEXTS["article"].sub("", text.strip(), count=1)
+    text = TEXTS["article"].sub("", text.strip(), count=1)
     states = []
-    while (match := _TEXTS["state"].match(text)) is not None:
+    while (match := TEXTS["state"].match(text)) is not None:
         states.append(match[1])
         text = text[match.end() :]
     return Food(text, frozenset(states))
@@ -117,13 +118,13 @@ def things(text: str) -> tuple[Food, ...]:
 
 def room(observation: str) -> LookAround | None:
     """Read a look around; None of other texts."""
-    match = _TEXTS["room"].search(observation[:LONGEST])
+    match = TEXTS["room"].search(observation[:LONGEST])
     if match is None:
         return None
     furniture: dict[str, Furniture] = {}
     loose: list[str] = []
     foods: list[Food] = []
-    for piece in map(str.strip, _TEXTS["sight"].split(match[2])[1:]):
+    for piece in map(str.strip, TEXTS["sight"].split(match[2])[1:]):
         seen = _FURNITURE.fullmatch(piece)
         if seen is None:
             loose += filter(None, [food(piece.rstrip(".")).name])
@@ -135,7 +136,7 @@ def room(observation: str) -> LookAround | None:
         furniture[name] = Furniture(not seen["closed"], content, lid=bool(seen["closed"]) or opened)
     exits: dict[str, str | None] = {}
     doors: dict[str, bool] = {}
-    for way in _TEXTS["exit"].finditer(observation[match.end() : LONGEST]):
+    for way in TEXTS["exit"].finditer(observation[match.end() : LONGEST]):
         direction = way[1].lower()
         exits[direction] = way[3]
         if way[2] or way[0].startswith("Through"):
@@ -145,24 +146,12 @@ def room(observation: str) -> LookAround | None:
 
 def inventory(observation: str) -> tuple[tuple[Food, ...], int | None] | None:
     """Read the carried things and their limit from a listing; None of other texts."""
-    match = _TEXTS["inventory"].match(observation)
+    match = TEXTS["inventory"].match(observation)
     if match is None:
         return None
     lines = [line.strip() for line in observation[match.end() : LONGEST].splitlines() if line.strip()]
     carried = tuple(food(line) for line in lines if line != "Your inventory is currently empty.")
     return carried, int(match[1]) if match[1] else None
-
-
-def capacity(observation: str) -> int | None:
-    """Read from a refusal how many things can be carried."""
-    match = _TEXTS["full"].match(observation)
-    return int(match[1]) if match else None
-
-
-def door(command: str) -> str:
-    """The direction of the door that a command opens or closes; empty of other commands."""
-    match = _TEXTS["door_command"].fullmatch(command)
-    return match[1] if match else ""
 
 
 def recipe(observation: str) -> CookbookRecipe | None:
@@ -172,7 +161,7 @@ def recipe(observation: str) -> CookbookRecipe | None:
     if not named or not told:
         return None
     ingredients = tuple(line.strip() for line in listed.splitlines() if line.strip())
-    steps = _TEXTS["direction"].findall(directions)
+    steps = TEXTS["direction"].findall(directions)
     return CookbookRecipe(ingredients, tuple((verb, food.strip()) for verb, food in steps))
 
 
@@ -180,13 +169,13 @@ def chart(observation: str) -> dict[str, frozenset[str]] | None:
     """Read which rooms a map connects; None of other texts."""
     if not observation.startswith("The map reads:"):
         return None
-    lines = _TEXTS["map_line"].findall(observation[:LONGEST])
+    lines = TEXTS["map_line"].findall(observation[:LONGEST])
     return {room: frozenset(re.split(r", | and ", others)) for room, others in lines}
 
 
 def answer(observation: str) -> int | None:
     """The answer to a math problem; None of other texts, and where it has none that is whole."""
-    match = _TEXTS["math"].search(observation)
+    match = TEXTS["math"].search(observation)
     if match is None:
         return None
     one, other = int(match[2]), int(match[3])
@@ -196,16 +185,16 @@ def answer(observation: str) -> int | None:
 
 def quantity(name: str) -> int | None:
     """Quantity of a thing, in the smallest unit of its measure; None of a name without a number."""
-    match = _TEXTS["quantity"].fullmatch(name)
+    match = TEXTS["quantity"].fullmatch(name)
     return int(match[1]) * (_TABLE["units"][match[2]] if match[2] else 1) if match else None
 
 
 def orders(observation: str) -> tuple[str, ...]:
     """The commands that a text tells to give, in order."""
-    if (match := _TEXTS["simon"].match(observation)) is not None:
+    if (match := TEXTS["simon"].match(observation)) is not None:
         return (match[1],)
-    if (match := _TEXTS["simon_list"].match(observation)) is not None:
+    if (match := TEXTS["simon_list"].match(observation)) is not None:
         return tuple(piece.strip() for piece in match[1].split(",") if piece.strip())
-    if (match := _TEXTS["instruction"].match(observation)) is not None:
+    if (match := TEXTS["instruction"].match(observation)) is not None:
         return (f"{match[1]} {match[2]}",)
     return ()

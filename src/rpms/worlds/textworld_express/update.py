@@ -16,7 +16,7 @@ from rpms.worlds.textworld_express.observations import DONE, OPPOSITE, Furniture
 
 def start(goal: Goal) -> ExpressBelief:
     """The belief before anything was seen: what the task gives is carried."""
-    return ExpressBelief(goal, carried=goal.given if isinstance(goal, ExpressGoal) else ())
+    return ExpressBelief(goal, holding=goal.given if isinstance(goal, ExpressGoal) else ())
 
 
 def update(belief: ExpressBelief, action: str | None, observation: str) -> ExpressBelief:
@@ -24,8 +24,8 @@ def update(belief: ExpressBelief, action: str | None, observation: str) -> Expre
     text = observation[: said.LONGEST]
     if action is None and "\n\n" in text:
         text = text.partition("\n\n")[2]
-    if (most := said.capacity(text)) is not None:
-        return replace(belief, capacity=most)
+    if (full := said.TEXTS["full"].match(text)) is not None:
+        return replace(belief, capacity=int(full[1]))
     if said.refused(text):
         return belief
     if belief.goal.type == "simonsays":  # which has no rooms, and says of nothing whether it is there
@@ -43,7 +43,7 @@ def _read(belief: ExpressBelief, action: str | None, text: str) -> ExpressBelief
     if (listing := said.inventory(text)) is not None:
         carried, most = listing
         belief = _with_states(belief, carried)
-        return replace(belief, carried=tuple(each.name for each in carried), capacity=most or belief.capacity)
+        return replace(belief, holding=tuple(each.name for each in carried), capacity=most or belief.capacity)
     if (recipe := said.recipe(text)) is not None:
         return replace(belief, recipe=recipe)
     if (chart := said.chart(text)) is not None:
@@ -77,7 +77,7 @@ def _see(belief: ExpressBelief, room: said.LookAround) -> ExpressBelief:
         if there is not None and there in places:
             places[there] = _with_way(places[there], OPPOSITE[direction], room.name)
     placed = tuple(thing for thing in belief.placed if thing not in seen.loose)
-    return replace(_with_states(belief, room.foods), room=room.name, places=places, placed=placed)
+    return replace(_with_states(belief, room.foods), location=room.name, places=places, placed=placed)
 
 
 def _across(belief: ExpressBelief, room: str, direction: str) -> str | None:
@@ -99,19 +99,20 @@ def _with_states(belief: ExpressBelief, foods: tuple[said.Food, ...]) -> Express
 
 
 def _in_room(belief: ExpressBelief, **changes: object) -> ExpressBelief:
-    if belief.here is None or belief.room is None:
+    if belief.here is None or belief.location is None:
         return belief
-    return replace(belief, places={**belief.places, belief.room: replace(belief.here, **changes)})  # type: ignore[arg-type]
+    return replace(belief, places={**belief.places, belief.location: replace(belief.here, **changes)})  # type: ignore[arg-type]
 
 
 def _open_door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBelief:
-    way, there, closed = said.door(action), match["room"], match["verb"] == "close"
-    if not way or belief.here is None or belief.room is None:
+    door, there, closed = said.TEXTS["door_command"].fullmatch(action), match["room"], match["verb"] == "close"
+    if door is None or belief.here is None or belief.location is None:
         return belief
+    way = door[1]
     here = replace(belief.here, exits={**belief.here.exits, way: there}, doors={**belief.here.doors, way: closed})
-    places, back = {**belief.places, belief.room: here}, OPPOSITE[way]
+    places, back = {**belief.places, belief.location: here}, OPPOSITE[way]
     if there in places and back in places[there].exits:
-        other = _with_way(places[there], back, belief.room)
+        other = _with_way(places[there], back, belief.location)
         places[there] = replace(other, doors={**other.doors, back: closed})
     return replace(belief, places=places)
 
@@ -141,7 +142,7 @@ def _take(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressB
     else:
         held = here.furniture[holder]
         belief = _furnish(belief, holder, replace(held, content=_without(held.content or (), thing)))
-    return replace(belief, carried=(*belief.carried, thing), placed=_without(belief.placed, thing))
+    return replace(belief, holding=(*belief.holding, thing), placed=_without(belief.placed, thing))
 
 
 def _put(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
@@ -151,7 +152,7 @@ def _put(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBe
     old = here.furniture.get(match["place"], Furniture(open=True))
     content = (*(old.content or ()), thing)
     belief = _furnish(belief, match["place"], replace(old, content=content))
-    return replace(belief, carried=_without(belief.carried, thing), placed=(*belief.placed, thing))
+    return replace(belief, holding=_without(belief.holding, thing), placed=(*belief.placed, thing))
 
 
 def _prepare(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
@@ -161,12 +162,12 @@ def _prepare(belief: ExpressBelief, match: re.Match[str], _action: str) -> Expre
 
 def _make_meal(belief: ExpressBelief, _match: re.Match[str], _action: str) -> ExpressBelief:
     used = belief.recipe.ingredients if belief.recipe is not None else ()
-    return replace(belief, carried=(*(thing for thing in belief.carried if thing not in used), "meal"))
+    return replace(belief, holding=(*(thing for thing in belief.holding if thing not in used), "meal"))
 
 
 def _eat(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
     thing = match["thing"]
-    return replace(belief, carried=_without(belief.carried, thing), eaten=(*belief.eaten, thing))
+    return replace(belief, holding=_without(belief.holding, thing), eaten=(*belief.eaten, thing))
 
 
 def _without(things: tuple[str, ...], thing: str) -> tuple[str, ...]:

@@ -78,15 +78,15 @@ def disagreements(belief: ExpressBelief, look: str, inventory: str) -> tuple[str
     found = list(_of_inventory(belief, listing[0])) if listing is not None else []
     if room is None:
         return tuple(found)
-    if room.name != belief.room or belief.here is None:
-        return (*found, f"the room is {room.name}, not {belief.room}")
+    if room.name != belief.location or belief.here is None:
+        return (*found, f"the room is {room.name}, not {belief.location}")
     return (*found, *_of_things(belief.here, room.place), *_of_ways(belief.here, room.place))
 
 
 def _of_inventory(belief: ExpressBelief, carried: tuple[said.Food, ...]) -> Iterator[str]:
     names = {each.name for each in carried}
-    yield from (f"{thing} is not carried" for thing in belief.carried if thing not in names)
-    yield from (f"{thing} is carried" for thing in sorted(names) if thing not in belief.carried)
+    yield from (f"{thing} is not carried" for thing in belief.holding if thing not in names)
+    yield from (f"{thing} is carried" for thing in sorted(names) if thing not in belief.holding)
     for each in carried:
         if belief.states.get(each.name, frozenset()) != each.states - {"raw"}:
             yield f"{each.name} is {', '.join(sorted(each.states)) or 'as it was'}"

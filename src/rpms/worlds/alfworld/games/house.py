@@ -78,11 +78,19 @@ class Placed:
     """The cup, plate or pan that an object lies in, which stands in the same receptacle."""
 
 
-class FloorPlan:
-    """The floor plan of one house: hands out places and never the same id or unshared location twice."""
+_BESIDE = 12
+"""Percent of the things on the floor that lie where a receptacle can be reached, so that `look` shows them."""
+_INSIDE = 4
+"""Percent of cutlery that lies in a cup, plate or pan of the same receptacle."""
+_CUTLERY = frozenset({"ButterKnife", "Fork", "Knife", "Spatula", "Spoon"})
 
-    def __init__(self, dice: Dice) -> None:
-        self._dice = dice
+
+class House:
+    """A room, furnished by the measured facts so that a goal can be reached but is not reached yet."""
+
+    def __init__(self, dice: Dice, room: str, goal: GameGoal) -> None:
+        self.room = room
+        self._dice, self._goal, self._facts = dice, goal, tables()["rooms"][room]
         half = _ALONG_WALL
         walls = [[(along, half), (half, along), (along, -half), (-half, along)] for along in range(-half + 1, half, 2)]
         stands = dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)])
@@ -91,8 +99,23 @@ class FloorPlan:
         self._ids: set[str] = set()
         self._locations: set[str] = set()
         self.start = self._claim(_Stand(0, 0, dice.below(4)), 30)
+        self._by_type: dict[str, list[Placed]] = defaultdict(list)
+        for kind, count in sorted(self._receptacle_counts().items()):
+            for _ in range(count):
+                self._by_type[kind].append(self._receptacle(kind))
+        self.receptacles = [each for group in self._by_type.values() for each in group]
+        """Things that objects are in or on; they never move."""
+        objects = {kind: dice.weighted(counts(facts["counts"])) for kind, facts in self._facts["objects"].items()}
+        objects[goal.object] = max(goal.wanted, objects[goal.object])
+        if goal.in_light:
+            objects[goal.receptacle] = max(1, objects[goal.receptacle])
+        self.items: list[Placed] = []
+        for kind, count in objects.items():
+            for number in range(count):
+                self.items.append(self._item(kind, number))
 
     def _claim(self, stand: _Stand, tilt: int) -> str:
+        """A location that nothing else has."""
         while (location := stand.location(tilt)) in self._locations:
             tilt -= 15
         self._locations.add(location)
@@ -114,56 +137,6 @@ class FloorPlan:
         z = (stand.z + _REACH * dz) * _STEP + (self._dice.below(31) - 15) * abs(dx)
         return x, height, z
 
-    def receptacle(self, kind: str, neighbour: Placed | None) -> Placed:
-        """Place a receptacle at a location of its own, or where its neighbour is reached from."""
-        height = self._dice.pick(MADE["heights"].get(kind, (0,)))
-        stand = next(self._stands) if neighbour is None else neighbour.stand
-        tilt = next((tilt for top, tilt in _TILTS if height < top), 0)
-        location = self._claim(stand, tilt) if neighbour is None else neighbour.location
-        return self._spot(kind, stand, location, self._at_wall(stand, height))
-
-    def floor(self, kind: str) -> Placed:
-        """Place something in no receptacle, at a location of its own."""
-        stand = next(self._stands)
-        return self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
-
-    def on(self, kind: str, receptacle: Placed) -> Placed:
-        """Place an object in or on a receptacle."""
-        x, y, z = self._dice.below(41) - 20, 2 + self._dice.below(8), self._dice.below(41) - 20
-        place = (receptacle.x + x, receptacle.y + y, receptacle.z + z)
-        return self._spot(kind, receptacle.stand, receptacle.location, place)
-
-
-_BESIDE = 12
-"""Percent of the things on the floor that lie where a receptacle can be reached, so that `look` shows them."""
-_INSIDE = 4
-"""Percent of cutlery that lies in a cup, plate or pan of the same receptacle."""
-_CUTLERY = frozenset({"ButterKnife", "Fork", "Knife", "Spatula", "Spoon"})
-
-
-class House:
-    """A room, furnished by the measured facts so that a goal can be reached but is not reached yet."""
-
-    def __init__(self, dice: Dice, room: str, goal: GameGoal) -> None:
-        self.room = room
-        self._dice, self._goal, self._facts = dice, goal, tables()["rooms"][room]
-        self._plan = FloorPlan(dice)
-        self.start = self._plan.start
-        self._by_type: dict[str, list[Placed]] = defaultdict(list)
-        for kind, count in sorted(self._receptacle_counts().items()):
-            for _ in range(count):
-                self._by_type[kind].append(self._receptacle(kind))
-        self.receptacles = [each for group in self._by_type.values() for each in group]
-        """Things that objects are in or on; they never move."""
-        objects = {kind: dice.weighted(counts(facts["counts"])) for kind, facts in self._facts["objects"].items()}
-        objects[goal.object] = max(goal.wanted, objects[goal.object])
-        if goal.in_light:
-            objects[goal.receptacle] = max(1, objects[goal.receptacle])
-        self.items: list[Placed] = []
-        for kind, count in objects.items():
-            for number in range(count):
-                self.items.append(self._item(kind, number))
-
     def _receptacle_counts(self) -> dict[str, int]:
         goal, dice = self._goal, self._dice
         wanted = {kind: dice.weighted(counts(numbers)) for kind, numbers in self._facts["receptacles"].items()}
@@ -177,13 +150,17 @@ class House:
         return wanted
 
     def _receptacle(self, kind: str) -> Placed:
-        """Place a receptacle, perhaps where an earlier one can be reached already."""
+        """Place a receptacle at a location of its own, or perhaps where an earlier one can be reached already."""
         neighbour = None
         for partner, percent in tables()["sharing"][self.room].get(kind, {}).items():
             placed = self._by_type[partner]
             if neighbour is None and placed and self._dice.chance(percent):
                 neighbour = placed[-1] if partner == kind else self._dice.pick(placed)
-        spot = self._plan.receptacle(kind, neighbour)
+        height = self._dice.pick(MADE["heights"].get(kind, (0,)))
+        stand = next(self._stands) if neighbour is None else neighbour.stand
+        tilt = next((tilt for top, tilt in _TILTS if height < top), 0)
+        location = self._claim(stand, tilt) if neighbour is None else neighbour.location
+        spot = self._spot(kind, stand, location, self._at_wall(stand, height))
         return replace(spot, openable=self._dice.chance(tables()["openable"].get(kind, 0)))
 
     def _places(self, kind: str, number: int) -> Weights:
@@ -202,12 +179,14 @@ class House:
         dice = self._dice
         place = dice.weighted(self._places(kind, number))
         if place == FLOOR:
-            spot = self._plan.floor(kind)
+            stand = next(self._stands)
+            spot = self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
             beside = dice.chance(_BESIDE)
             location = dice.pick(self.receptacles).location if beside else spot.location
             return replace(spot, location=location)
         main = dice.pick(self._by_type[place])
-        spot = self._plan.on(kind, main)
+        x, y, z = main.x + dice.below(41) - 20, main.y + 2 + dice.below(8), main.z + dice.below(41) - 20
+        spot = self._spot(kind, main.stand, main.location, (x, y, z))
         ids = [main.id]
         for other, percent in tables()["also_in"].get(place, {}).items():
             candidates = [each for each in self._by_type[other] if each.id not in ids]

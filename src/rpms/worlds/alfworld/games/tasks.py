@@ -180,39 +180,37 @@ def known_dialect(name: str) -> ReleaseName | None:
 
 def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
     """Content of a listed game's file, in its own dialect or in the one given."""
-    if "builtin" in task.source:
-        return reworded(builtin_game(task.source["builtin"]), dialect, task.id)
-    return reworded(read_data(task.source["path"]), dialect, task.source["path"])
-
-
-def load_task(task: Task, dialect: str = "") -> GameEngine:
-    """Open a listed game, builtin or not, for the native engine; in its own dialect or in the one given."""
-    if "builtin" in task.source:
-        return _load(task.source["builtin"], dialect, None)
-    return load_game(task.source["path"], dialect)
+    builtin, path = task.source.get("builtin"), task.source.get("path", "")
+    return reworded(builtin_game(builtin) if builtin else read_data(path), dialect, builtin or path)
 
 
 def load_game(path: str, dialect: str = "") -> GameEngine:
-    """Open a game file for the native engine, or take it from those read before, where it has not changed since."""
-    try:
-        found = Path(path).stat()
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
-    return _load(path, dialect, (found.st_mtime_ns, found.st_size))
+    """Open a game file for the native engine, like `load_task`."""
+    return load_task(Task(path, "", "", {"path": path}), dialect)
 
 
-_kept: dict[tuple[str, str, tuple[int, int] | None], GameEngine | None] = {}
+_kept: dict[tuple[str, str, tuple[int, int]], GameEngine | None] = {}
 """Games that were opened, and from the second time on what was read: a run, which plays each once, keeps none."""
 
 
-def _load(path: str, dialect: str, version: tuple[int, int] | None) -> GameEngine:
-    """A game, read or kept; a builtin one goes by its name and has no version."""
-    key = (path, dialect, version)
+def load_task(task: Task, dialect: str = "") -> GameEngine:
+    """Open a listed game, builtin or not, for the native engine; in its own dialect or in the one given.
+
+    One that was read before is taken again, where its file has not changed since.
+    """
+    place, version = task.source.get("builtin", ""), (0, 0)
+    if not place:
+        place = task.source["path"]
+        try:
+            found = Path(place).stat()
+        except (OSError, ValueError) as error:
+            raise unreadable(place, error) from None
+        version = (found.st_mtime_ns, found.st_size)
+    key = (place, dialect, version)
     kept = _kept.get(key)
     if kept is not None:
         return kept
-    data, place = (builtin_game(path), f"{BUILTIN}/{path}") if version is None else (read_data(path), path)
-    engine = read_engine(reworded(data, dialect, place), place)
+    engine = read_engine(task_data(task, dialect), place)
     if len(_kept) >= _KEPT:
         _kept.clear()
     _kept[key] = engine if key in _kept else None

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS
-from rpms.worlds.scienceworld.goals import ScienceGoal
-from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.scene import Names, Recipe, Scene
+from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import Seen, alike, walk
 
 GREENS: Final = ("tree", "plant")
@@ -32,13 +31,13 @@ _ALSO_CALLED: Final = {"common toad": ("frog",), "moth": ("butterfly",)}
 
 def _next_focus(scene: Scene) -> list[str]:
     """Next thing to focus on, where the order is by age or by life span; nothing while it is not seen."""
-    task, around = scene.goal.task, {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"}
+    task, around = scene.aim.task, {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"}
     choose = _by_life_span if task.startswith("lifespan") else _plant_stage if task.endswith("2") else _animal_stage
     return choose(scene, around)
 
 
 def _by_life_span(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
-    order, done = scene.goal.criterion.split(", then "), len(scene.belief.focused)
+    order, done = scene.aim.criterion.split(", then "), len(scene.focused)
     spans = {name: span for name, seen in around.items() if not seen.holders and (span := life_span(seen.name))}
     if not spans or done >= len(order):
         return []
@@ -47,7 +46,7 @@ def _by_life_span(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
 
 def _animal_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
     """The youngest of the kind that is older than those focused on; the first must be an egg or a baby."""
-    kind, done = scene.goal.target, scene.belief.focused
+    kind, done = scene.aim.target, scene.focused
     kinds = (kind, *_ALSO_CALLED.get(kind, ()), *(young for young, old in _YOUNG.items() if kind in old))
     latest = max((_age(name) for name in done), default=-1)
     alike = {name: seen.name for name, seen in around.items() if any(f" {each} " in f" {seen.name} " for each in kinds)}
@@ -62,7 +61,7 @@ def _age(name: str) -> int:
 
 
 def _plant_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
-    kind, stage = scene.goal.target, _PLANT_STAGES[min(len(scene.belief.focused), len(_PLANT_STAGES) - 1)]
+    kind, stage = scene.aim.target, _PLANT_STAGES[min(len(scene.focused), len(_PLANT_STAGES) - 1)]
     names = (f"{kind} seed",) if stage == "seed" else (f"{kind} tree", f"{kind} plant")
     return [
         f"{seen.name} in {stage} stage in {seen.holder}"
@@ -85,9 +84,9 @@ _POURED: Final = re.compile(r"You pour the contents of the jug into the (.{1,40}
 _SOWN: Final = re.compile(r"move .{1,60}? seed in .{1,60}?(?:plant|tree)\b.{0,60}? to (.{1,40}?pot \d{1,2})\b.*")
 
 
-def _notes(goal: ScienceGoal, _before: object, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+def _notes(_before: object, after: Scene, command: str) -> Iterator[tuple[str, str]]:
     """The jugs poured into each pot and when, the pots with offspring, and the form of the trait that it shows."""
-    poured, sown = _POURED.match(after.observation), _SOWN.fullmatch(command)
+    goal, poured, sown = after.aim, _POURED.match(after.observation), _SOWN.fullmatch(command)
     if poured:
         yield f"jugs in {poured[1]}", str(int(after.readings.get(f"jugs in {poured[1]}", "0")) + 1)
         yield f"water in {poured[1]}", str(after.clock)
@@ -112,7 +111,7 @@ def _shown(goal: ScienceGoal, pot: Seen) -> list[str]:
 
 def _offspring(scene: Scene) -> dict[str, str]:
     """The pots with offspring, each with `yes`, `no` or `not seen`: whether it shows the form asked about."""
-    lead, noted = "offspring in ", scene.belief.readings
+    lead, noted = "offspring in ", scene.readings
     return {name.removeprefix(lead): form for name, form in noted.items() if name.startswith(lead)}
 
 
@@ -141,14 +140,14 @@ def _beds(scene: Scene) -> list[str]:
     young = _offspring(scene)
     pots = [pot for pot in _pots(scene) if pot not in young]
     order = sorted(pots, key=lambda pot: (not _is_sown(scene, pot), not _has_soil(scene, pot)))
-    return order[: _PARENTS.get(scene.goal.task, 2)]
+    return order[: _PARENTS.get(scene.aim.task, 2)]
 
 
 def _nursery(scene: Scene) -> list[str]:
     young, beds = _offspring(scene), _beds(scene)
     pots = [pot for pot in _pots(scene) if pot not in beds]
     order = sorted(pots, key=lambda pot: (pot not in young, not _has_soil(scene, pot)))
-    return [] if scene.goal.trait.startswith("seed") else order[:_OFFSPRING]
+    return [] if scene.aim.trait.startswith("seed") else order[:_OFFSPRING]
 
 
 def _loose_soil(scene: Scene, place: str) -> list[str]:
@@ -156,14 +155,14 @@ def _loose_soil(scene: Scene, place: str) -> list[str]:
 
 
 def _stocked(scene: Scene) -> bool:
-    needed = [*_beds(scene), *(_nursery(scene) if scene.goal.trait else ())]
+    needed = [*_beds(scene), *(_nursery(scene) if scene.aim.trait else ())]
     bare = sum(not _has_soil(scene, name) and not _is_sown(scene, name) for name in needed)
     there = sum(s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory") for s in scene.things)
-    return _GARDEN in scene.belief.looked and there >= bare
+    return _GARDEN in scene.looked and there >= bare
 
 
 def _plant(scene: Scene) -> str:
-    return scene.goal.target.removesuffix(" plant")
+    return scene.aim.target.removesuffix(" plant")
 
 
 def _hangs(seen: Seen) -> bool:
@@ -172,19 +171,19 @@ def _hangs(seen: Seen) -> bool:
 
 def _young_seeds(scene: Scene) -> list[Thing]:
     """The seeds that hang on plants. They fall and grow: only a fresh look tells."""
-    if scene.belief.age(_GARDEN) > 3 + len(_offspring(scene)):
+    if scene.age(_GARDEN) > 3 + len(_offspring(scene)):
         return []
     return [seen.thing for seen in scene.things if seen.name.endswith(" seed") and _hangs(seen)]
 
 
 def _dry(scene: Scene) -> list[str]:
     """The pots that need water: fewer than three jugs so far, or seen dry and not watered since."""
-    noted, young = scene.belief.readings, _offspring(scene)
+    noted, young = scene.readings, _offspring(scene)
 
     def is_dry(pot: str) -> bool:
         if int(noted.get(f"jugs in {pot}", "0")) < _JUGS:
             return True
-        watered = int(noted[f"water in {pot}"]) >= scene.belief.since.get(_GARDEN, 0)
+        watered = int(noted[f"water in {pot}"]) >= scene.since.get(_GARDEN, 0)
         return not watered and not _has_water(scene, pot)
 
     sown = [pot for pot in _pots(scene) if _is_sown(scene, pot)]
@@ -192,12 +191,12 @@ def _dry(scene: Scene) -> list[str]:
 
 
 def _fruits(scene: Scene) -> list[str]:
-    return scene.such(lambda seen: alike(seen.name, scene.goal.target) and _hangs(seen))[:1]
+    return scene.such(lambda seen: alike(seen.name, scene.aim.target) and _hangs(seen))[:1]
 
 
 def heredity(scene: Scene) -> str:
     """Dominant or recessive, once the offspring tells; empty before."""
-    goal = scene.goal
+    goal = scene.aim
     if goal.trait.startswith("seed"):
         shown = [goal.criterion in seed.raw.split() for seed in _young_seeds(scene)]
     else:
@@ -218,18 +217,18 @@ GARDEN: Final = Recipe(
         "stocked": _stocked,
         "dug": lambda scene: bool(_loose_soil(scene, "outside")),
         "tended": lambda scene: not _dry(scene),
-        "full": lambda scene, _jug: (scene.belief.last_action or "").startswith("move jug"),
+        "full": lambda scene, _jug: (scene.last_action or "").startswith("move jug"),
         "grown": lambda _scene: False,
         "flowering": lambda scene: sum(_has_flowers(scene, pot) for pot in _pots(scene)) >= _ENOUGH,
         "fruiting": lambda scene: bool(_fruits(scene)),
-        "borne": lambda scene: bool(heredity(scene) if scene.goal.trait.startswith("seed") else _young_seeds(scene)),
+        "borne": lambda scene: bool(heredity(scene) if scene.aim.trait.startswith("seed") else _young_seeds(scene)),
         "judged": lambda scene: bool(heredity(scene)),
     },
     words={
         "flower pot": _beds,
         "nursery pot": _nursery,
         "sown seed": lambda scene: scene.such(lambda seen: seen.name.endswith(" seed") and seen.holder in _pots(scene)),
-        "garden door": lambda scene: list(scene.belief.exits.get(_GARDEN, {})),
+        "garden door": lambda scene: list(scene.exits.get(_GARDEN, {})),
         "fruit": _fruits,
     },
     roles={

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS, is_fixed, is_food, takes_things
-from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import substance_of
 from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
 from rpms.worlds.scienceworld.recipes.physics import chosen_plane, conducts, flows, melting_side, reading_side
@@ -19,7 +18,7 @@ def _carried(scene: Scene, word: str) -> bool | None:
     """Truth of carrying a thing. The agent starts with food at most; it was seen to pick up all else."""
     if any(seen.carried for seen in scene.find(word)):
         return True
-    return None if is_food(word) and not scene.belief.inventory_known else False
+    return None if is_food(word) and not scene.inventory_known else False
 
 
 def _within(scene: Scene, word: str, place: str) -> bool | None:
@@ -44,13 +43,13 @@ def unseen(scene: Scene, predicate: str, *args: str) -> bool | None:
 
 def _is_opened(scene: Scene, room: str) -> bool:
     """True if the door from here, or else any door, to a room is known to be open."""
-    ways = scene.belief.exits.get(scene.room, {})
-    return bool(ways[room]) if room in ways else any(others.get(room) for others in scene.belief.exits.values())
+    ways = scene.exits.get(scene.room or "", {})
+    return bool(ways[room]) if room in ways else any(others.get(room) for others in scene.exits.values())
 
 
 def _best_option(scene: Scene) -> int:
     """The option that the last command meant: its things are where they are known to be."""
-    menu, said = scene.belief.menu, scene.belief.last_action or ""
+    menu, said = scene.menu, scene.last_action or ""
     taking = said.startswith("pick up")
 
     def worth(number: int) -> tuple[int, int]:
@@ -64,8 +63,8 @@ def _best_option(scene: Scene) -> int:
 
 def _focused(scene: Scene, word: str) -> bool:
     """True if a thing was focused on; where a task asks for one focus alone, any is that."""
-    done = scene.belief.focused
-    if scene.goal.type == "F1" or scene.goal.task in ("grow-plant", "grow-fruit"):
+    done = scene.focused
+    if scene.aim.type == "F1" or scene.aim.task in ("grow-plant", "grow-fruit"):
         return bool(done)
     names = {seen.name.casefold() for seen in scene.find(word)} | {head_of(word)}
     matter = {substance_of(name) for name in names}
@@ -78,26 +77,24 @@ EVERYDAY: Final = Recipe(
         "carried": _carried,
         "within": _within,
         "holds": _holds,
-        "handled": lambda scene, word: any(seen.name in scene.belief.handled for seen in scene.find(word)),
+        "handled": lambda scene, word: any(seen.name in scene.handled for seen in scene.find(word)),
         "opened": _is_opened,
         "veiled": Scene.veiled,
         "hides": lambda scene, name, room: name in scene.hiding(room),
-        "located": lambda scene: scene.belief.room is not None,
-        "known": lambda scene, room: room in scene.belief.looked,
+        "located": lambda scene: scene.room is not None,
+        "known": lambda scene, room: room in scene.looked,
         # looked at just now: plants take their time, animals do not
-        "fresh": lambda scene: scene.belief.age(scene.room) < (10 if scene.room == "greenhouse" else 2),
+        "fresh": lambda scene: scene.age(scene.room or "") < (10 if scene.room == "greenhouse" else 2),
         "focused": _focused,
-        "foci": lambda scene, count: count.isdecimal() and len(scene.belief.focused) >= int(count),
+        "foci": lambda scene, count: count.isdecimal() and len(scene.focused) >= int(count),
     },
     roles={
         "object": lambda scene: list(scene.by_name),
         "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
         "tool": lambda scene: scene.named("thermometer", "lighter", "shovel", "axe"),
         "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
-        "lid": lambda scene: [
-            name for room in scene.belief.rooms if room in scene.belief.looked for name in scene.hiding(room)
-        ],
-        "choice": lambda scene: [str(_best_option(scene))] if scene.belief.menu else [],
+        "lid": lambda scene: [name for room in scene.rooms if room in scene.looked for name in scene.hiding(room)],
+        "choice": lambda scene: [str(_best_option(scene))] if scene.menu else [],
     },
 )
 
@@ -116,15 +113,15 @@ def ingredients(recipe: str) -> list[str]:
 
 def _halves(scene: Scene) -> list[str]:
     """The secondary colour to mix first, and the primary one to add for a tertiary one, as paints."""
-    parts = scene.goal.target.removesuffix(" paint").split("-")
+    parts = scene.aim.target.removesuffix(" paint").split("-")
     return [f"{part} paint" for part in sorted(parts, key=lambda part: part not in SECONDARY)]
 
 
 def _wanted_inside(scene: Scene) -> list[str]:
     """Substances that the vessel is to hold."""
-    goal = scene.goal
+    goal = scene.aim
     if goal.task == "chemistry-mix":
-        return [*ingredients(scene.belief.readings.get("recipe", "")), goal.target]
+        return [*ingredients(scene.readings.get("recipe", "")), goal.target]
     if goal.place == "art studio":
         halves = _halves(scene)
         return [*(halves if scene.of_kind(halves[0]) else _primaries(scene)), goal.target]
@@ -133,7 +130,7 @@ def _wanted_inside(scene: Scene) -> list[str]:
 
 def _vessels(scene: Scene) -> list[str]:
     """The vessel to use: what holds something of it already, else one that is carried, else an empty one."""
-    goal, wanted = scene.goal, _wanted_inside(scene)
+    goal, wanted = scene.aim, _wanted_inside(scene)
     paint = goal.place == "art studio"
     kinds = _PAINT_POTS if paint else _POTS
 
@@ -149,7 +146,7 @@ def _vessels(scene: Scene) -> list[str]:
         return seen.name in kinds and of_use(seen) == len(seen.inside) and near
 
     pots = scene.such(serves if paint else lambda seen: seen.name == kinds[0])
-    if not pots and not paint and "kitchen" in scene.belief.looked and not scene.hiding("kitchen"):
+    if not pots and not paint and "kitchen" in scene.looked and not scene.hiding("kitchen"):
         pots = scene.such(lambda seen: seen.name in kinds and not seen.inside)
     return [max(pots, key=worth)] if pots else [f"{kinds[0]} ?"]
 
@@ -188,7 +185,7 @@ MIXING: Final = Recipe(
     },
     words={
         "vessel": _vessels,
-        "ingredients": _ingredients(lambda scene: ingredients(scene.belief.readings.get("recipe", ""))),
+        "ingredients": _ingredients(lambda scene: ingredients(scene.readings.get("recipe", ""))),
         "primary colours": _ingredients(_primaries),
         "last colours": _ingredients(_halves),
     },
@@ -213,7 +210,7 @@ def _is_lifeless(seen: Seen) -> bool:
     return bool(_PORTABLE.search(seen.name)) and not FLOWER_POT.fullmatch(seen.name) and seen.name != "seed jar"
 
 
-def _focus(_goal: object, _before: object, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+def _focus(_before: object, after: Scene, command: str) -> Iterator[tuple[str, str]]:
     """The words of a focus tell one of several plants; the answer calls each of them `plant`."""
     if after.observation.startswith("You focus on ") and command.startswith("focus on "):
         yield "focus", command.removeprefix("focus on ")
@@ -221,8 +218,8 @@ def _focus(_goal: object, _before: object, after: ScienceKnown, command: str) ->
 
 def _loads(scene: Scene) -> list[str]:
     """Thing for the box: the one focused on, in its flower pot or its vessel if it is in one."""
-    goal = scene.goal
-    chosen = read_phrase(scene.belief.readings.get("focus", "") if goal.type == "F1" else goal.target)
+    goal = scene.aim
+    chosen = read_phrase(scene.readings.get("focus", "") if goal.type == "F1" else goal.target)
     for name, seen in scene.by_name.items():
         near = not chosen.places or seen.holder in (chosen.places[0], "") or not FLOWER_POT.fullmatch(chosen.places[0])
         if near and (alike(seen.name, chosen.head) if goal.type == "F1" else name in scene.of_kind(goal.target)):
@@ -235,7 +232,7 @@ def _loads(scene: Scene) -> list[str]:
 
 def _boxes(scene: Scene) -> list[str]:
     """The box that is the answer, once that is known, or the plane."""
-    goal = scene.goal
+    goal = scene.aim
     verdict = _VERDICTS.get(goal.task.partition("-")[0])
     if verdict is None:
         return [goal.box] if goal.box else []
@@ -260,7 +257,7 @@ BOXES: Final = Recipe(
             for seen in scene.find(load)
             for holder in seen.holders
         ),
-        "concluded": lambda scene: any(name in _boxes(scene) for name in scene.belief.focused),
+        "concluded": lambda scene: any(name in _boxes(scene) for name in scene.focused),
     },
     words={
         **dict.fromkeys(("animal", "living thing"), lambda scene: scene.such(_is_beast)),
@@ -269,6 +266,6 @@ BOXES: Final = Recipe(
         ),
         "non-living thing": lambda scene: scene.such(lambda seen: _is_lifeless(seen) and seen.name in scene.by_name),
     },
-    roles={"load": _loads, "box": lambda scene: [scene.called(box) for box in _boxes(scene)]},
+    roles={"load": _loads, "box": lambda scene: [scene.name_of(box) for box in _boxes(scene)]},
     notes=_focus,
 )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS
-from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene
@@ -28,7 +27,7 @@ def flows(thing: Thing) -> bool:
 
 def _states(scene: Scene, word: str) -> tuple[str, ...]:
     """The states a substance was seen in; where no name told, the state it is in by nature."""
-    seen = scene.belief.state_history.get(substance_of(word), ())
+    seen = scene.state_history.get(substance_of(word), ())
     return seen or ("liquid" if word.endswith(_LIQUIDS) else "solid",)
 
 
@@ -39,14 +38,14 @@ def _substance(scene: Scene, word: str) -> str:
 
 def _heaters(scene: Scene) -> Sequence[str]:
     """Heaters in order of choice: food catches fire in a furnace, which is as good as gas."""
-    fierce = scene.goal.task == "boil" or scene.goal.type == "F2"
+    fierce = scene.aim.task == "boil" or scene.aim.type == "F2"
     return ("stove", "blast furnace", "oven") if fierce else tuple(_HEATERS)
 
 
 def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
     """True if a device is the first that works and has not done yet what it can, or one in use of which that is so."""
-    degrees = scene.belief.temperature(_substance(scene, word))
-    useless = {name.rpartition(" in ")[0] for name in scene.belief.broken}
+    degrees = scene.temperature(_substance(scene, word))
+    useless = {name.rpartition(" in ")[0] for name in scene.broken}
     if degrees is not None:
         useless |= {name for name, limit in _HEATERS.items() if degrees > limit}
         useless |= {name for name, limit in _COOLERS.items() if degrees < limit}
@@ -63,7 +62,7 @@ def treated(scene: Scene, word: str) -> bool:
 def _just(scene: Scene, word: str, what: str) -> bool:
     """True if a substance was seen, or measured, a moment ago; or ever, where it does not change."""
     name = what + _substance(scene, word)
-    return scene.belief.age(name) <= _MOMENT or (name in scene.belief.since and not treated(scene, word))
+    return scene.age(name) <= _MOMENT or (name in scene.since and not treated(scene, word))
 
 
 def _became(*states: str) -> Ask:
@@ -78,8 +77,8 @@ def _became(*states: str) -> Ask:
 
 def melting_side(scene: Scene) -> str:
     """`above` or `below` the threshold, once readings tell where a substance melts; empty before."""
-    goal = scene.goal
-    degrees, limit, states = scene.belief.temperature(goal.target), goal.threshold, _states(scene, goal.target)
+    goal = scene.aim
+    degrees, limit, states = scene.temperature(goal.target), goal.threshold, _states(scene, goal.target)
     if degrees is None or limit is None:
         return ""
     if states[-1] == "liquid":
@@ -89,13 +88,13 @@ def melting_side(scene: Scene) -> str:
 
 def reading_side(scene: Scene) -> str:
     """`above` or `below` the threshold, once the temperature was measured."""
-    degrees, limit = scene.belief.temperature(scene.goal.target), scene.goal.threshold
+    degrees, limit = scene.temperature(scene.aim.target), scene.aim.threshold
     return "" if degrees is None or limit is None else "above" if degrees > limit else "below"
 
 
 HEAT: Final = Recipe(
     predicates={
-        "measured": lambda scene, word: scene.belief.temperature(_substance(scene, word)) is not None,
+        "measured": lambda scene, word: scene.temperature(_substance(scene, word)) is not None,
         "gauged": lambda scene, word: _just(scene, word, "heat of "),
         "watched": lambda scene, word: _just(scene, word, ""),
         "heats": lambda scene, device, word: _is_best(scene, device, word, _heaters(scene)),
@@ -111,8 +110,8 @@ HEAT: Final = Recipe(
         "settled": lambda scene, _word: bool(melting_side(scene)),
     },
     roles={
-        "heater": lambda scene: [scene.called(name) for name in _HEATERS],
-        "cooler": lambda scene: [scene.called(name) for name in _COOLERS],
+        "heater": lambda scene: [scene.name_of(name) for name in _HEATERS],
+        "cooler": lambda scene: [scene.name_of(name) for name in _COOLERS],
     },
 )
 
@@ -127,15 +126,15 @@ _SURE: Final = 4
 """Ticks after which a block that is first seen at the bottom may long have been there."""
 
 
-def _slides(goal: ScienceGoal, before: ScienceKnown, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+def _slides(before: ScienceKnown, after: Scene, command: str) -> Iterator[tuple[str, str]]:
     """The ticks since a block was put on a plane, and its distance then; a command shows the state before its tick."""
     said = after.observation.casefold()
-    for plane in goal.candidates:
+    for plane in after.aim.candidates:
         ticks = _noted(after, f"ticks on {plane}")
         if said.startswith("you move ") and f" to {plane.casefold()}" in command:
             yield f"ticks on {plane}", "1"
             yield f"speed on {plane}", "0"
-        elif ticks and before.readings.get(plane) != "100" and any(seen.inside for seen in Scene(after).find(plane)):
+        elif ticks and before.readings.get(plane) != "100" and any(seen.inside for seen in after.find(plane)):
             yield f"ticks on {plane}", f"{ticks + after.clock - before.clock:.0f}"
             seen = after.readings.get(plane, "")
             came_late = seen == "100" and ticks > _SURE
@@ -150,16 +149,16 @@ def _noted(belief: ScienceKnown, what: str) -> float:
 
 def _timed(scene: Scene, plane: str) -> bool:
     """True if a block came far, or was seen to take long; it may not move at all."""
-    slid = scene.belief.readings.get(plane, "")
+    slid = scene.readings.get(plane, "")
     if slid.isdecimal() and int(slid) >= _FAR:
-        return _noted(scene.belief, f"speed on {plane}") > 0
-    return slid.isdecimal() and _noted(scene.belief, f"ticks on {plane}") >= _LONG
+        return _noted(scene, f"speed on {plane}") > 0
+    return slid.isdecimal() and _noted(scene, f"ticks on {plane}") >= _LONG
 
 
 def chosen_plane(scene: Scene) -> str:
     """The plane asked for, once both were timed."""
-    goal = scene.goal
-    speeds = {plane: _noted(scene.belief, f"speed on {plane}") for plane in goal.candidates}
+    goal = scene.aim
+    speeds = {plane: _noted(scene, f"speed on {plane}") for plane in goal.candidates}
     if not all(_timed(scene, plane) for plane in speeds) or len(set(speeds.values())) < len(speeds):
         return ""
     return (max if goal.criterion in ("least", "steepest") else min)(speeds, key=lambda plane: speeds[plane])
@@ -167,7 +166,7 @@ def chosen_plane(scene: Scene) -> str:
 
 def _lost_sight(scene: Scene, plane: str) -> bool:
     on_it = any(_BLOCK.search(thing.name) for seen in scene.find(plane) for thing in seen.inside)
-    return on_it and scene.belief.readings.get(plane) == "100" and not _timed(scene, plane)
+    return on_it and scene.readings.get(plane) == "100" and not _timed(scene, plane)
 
 
 PLANES: Final = Recipe(
@@ -175,13 +174,13 @@ PLANES: Final = Recipe(
         "timed": _timed,
         # there is time to wait: the block was just looked at, and had not come far
         "creeping": lambda scene, plane: (
-            _noted(scene.belief, f"ticks on {plane}") > 2 and scene.belief.last_action == f"look at {plane}"
+            _noted(scene, f"ticks on {plane}") > 2 and scene.last_action == f"look at {plane}"
         ),
         "lost_sight": _lost_sight,
     },
-    words={"planes": lambda scene: scene.goal.candidates},
+    words={"planes": lambda scene: scene.aim.candidates},
     roles={
-        "plane": lambda scene: scene.goal.candidates,
+        "plane": lambda scene: scene.aim.candidates,
         "block": lambda scene: scene.such(lambda seen: _BLOCK.search(seen.name))[:1],
     },
     tasks=("inclined",),
@@ -195,7 +194,7 @@ _PAUSE: Final = 3
 
 def _parts(scene: Scene) -> list[str]:
     """Parts of the circuit: the thing itself, a source, what lights up, and wires; a test needs a bulb."""
-    goal, names = scene.goal, [seen.name for seen in scene.things]
+    goal, names = scene.aim, [seen.name for seen in scene.things]
     source = next((name for name in THINGS["sources"][goal.source] if name in names), "")
     wires = sorted({name for name in names if name.endswith(" wire")})
     if goal.task.startswith("power"):
@@ -209,7 +208,7 @@ def _to_bring(scene: Scene) -> list[str]:
     """The parts that have to be brought to where the circuit is built."""
     parts = list(dict.fromkeys(_parts(scene)))
     parts[0] = next((name for name in scene.such(lambda seen: seen.name == parts[0])), parts[0])  # of two, the nearest
-    return parts if scene.goal.source == "renewable" else parts[:1]
+    return parts if scene.aim.source == "renewable" else parts[:1]
 
 
 def _joints(scene: Scene) -> list[tuple[str, str]]:
@@ -231,11 +230,11 @@ def _joints(scene: Scene) -> list[tuple[str, str]]:
 
 def _joined(scene: Scene, contact: str) -> bool:
     name = contact.replace(" in ", " on ", 1).casefold()
-    return any(name == end.casefold() for pair in scene.belief.connections for end in pair)
+    return any(name == end.casefold() for pair in scene.connections for end in pair)
 
 
 def _site(scene: Scene) -> str:
-    return "outside" if scene.goal.source == "renewable" else "workshop"
+    return "outside" if scene.aim.source == "renewable" else "workshop"
 
 
 def _is_on(scene: Scene, name: str) -> bool:
@@ -251,9 +250,8 @@ def conducts(scene: Scene) -> str:
 
 def _tested(scene: Scene) -> bool:
     """True if the bulb was looked at when the current had time to flow. Taking the thing away undoes nothing."""
-    belief = scene.belief
-    closed = belief.since.get("connection", -1)
-    return closed >= 0 and belief.since.get(_site(scene), -1) >= closed + _PAUSE
+    closed = scene.since.get("connection", -1)
+    return closed >= 0 and scene.since.get(_site(scene), -1) >= closed + _PAUSE
 
 
 def _contacts(scene: Scene) -> list[str]:
@@ -267,7 +265,7 @@ CIRCUITS: Final = Recipe(
         "joined": _joined,
         # generators have to be switched on
         "powered": lambda scene: not (source := _parts(scene)[1]).endswith("generator") or _is_on(scene, source),
-        "paused": lambda scene: scene.belief.age("connection") > _PAUSE,
+        "paused": lambda scene: scene.age("connection") > _PAUSE,
         "tested": _tested,
     },
     words={"parts": _to_bring, "contacts": _contacts},
