@@ -13,7 +13,7 @@ from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
+from rpms.core.planning.doubts import excludes, goal_holds, made, unfinished, wanted_facts
 from rpms.core.planning.prices import UNSEEN, Link
 from rpms.core.planning.trust import (
     COMPLETE,
@@ -318,7 +318,13 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
             served = [
                 (one, bound) for one, bound in lacking if Literal(link.fact.atom, link.fact.negated) in bound.literals
             ]
-            blamed = [need_line(rules, instance.schema, clause) for clause, _ in served or lacking]
+            only = [
+                one
+                for one, _ in needs
+                if any(excludes(rules, one.literals[0], other.literals[0]) for other, _ in needs)
+            ]
+            blames = dict.fromkeys((*(clause for clause, _ in served or lacking), *only))
+            blamed = [need_line(rules, instance.schema, clause) for clause in blames]
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
     if not blamed and (instance := rules.instance(chain[0].command)) is not None:
