@@ -92,7 +92,7 @@ def report(folder: Path, out: Path) -> None:
     seconds, cpu = time.perf_counter() - start, time.process_time()
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file()) / 1e6
-    found = {"episodes": written.episodes, "seconds": seconds, "cpu": cpu, "megabytes": megabytes, "size": size}
+    found = {"pages": written.episodes, "seconds": seconds, "cpu": cpu, "megabytes": megabytes, "size": size}
     print(json.dumps(found))
 
 
@@ -103,8 +103,7 @@ def measure(episodes: int, slips: int) -> dict[str, float]:
         make_runs(folder, episodes, slips)
         command = [sys.executable, __file__, "--report", str(folder), str(folder / "report")]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        result: dict[str, float] = json.loads(done.stdout)
-        return result
+        return {"episodes": episodes, **json.loads(done.stdout)}
 
 
 def main() -> None:

@@ -124,7 +124,7 @@ def test_misuse_is_one_clear_line(data, tmp_path):
     env.reset()
     with pytest.raises(InputError, match="3 commands for a batch of 2"):
         env.step(["look"] * 3)
-    with pytest.raises(InputError, match="one str for a batch of 2"):
+    with pytest.raises(InputError, match="one text for a batch of 2"):
         env.step("look")
     with pytest.raises(InputError, match="one int for a batch of 2"):
         env.step(5)

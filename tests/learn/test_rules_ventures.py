@@ -7,8 +7,11 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.facts import Atom
-from rpms.core.rules import Predicate
+from rpms.core.actions import ActionSchema
+from rpms.core.belief import Belief, FactBelief
+from rpms.core.facts import Atom, Literal
+from rpms.core.goal import Goal
+from rpms.core.rules import Lore, Predicate, RuleManual
 from rpms.learn.rules.agenda import Agenda, Past
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.conditions import conditions
@@ -16,9 +19,11 @@ from rpms.learn.rules.ledger import Diary, InHand, Ledger, vocabulary_of
 from rpms.learn.rules.looking import Standing
 from rpms.learn.rules.scores import deeds_of
 from rpms.learn.rules.templates import Names
+from rpms.learn.verify import verify
 from rpms.store.evidence import Witness
-from rpms.store.traces import Spoken
+from rpms.store.traces import Spoken, Trace
 from rpms.worlds.registry import find_world
+from tests.learn.tidy import Tidy
 from tests.worlds.scienceworld.laboratory import BOIL, KITCHEN, MENU
 
 _WANTS = [Atom("wants", ("0", manner)) for manner in ("heat", "wash")]
@@ -157,3 +162,61 @@ def test_a_question_of_the_world_neither_scores_nor_repeats_what_did():
         standing.told(command, refused=diary.add(Spoken(command, answer, score, won=False, lost=False)))
         heard.append(not standing.ventures.given_up)
     assert heard == [False, False, True, False]
+
+
+def test_a_fact_that_seldom_held_is_tried_with_each_kind_of_other_thing() -> None:
+    rows = [_tried(episode, (f"fruit {episode}", "shelf"), 0, of=1) for episode in range(60)]
+    past = Past(_book("put <> in <>", 2, [_CHARMED], rows), "work")
+    assert past.is_new(1, ("some fruit", "box"))
+    assert not past.is_new(0, ("some fruit", "box"))
+    rows += [_tried(60 + episode, (f"charmed {episode}", "box"), 1, of=1) for episode in range(4)]
+    tried = Past(_book("put <> in <>", 2, [_CHARMED], rows), "work")
+    assert not tried.is_new(1, ("another fruit", "box"))
+    assert tried.is_new(1, ("another fruit", "shelf"))
+
+
+def test_what_ends_tasks_is_put_off_with_the_kinds_that_end_them() -> None:
+    book, names = _book("put <> in <>", 2, [_CHARMED], []), Names()
+    for episode in range(20):
+        for place in ("box", "shelf"):
+            lost = place == "box" and episode % 2 == 0
+            book.add(_tried(episode, (f"fruit {episode}", place), 0, of=1, lost=lost), names)
+    assert book.deadly() == {(1, "box")}
+    rung = _book("ring", 0, [], [])
+    for episode in range(6):
+        rung.add(_tried(episode, (), 0, of=0, lost=True), names)
+    assert rung.deadly() == {(-1, "")}
+
+
+def test_blind_trials_are_left_where_those_with_what_scored_end_the_task() -> None:
+    """Things put into shelves harm nobody; into the box, where one in ten scored, nearly all end the task."""
+
+    def blind(deadly: bool) -> bool:
+        rows = [_tried(episode, (f"fruit {episode}", "shelf"), 0, of=1) for episode in range(400)]
+        for episode in range(400, 440):
+            scored = episode % 10 == 0
+            names = (f"fruit {episode}", "box")
+            rows.append(_tried(episode, names, 0, of=1, scored=scored, lost=deadly and not scored))
+        known = Names()
+        known.learn({"thing": [row.names[0] for row in rows], "place": ["box", "shelf"]})
+        return any(deed.blind for deed in deeds_of([_book("put <> in <>", 2, [_CHARMED], rows)], "work", known, {}))
+
+    assert blind(deadly=False)
+    assert not blind(deadly=True)
+
+
+class _Orders(Tidy):
+    """A world in which reading names one of five things."""
+
+    def start(self, _goal: Goal) -> Belief:
+        return FactBelief().learn("not named(_)", thing=["a", "b", "c", "d", "e"])
+
+
+def test_an_effect_on_some_thing_that_no_need_tells_comes_about_once_a_step() -> None:
+    told = Literal(Atom("named", ("thing",)))
+    process = ActionSchema("read_named", ("read",), (), (told,), others=("thing",))
+    manual = RuleManual(lore=Lore((process,)))
+    steps = tuple(Spoken("read", f"|named({name})|{name}", 0.0) for name in ("a", "b", "c", "d"))
+    traces = [Trace(f"{place}:t", "t", "tidy", "|not named(_)|a", (step,)) for place, step in enumerate(steps)]
+    found = verify(manual, _Orders(), traces).effects["read_named", told]
+    assert (found.seen, found.missed) == (4, [])

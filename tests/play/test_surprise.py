@@ -124,7 +124,8 @@ def test_a_goal_one_fact_short_is_not_sought_in_what_its_own_end_undoes(kind, fa
 def test_nothing_left_to_plan_is_a_surprise():
     manual = knowledge_of(world).manual
     bare = replace(manual, actions=tuple(one for one in manual.actions if one.name in ("look", "inventory")))
-    assert "stranded" in kinds(played(bare, HEAT, budget=4))
+    told = [one.kind for step in played(bare, HEAT, budget=4).steps for one in step.surprises]
+    assert told.count("stranded") == 1  # said where it begins, and not at each step while it lasts
 
 
 @pytest.mark.parametrize("kind", sorted({HEAT, COOL, TWO, "look_at_obj_in_light"}))
@@ -199,7 +200,7 @@ def _fits(need: Clause, schema: ActionSchema) -> bool:
     return all(set(each.atom.args) <= set(schema.variables) for each in need.literals)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(20))
 def test_no_refused_command_is_given_twice_in_an_unchanged_state_whatever_the_manual(seed):
     dice = random.Random(seed)
     manual, kind = _random_manual(dice), dice.choice([HEAT, COOL, TWO])

@@ -19,7 +19,7 @@ from random import Random, SystemRandom
 from typing import Any, TypeVar
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import at_least_one, is_whole
+from rpms.envs.episodes import at_least_one, commands_each, is_whole
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import GameEngine
@@ -140,13 +140,7 @@ class AlfredBatchEnv:
         slots = self._slots
         if not slots:
             raise InputError("step() before reset(): call reset() first, which starts the games")
-        listed = hasattr(commands, "__len__") and not isinstance(commands, str | Mapping)  # an array is one, too
-        if not listed or len(commands) != len(slots):
-            given = f"{len(commands)} commands" if listed else f"one {type(commands).__name__}"
-            raise InputError(f"step() was given {given} for a batch of {len(slots)}: give a list, one for each game")
-        for command in commands:
-            if not isinstance(command, str):
-                raise InputError(f"step() was given {excerpt(command, 60)} as a command: a command is a text")
+        commands_each(commands, len(slots), f"a batch of {len(slots)}")
         for slot, command in zip(slots, commands, strict=True):
             if not slot.done:
                 slot.step(command, self._max_steps)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import EnvTurn, Episodes, at_least_one, by_name, is_whole
+from rpms.envs.episodes import EnvTurn, Episodes, at_least_one, by_name, commands_each, is_whole, one_each
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import REQUEST, Task, World
@@ -27,7 +27,6 @@ from rpms.worlds.registry import world_names
 
 try:
     import gymnasium
-    import numpy as np
     from gymnasium.error import CustomSpaceError
     from gymnasium.spaces import Text
     from gymnasium.vector import SyncVectorEnv
@@ -104,24 +103,14 @@ class WorldVectorEnv(SyncVectorEnv):
         """Start a task in each: `seed` for the first, one more for each other, or a list of seeds."""
         seeds = [None] * self.num_envs if seed is None else seed
         seeds = [seeds + place for place in range(self.num_envs)] if isinstance(seeds, int) else seeds
-        self._check_number(seeds, "seeds")
+        one_each(seeds, self.num_envs, "seeds", f"{self.num_envs} environments")
         if wrong := [each for each in seeds if each is not None and not (is_whole(each) and each >= 0)]:
             raise InputError(f"a seed is a whole number, 0 or more, not {excerpt(wrong[0], 60)}")
         return super().reset(seed=list(seeds), options=by_name(options, f"options are given by name; {_OPTIONS}"))
 
     def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]:
-        self._check_number(actions, "commands")
-        if wrong := [action for action in actions if not isinstance(action, str)]:
-            raise InputError(f"a command is a text, not {excerpt(wrong[0], 60)}")
+        commands_each(actions, self.num_envs, f"{self.num_envs} environments")
         return super().step(tuple(actions))
-
-    def _check_number(self, values: Any, what: str) -> None:
-        given = "one text" if isinstance(values, str) else excerpt(values, 60)
-        if not isinstance(values, str) and isinstance(values, Sequence | np.ndarray):
-            if len(values) == self.num_envs:
-                return
-            given = f"{len(values)} {what}"
-        raise InputError(f"{given} for {self.num_envs} environments: give a list with one for each")
 
 
 _OPTIONS = "there are task (an id or a number) and goal (what is wanted, in your own words)"

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
 from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Repair
+from rpms.core.acting.surprise import SurpriseKind
 from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
@@ -145,6 +146,8 @@ class Player:
         asked_first = read.usage if read is not None and not course.steps else Usage()
         notes = read.notes if read is not None and not course.steps else ()
         changed = read is not None and (not course.steps or read is not course.read)
+        known = [one for last in course.steps[-1:] for one in last.decision.noticed.surprises]
+        lasting = [one for one in known if one.kind == SurpriseKind.STRANDED]  # told where it begins
         step = Step(
             number=len(course.steps) + 1,
             observation=move.observation,
@@ -159,7 +162,7 @@ class Player:
             infeasible=not command or self.world.infeasible(outcome.observation),
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
-            surprises=decision.noticed.surprises,
+            surprises=tuple(one for one in decision.noticed.surprises if one not in lasting),
             usage=before.usage + asked_first + asked.usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,

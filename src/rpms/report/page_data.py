@@ -93,7 +93,7 @@ def _field_names(kind: Any) -> tuple[str, ...]:
 
 def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> Any:
     """A value with numbers of parts. Equal texts, blocks and candidates, which steps repeat, are one part."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in _PLAIN or (isinstance(value, str) and len(value) <= _SHORT):
         return value
     if kind is tuple or kind is list:

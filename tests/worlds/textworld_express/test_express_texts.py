@@ -7,8 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.conformance.walk import view
+from rpms.core.acting.surprise import compare
+from rpms.core.belief import Situation
 from rpms.core.facts import Truth, parse_literal
 from rpms.core.goal import UNKNOWN_GOAL
+from rpms.core.planning.trust import UNSHAKEN
+from rpms.play.sources import knowledge_of
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.games import parse_goal
 from rpms.worlds.textworld_express.update import start, update
@@ -209,3 +213,16 @@ def test_a_belief_bears_any_text(turns):
         ):
             belief = update(belief, action, answer)
             view(belief)
+
+
+def test_another_rooms_doors_are_no_surprise():
+    opening = "You are in the backyard. \nTo the South you see the street. "
+    street = "You are in the street. \nTo the North you see the backyard. To the South you see a closed glass door. "
+    goal = world.goal(opening)
+    before = world.update(world.start(goal), None, opening)
+    after = world.update(before, "move south", street)
+    rules = knowledge_of(world).manual.active(goal.type, goal.object, goal.destination)
+    then, now = Situation(before, goal), Situation(after, goal)
+    noticed = compare(UNSHAKEN, rules, then, "move south", now, refused=False)
+    assert not noticed.surprises
+    assert not noticed.trust.shaken

@@ -13,7 +13,7 @@ from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
+from rpms.core.planning.doubts import excludes, goal_holds, made, unfinished, wanted_facts
 from rpms.core.planning.prices import UNSEEN, Link
 from rpms.core.planning.trust import (
     COMPLETE,
@@ -240,12 +240,14 @@ def _changes(
     schema, key, binding = instance.schema, key_of(rules, instance.schema), instance.binding
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
     wanted, news = wanted_facts(rules), list[Literal | Revelation]()
+    here = after.belief.location
+    moved = here != before.belief.location
     for atom in _mattering(rules, schema):
         predicate, args = atom.predicate, tuple(map(binding.get, atom.args, atom.args))
         now = after.value(predicate, args)
         was = before.value(predicate, args) if now is not None else None
-        if was is None or was is now or (predicate, not now) not in wanted:
-            continue
+        if was is None or was is now or (predicate, not now) not in wanted or (moved and here not in args):
+            continue  # or it was said of the place left behind
         literal = Literal(atom, not now)
         if literal not in known and literal.bind(binding) not in told and not _implied(rules, literal):
             news.append(literal)
@@ -316,7 +318,13 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
             served = [
                 (one, bound) for one, bound in lacking if Literal(link.fact.atom, link.fact.negated) in bound.literals
             ]
-            blamed = [need_line(rules, instance.schema, clause) for clause, _ in served or lacking]
+            only = [
+                one
+                for one, _ in needs
+                if any(excludes(rules, one.literals[0], other.literals[0]) for other, _ in needs)
+            ]
+            blames = dict.fromkeys((*(clause for clause, _ in served or lacking), *only))
+            blamed = [need_line(rules, instance.schema, clause) for clause in blames]
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
     if not blamed and (instance := rules.instance(chain[0].command)) is not None:

@@ -75,6 +75,8 @@ class Achiever:
     reveals: bool = False
     circular: bool = False
     """True if it needs the very fact it gives: one goes to a room that is near, and then it is near."""
+    waived: tuple[Need, ...] = ()
+    """Needs that a doubt leaves out: where one holds, there is nothing to doubt."""
 
     @cached_property
     def bound(self) -> tuple[Need, ...]:
@@ -140,7 +142,8 @@ class Achievers:
         circular = fact in [fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
         gives = None if circular else fact
         needs = sorted((self._need(clause, gives, parameters) for clause in clauses), key=_choosy)
-        return Achiever(schema, parameters, fact, tuple(needs), circular=circular)
+        waived = tuple(self._need(clause, gives, parameters) for clause in schema.waives)
+        return Achiever(schema, parameters, fact, tuple(needs), circular=circular, waived=waived)
 
     @cached_property
     def revealers(self) -> Mapping[str, tuple[Achiever, ...]]:
@@ -319,9 +322,10 @@ _used: dict[Achievers, None] = {}  # The latest used last
 _using = Lock()
 
 
-Expanded = tuple[Goal | None, object, dict[Fact, tuple[Sequence[Any], dict[Any, Any], float]]]
-"""Edges that lead to a fact, for a goal and an order of places, each with the answers it rests on, and the cost of the
-cheapest way that was left out."""
+Found = tuple[Sequence[Any], dict[Any, Any], float]
+"""Edges that lead to a fact, the answers they rest on, and the cost of the cheapest way that was left out."""
+Expanded = tuple[Goal | None, object, dict[Fact, Found]]
+"""The edges to each fact, for a goal and an order of places."""
 
 
 class KnownNames:

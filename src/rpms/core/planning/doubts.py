@@ -64,9 +64,9 @@ def doubts_rest_on(trust: Trust, wide: int) -> tuple[object, ...]:
     weights = trust.evidence.items()
     read = weights if wide else [one for one in weights if one[1] < 0 or one[0].part is LinePart.DOUBTED]
     barred = frozenset((*trust.refused.items(), *trust.blank.items()))
-    refusals = frozenset(trust.unexplained.items())
-    worked = tuple((action, len(times)) for action, times in trust.worked.items()) if wide or refusals else ()
-    return frozenset(read), frozenset(trust.learned.items()), refusals, trust.held, barred, worked
+    refusals = trust.unexplained
+    worked = tuple((action, len(times)) for action, times in trust.worked.items() if wide or action in refusals)
+    return frozenset(read), frozenset(trust.learned.items()), frozenset(refusals.items()), trust.held, barred, worked
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,15 @@ class _Doubting:
             price = -STEPS * CONTRADICTED * (suspects[supposed[0]] if len(supposed) == 1 else 1)
             for one, other in zip(supposed, opposite, strict=True):
                 likely = POSSIBLE if other in stated else self._plausible(one, old)
-                price += UNLIKELY if self._undone(one, needs) else likely
+                singles = [need.literals[0] for need in needs if len(need.literals) == 1]
+                price += UNLIKELY if _undone_with(self.rules, (one,), singles) else likely
             doubt = f"{schema.name} {SUPPOSED} {' and '.join(map(str, supposed))}"
             steps, needs = old.steps + 0.5 + price, (*needs, *(Clause((one,)) for one in supposed))
             more = replace(schema, preconditions=needs, steps=steps, doubt=doubt)
             yield more
             for need, waiving in prices if self.wide and len(supposed) == 1 else ():
                 if need in needs:
-                    yield replace(_without(more, waiving, need), doubt=f"{doubt}, and {WAIVED} {need}")
+                    yield _without(more, waiving, need)
 
     def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
         """Steps by which an unstated need is tried after others; predicates that other actions need come first."""
@@ -149,31 +150,6 @@ class _Doubting:
             return LIKELY
         alike = {name for name, literal in used if literal == suspect and name != schema.name}
         return UNLIKELY if not alike else POSSIBLE if len(alike) == 1 else LIKELY
-
-    def _undone(self, suspect: Literal, needs: Iterable[Clause]) -> bool:
-        """True if all that brings about another need undoes a fact: what is in hand leaves no empty hand.
-
-        Of what only one can be, one undoes the others.
-        """
-        alone = not suspect.negated and self.rules.predicates[suspect.atom.predicate].exclusive
-        for literal in (need.literals[0] for need in needs if len(need.literals) == 1):
-            if (
-                alone
-                and literal.atom.predicate == suspect.atom.predicate
-                and literal != suspect
-                and not literal.negated
-            ):
-                return True
-            makers = [
-                (schema, dict(zip(effect.atom.args, literal.atom.args, strict=True)))
-                for schema in self.rules.environment
-                for effect in schema.effects
-                if (effect.atom.predicate, effect.negated) == (literal.atom.predicate, literal.negated)
-            ]
-            undo = suspect.opposite()
-            if makers and all(undo in [each.bind(bound) for each in schema.effects] for schema, bound in makers):
-                return True
-        return False
 
     def hopes(self, pairs: Sequence[tuple[ActionSchema, ActionSchema]]) -> Iterator[ActionSchema]:
         """Actions that might bring about what something needs and nothing is known to bring about."""
@@ -198,7 +174,10 @@ class _Doubting:
                 price = self.trust.upon(ManualLine(key, LinePart.DOES, str(effect)), 0.0)
                 price += STEPS * (-CONTRADICTED * vain[effect] - idle * FULL / 2)
                 doubt = f"{schema.name} {HOPED} {effect}"
-                yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
+                hope = replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
+                yield hope
+                for need in needs_of(self.rules, schema) if (predicate, negated) not in made else ():
+                    yield _without(hope, self.trust.against(need_line(self.rules, old, need)), need)
 
     def continuations(self) -> tuple[tuple[Purpose, float], ...]:
         """Other purposes the goal may have once the manual's held without a win; with their prices."""
@@ -216,7 +195,8 @@ class _Doubting:
 
 def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:
     left = tuple(need for need in schema.preconditions if need not in needs)
-    doubt = f"{schema.name} {WAIVED} {' and '.join(map(str, needs))}"
+    doubt = f"{schema.doubt}, and" if schema.doubt else schema.name
+    doubt = f"{doubt} {WAIVED} {' and '.join(map(str, needs))}"
     return replace(schema, preconditions=left, steps=schema.steps + price, doubt=doubt, waives=needs)
 
 
@@ -288,7 +268,7 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
         for effect in schema.effects:
             for args in permutations(purpose.over, len(effect.atom.args)):
                 found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
-    opposite, undone = {each.opposite() for each in own}, _undone_with(rules, own)
+    opposite, undone = {each.opposite() for each in own}, _undone_with(rules, found, own)
     return {
         each: (0.0 if each.atom.predicate in told else price) + (FULL * STEPS if each in undone else 0.0)
         for each, price in found.items()
@@ -296,18 +276,24 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     }
 
 
-def _undone_with(rules: ActiveRules, own: Iterable[Literal]) -> set[Literal]:
-    """Facts that end with every action that brings about some fact of the goal: what is put down is not held."""
+def excludes(rules: ActiveRules, one: Literal, other: Literal) -> bool:
+    """True if of two facts only one can be so: one is at one place."""
+    alike = one.atom.predicate == other.atom.predicate and one != other and not (one.negated or other.negated)
+    return alike and bool(rules.predicates[one.atom.predicate].exclusive)
+
+
+def _undone_with(rules: ActiveRules, facts: Iterable[Literal], others: Iterable[Literal]) -> set[Literal]:
+    """Of some facts, those that every action that brings about one of others ends: what is put down is not held."""
     found: set[Literal] = set()
-    for wanted in own:
+    for wanted in others:
         undone: list[set[Literal]] = []
         for schema in (*rules.environment, *rules.lore.processes):
             for effect in schema.effects:
                 if (effect.atom.predicate, effect.negated) == (wanted.atom.predicate, wanted.negated):
                     binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))
-                    ended = (each.opposite() for each in schema.effects if binding.keys() >= set(each.atom.args))
-                    undone.append({each.bind(binding) for each in ended})
-        found |= set.intersection(*undone) if undone else set()
+                    undone.append({each.opposite().bind(binding) for each in schema.effects})
+        ended = set.intersection(*undone) if undone else ()
+        found |= {each for each in facts if each in ended or excludes(rules, wanted, each)}
     return found
 
 

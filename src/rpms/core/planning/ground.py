@@ -93,10 +93,7 @@ class Ground:
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
     def _ways(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
-        """The edges that lead to a fact that does not hold, by ways that cost less than may be spent.
-
-        Those by ways that cost less than `since` are left out: they are known.
-        """
+        """The edges to a fact that does not hold, by ways that cost less than may be spent and no less than `since`."""
         if fact.predicate == "or":
             yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
             return
@@ -194,10 +191,14 @@ class Ground:
     def _fill(self, way: Achiever, binding: dict[str, str]) -> list[tuple[dict[str, str], tuple[Fact, ...], float]]:
         """Every way to fill in the parameters that are left, with what is still to be seen to and what is granted."""
         filled: list[tuple[dict[str, str], tuple[Fact, ...], float]] = []
-        judged = self._judge_all(way.bound, binding)
+        judged = self._judge_all(way.bound, binding) if not self._holds_any(way.waived, binding) else None
         if judged is not None:
             self._fill_next(self._manual.levels(way), 0, binding, judged[0], judged[1], filled)
-        return filled
+        return filled if not way.waived else [one for one in filled if not self._holds_any(way.waived, one[0])]
+
+    def _holds_any(self, needs: tuple[Need, ...], binding: Mapping[str, str]) -> bool:
+        """True if one of the needs that can be judged holds."""
+        return any(self._judge(need, binding)[0] for need in needs if need.names <= binding.keys())
 
     def _fill_next(
         self,

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen
-from rpms.core.planning.achievers import Achievers, Fact
+from rpms.core.planning.achievers import Achievers, Fact, Found
 from rpms.core.planning.ground import Edge, Order
 from rpms.core.planning.progress import Purposeful
 from rpms.core.rules import ANYTHING
@@ -80,9 +80,7 @@ class Priced(Purposeful):
         self._most, self._given_up = most, False
         super().__init__(ways, situation, order)
         self._edges: dict[Fact, Sequence[Edge]] = {}
-        self._dearer: dict[Fact, float] = {}
-        """Cost of the cheapest way to a fact that was left out of its edges."""
-        self._reads: dict[Fact, dict[Any, Any]] = {}
+        self._found: dict[Fact, Found] = {}
         self._costs: dict[Fact, float] = {}
         self._totals: dict[Edge, float] = {}
         """The cost of an edge with all that it needs, once that is known."""
@@ -94,8 +92,7 @@ class Priced(Purposeful):
     def _reaches(self, edges: list[Edge]) -> bool:
         """Price all that leads to the goal by some edges; whether one of them can be had.
 
-        Doubts are many: what is dearer than the cheapest plan and a margin is left out. The limit grows until it holds
-        that plan.
+        Doubts are many: the limit to what is looked at grows until all that is left out is dearer than the best plan.
         """
         self._edges[GOAL] = edges
         limit = 2 * MARGIN if self._manual.rules.lore.doubts else inf
@@ -103,24 +100,24 @@ class Priced(Purposeful):
             whole = self._regress(edges, limit)
             self._price()
             cost = self._costs.get(GOAL, inf)
-            if whole or cost + MARGIN <= limit:
+            if whole or all(cost <= self._least(edge, limit - MARGIN) for edge in edges):
                 return cost < inf
-            if limit >= self._most < cost:
-                self._given_up = True
+            self._given_up = cost > self._most and all(self._most <= self._least(edge, limit) for edge in edges)
+            if self._given_up:
                 return False
             limit = min(1.5 * limit, cost + MARGIN, self._most if limit < self._most else inf)
+
+    def _least(self, edge: Edge, limit: float) -> float:
+        """The least that an edge can cost where costs up to a limit are known."""
+        return edge.cost + sum(min(self._costs.get(need, inf), max(limit - edge.cost, 0.0)) for need in edge.needs)
 
     # First pass: regression.
 
     def _regress(self, edges: Iterable[Edge], limit: float = inf) -> bool:
-        """Find all that some edges need, up to a cost; False if something was left out.
-
-        Without a limit, the last is looked at first; with one, what has cost least so far.
-        """
-        number, whole = count(), True
+        """Find all that some edges need, up to a cost, the cheapest first; False if something was left out."""
+        number, whole, spent = count(), True, 0.0
         reached = set() if limit < inf else set(self._edges)
         heap: list[tuple[float, int, Fact]] = []
-        spent = 0.0
         while True:
             for edge in edges:
                 cost = spent + edge.cost if limit < inf else 0.0
@@ -134,26 +131,25 @@ class Priced(Purposeful):
                 return whole
             spent, _, fact = heappop(heap)
             reached.add(fact)
-            edges = self._edges_to(fact, limit - spent)
-            whole = whole and self._dearer[fact] == inf
+            self._edges[fact] = edges = self._edges_to(fact, limit - spent)
+            whole = whole and self._found[fact][2] == inf
 
     def _edges_to(self, fact: Fact, spend: float) -> Sequence[Edge]:
         """The edges to a fact that does not hold; those of an earlier step where they rest on nothing that changed."""
-        if fact not in self._edges and fact in self._expanded and self._stands(self._expanded[fact][1].items()):
-            self._edges[fact], self._reads[fact], self._dearer[fact] = self._expanded[fact]
-        had, since = self._edges.get(fact, ()), self._dearer.get(fact, -inf)
+        if fact not in self._found and fact in self._expanded and self._stands(self._expanded[fact][1].items()):
+            self._found[fact] = self._expanded[fact]
+        had, read, since = self._found.get(fact, ((), {}, -inf))
         if since >= spend:
             return had
-        self._read, self._beyond = dict(self._reads.get(fact, ())), inf
+        self._read, self._beyond = dict(read), inf
         if fact.predicate == SEEN:
             found = [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
         else:
             found = [self._finding(edge) for edge in self._ways(fact, since, spend) if not self._is_barred(edge)]
-        kept = [*had, *found], self._read, self._beyond
-        self._edges[fact], self._reads[fact], self._dearer[fact] = kept
+        self._found[fact] = [*had, *found], self._read, self._beyond
         if None not in self._read:
-            self._expanded[fact] = kept
-        return kept[0]
+            self._expanded[fact] = self._found[fact]
+        return self._found[fact][0]
 
     def _glimpses(self, thing: str) -> Iterator[Fact]:
         """All that nobody knows of a thing and that some action shows."""

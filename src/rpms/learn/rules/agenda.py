@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, permutations, product
+from itertools import combinations, islice, permutations, product
 from random import Random
 from typing import NamedTuple
 
@@ -146,7 +146,10 @@ class Agenda:
         model = self.goal_model(goal.type)
         book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
         if model is None:
-            yield from (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
+            refuted = self.learned.refuted if self.learned else ()
+            hints = {atom for each in refuted if each.type == goal.type for atom in each.state}  # all wins had these
+            some = (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
+            yield from sorted(islice(some, LIMITS.guesses), key=hints.isdisjoint)
             return
         for fact in model.holds:
             rest = model.state - {atom_of(fact.clause.literals[0])}

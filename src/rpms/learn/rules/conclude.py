@@ -120,10 +120,7 @@ def _actions(books: Iterable[Book]) -> list[Book]:
         book
         for book, _, count in every
         if not any(
-            other is not book
-            and len(other.slots) > len(book.slots)
-            and most >= count
-            and pattern.fullmatch(book.template)
+            len(other.slots) > len(book.slots) and most >= count and pattern.fullmatch(book.template)
             for other, pattern, most in every
         )
     ]

@@ -263,13 +263,10 @@ def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
         tuple(book.refuting(wanted)),
         _stages(wins, wanted, made),
     )
-    return replace(model, staged=bool(model.refuted) and _stages_tell(book, model))
-
-
-def _stages_tell(book: GoalBook, model: GoalModel) -> bool:
-    """True if intermediate facts separate wins from states that meet the goal without winning."""
     ways = [way for state, ways in book.until_then.items() if state >= model.state for way in ways]
-    return not model.state.issuperset(model.stages) and not any(way.issuperset(model.stages) for way in ways)
+    # facts on the way separate wins from states that meet the goal without winning
+    tell = not model.state.issuperset(model.stages) and not any(way.issuperset(model.stages) for way in ways)
+    return replace(model, staged=bool(model.refuted) and tell)
 
 
 def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, ...]:

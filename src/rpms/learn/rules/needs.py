@@ -112,11 +112,11 @@ class Needs:
         Of several with the same names in an episode the first counts: what that has shown is known to the others.
         """
         firsts = {(row[0].witness.episode, row[0].names): row for row in reversed(self.wins)}.values()
-        least, found = LIMITS.seldom_known * len(firsts), 0
+        least, found = LIMITS.seldom_known * len(self.wins), 0
         after = [signed(row.true_after, row.false_after, self.size)[0] & ~true for row, true, _ in firsts]
         for bit in bits(self.safe):
             known, shown = sum(row[1] >> bit & 1 for row in firsts), sum(true >> bit & 1 for true in after)
-            found |= (known < max(least, shown)) << bit
+            found |= (known < shown or sum(row[1] >> bit & 1 for row in self.wins) < least) << bit
         return found
 
     @cached_property
@@ -137,7 +137,9 @@ class Needs:
         """
         if self.kindless:
             return self.losses
-        told = self.tested if self.names_for_kinds else self._relations
+        related = [len({arg for arg in atom.args if arg.isdigit()}) > 1 for atom in self.book.facts]
+        relations = sum(1 << bit for bit, holds in enumerate(related) if holds)
+        told = self.tested if self.names_for_kinds else self.tested & relations
         worked = self.book.worked.__contains__
         return [
             row
@@ -150,13 +152,6 @@ class Needs:
         """True if the kinds of an action's things are their names, and there are many: then all facts come first."""
         names = {name for attempt in self.book.attempts for name in attempt.names}
         return len(names) > LIMITS.fixed_names and all(kind_of(name) == name for name in names)
-
-    @cached_property
-    def _relations(self) -> int:
-        """Tested facts that say how the command's things are related to each other: `fits(1, 0)`."""
-        facts = self.book.facts
-        related = [len({arg for arg in atom.args if arg.isdigit()}) > 1 for atom in facts]
-        return self.tested & sum(1 << bit for bit, holds in enumerate(related) if holds)
 
     @cached_property
     def explaining(self) -> int:
@@ -250,18 +245,18 @@ class Needs:
                 label, note = Label.TAKEN_OUT, "it was false in a success kept aside, or a task was won only without it"
             elif self.safe >> bit & 1:
                 label, rows, note, clause = self._labelled(bit, literal)
-            elif self._usual(bit, against):
+            elif self._usual(bit, len(confirmed), against):
                 label, note = Label.POSSIBLE, f"false in {len(against)} of {len(self.wins)} successes"
             yield induced(clause, confirmed, against, rows, label=label, unknown=unknown, note=note)
         yield from self.either
 
-    def _usual(self, bit: int, against: Sequence[Witness]) -> bool:
+    def _usual(self, bit: int, held: int, against: Sequence[Witness]) -> bool:
         """True if a fact was false in successes so rarely that they may be misread, and explains many refusals.
 
         Plans see to it; the guard does not block by it.
         """
-        rare = max(1.0, LIMITS.exceptions * len(self.wins))
-        if self._by_name(bit) or len({each.episode for each in against}) > rare or len(self.wins) < LIMITS.telling:
+        rare = max(1.0, LIMITS.exceptions * held)
+        if self._by_name(bit) or len({each.episode for each in against}) > rare or held < LIMITS.telling:
             return False
         left = [row for row in self.losses if not row[2] & self.safe and (row[1] | row[2]) >> bit & 1]
         return sum(row[2] >> bit & 1 for row in left) >= max(LIMITS.either, LIMITS.mostly * len(left))
@@ -278,10 +273,11 @@ class Needs:
         some, rows, _ = self._certain.get(bit, (0, [], 0))
         others = [literal_of(self.book.facts, other) for other in bits(some & ~(1 << bit))]
         witnesses = [row[0].witness for row in rows]
-        known = any(
+        told = any(
             1 << other == self._certain[other][0] for other in bits(some & ~(1 << bit)) if other in self._certain
         )
-        if not rows or known or len(others) > LIMITS.alternatives:
+        unknown = sum(not (true | false) >> bit & 1 for _, true, false in self.wins)  # it may have been false in these
+        if not rows or told or len(others) > LIMITS.alternatives or unknown > LIMITS.sometimes * len(self.wins):
             return Label.POSSIBLE, witnesses, "", alone
         note = "nobody can tell which of these it is" if others else ""
         return Label.NECESSARY, witnesses, note, Clause((literal, *others))
@@ -309,15 +305,10 @@ class Needs:
         return [signed(true, false, self.size) for true, false in self.book.imagined]
 
     @cached_property
-    def _left(self) -> list[tuple[Attempt, int, int]]:
-        """Refusals of kinds that have worked, with no fact of the safe bound known to be false or likely to be."""
-        needed = self.explaining
-        return [row for row in self._explainable if not row[2] & self.safe and row[1] & needed == needed]
-
-    @cached_property
     def either(self) -> tuple[Induced, ...]:
         """Preconditions of two facts, of which one must hold, for refusals that no single fact explains."""
-        left, found = self._left, list[Induced]()
+        needed, found = self.explaining, list[Induced]()
+        left = [row for row in self._explainable if not row[2] & self.safe and row[1] & needed == needed]
         while len(left) >= LIMITS.either:
             ever = union(row[2] for row in left)
             pairs = [each for each in combinations(bits(ever), 2) if self._one_always(*each) and _accounts(left, *each)]
@@ -347,9 +338,10 @@ class Needs:
     def faultless(self) -> list[Attempt]:
         """Refusals for which no fact accounts: all that explains other refusals is known to be true.
 
-        Names that say no kind are blamed only where all that may be needed is known to be true.
+        Names that say no kind, and kinds while successes are few, are blamed only where all that may be needed held.
         """
-        needed = self.required if self.names_for_kinds else self.explaining
+        doubtful = self.names_for_kinds or len(self.wins) < LIMITS.few_successes
+        needed = self.required if doubtful else self.explaining
         rows = [row for row in self.losses if row[1] & needed == needed]
         index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
         pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from math import ceil
 
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import Mind
@@ -42,7 +44,8 @@ class Rehearsal:
     _mended: dict[str, int] = field(default_factory=dict)
     """By goal type, the games that were played before the manual was last mended."""
     _lost: dict[str, bool] = field(default_factory=dict)  # By goal type, True if it is explored next
-    _quiet: int = 0  # Games in a row that were won without surprises
+    _quiet: Counter[str] = field(default_factory=Counter)  # By type, games in a row that were won without surprises
+    _enough: int = 0  # So many of these end the play of a type
     _surprised: bool = False  # True if anything surprised since the manual was last mended
 
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
@@ -53,12 +56,15 @@ class Rehearsal:
             if mind is None or (self._surprised and mended <= LIMITS.rounds):
                 mind, mended, self._surprised = self._mind(), mended + 1, False
                 self._mended = {type_: len(games) for type_, games in self.results.items()}
-            for task in tasks:
+                self._quiet = Counter({type_: min(won, self._enough - 1) for type_, won in self._quiet.items()})
+            for type_, task in tasks.items():
                 again = bool(earlier) and earlier[0].task == task.id
                 trace = earlier.pop(0) if again else self._next(task, mind)
                 if trace is None:
                     continue
-                self._take_in(trace)
+                quiet = self._take_in(trace)
+                self._quiet[type_] = self._quiet[type_] + 1 if quiet else 0
+                self._surprised |= not quiet
                 if not trace.episode.startswith(PLAYED):
                     explorer.agenda.draw_conclusions()
                 if not again:
@@ -66,16 +72,20 @@ class Rehearsal:
                 if explorer.steps >= explorer.how.steps:
                     return
 
-    def _rounds(self) -> Iterator[list[Task]]:
-        """Tasks, one of each type in a round, until nothing surprises or none can be played."""
+    def _rounds(self) -> Iterator[dict[str, Task]]:
+        """Tasks, one of each type that may surprise in a round, until none does or none can be played.
+
+        Whenever the manual was mended, each type has to be won once more.
+        """
         types: dict[str, list[Task]] = {}
         for task in self.explorer.shuffled():
             types.setdefault(self.explorer.type_of(task), []).append(task)
+        self._enough = max(LIMITS.several, ceil(LIMITS.quiet_games / len(types)))
         for number in count():
-            before, enough = self.explorer.episodes, max(LIMITS.quiet_games, LIMITS.several * len(types))
-            if self.explorer.steps >= self.explorer.how.steps or self._quiet >= enough:
+            before, left = self.explorer.episodes, [type_ for type_ in types if self._quiet[type_] < self._enough]
+            if self.explorer.steps >= self.explorer.how.steps or not left:
                 return
-            yield [tasks[number % len(tasks)] for tasks in types.values()]
+            yield {type_: types[type_][number % len(types[type_])] for type_ in left}
             if self.explorer.episodes == before:
                 return
 
@@ -110,13 +120,16 @@ class Rehearsal:
         name = f"{PLAYED}{explorer.episodes + 1}:{task.id}"
         return Trace(name, task.id, task.type, episode.steps[0].observation, said)
 
-    def _take_in(self, trace: Trace) -> None:
-        """Learn from an episode, and note whether its type has to be explored: it was played and lost, or never won."""
+    def _take_in(self, trace: Trace) -> bool:
+        """Learn from an episode, and note whether its type has to be explored: it was played and lost, or never won.
+
+        True if nothing about it surprised.
+        """
         explorer, played = self.explorer, trace.episode.startswith(PLAYED)
         explorer.episodes, explorer.steps = explorer.episodes + 1, explorer.steps + max(1, len(trace.steps))
         explorer.ledger.read(trace)
         if explorer.steps >= explorer.how.steps and not trace.won:
-            return  # the steps ran out
+            return False  # the steps ran out
         type_ = explorer.note_type(trace)
         results = self.results.setdefault(type_, [])
         if played:
@@ -128,8 +141,7 @@ class Rehearsal:
                     self.doubted.setdefault(action.template, set()).update(doubts)
         self._lost[type_] = not trace.won and (played or not any(results))
         refused = any(explorer.world.infeasible(step.answer) for step in trace.steps)
-        self._quiet = self._quiet + 1 if played and trace.won and not refused else 0
-        self._surprised |= not self._quiet
+        return played and trace.won and not refused
 
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""

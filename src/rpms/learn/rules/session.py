@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from random import Random
 
 from rpms.core.actions import Instance
@@ -202,8 +201,7 @@ class Session(Looking, Scoring):
     def _new_guess(self) -> State | None:
         """The simplest guess, but for those that were pursued before."""
         goal = self.diary.goal
-        some = islice(self.agenda.guesses(goal), LIMITS.guesses)
-        left = [(number, state) for number, state in enumerate(some) if state not in self.tried]
+        left = [each for each in enumerate(self.agenda.guesses(goal)) if each[1] not in self.tried]
         if not left:
             return None
         _, state = min(left, key=lambda item: item[0] + LIMITS.again * self.agenda.pursued[goal.type, item[1]])
@@ -264,7 +262,7 @@ class Explorer:
     def explore(self) -> Iterator[Trace]:
         """Play until there were so many steps. Every second task is of a type whose goal is not settled.
 
-        Each of these types gets its share, a type without a win two.
+        Each of these types gets its share, a type whose goal is unknown two.
         """
         order = self.shuffled()
         while self.steps < self.until:
@@ -288,9 +286,10 @@ class Explorer:
         return not all(map(self.agenda.settled, types))
 
     def _share(self, task: Task) -> float:
-        """Episodes so far that were about goals of a task's type; half of them as long as none was won."""
-        book = self.ledger.goals.get(self.type_of(task))
-        return book.episodes / (1 if book.wins else 2) if book is not None else 0.0
+        """Episodes so far that were about goals of a task's type; half of them as long as what it wants is unknown."""
+        type_ = self.type_of(task)
+        tried = self.ledger.goals[type_].episodes if type_ in self.ledger.goals else 0
+        return tried / 2 if self.agenda.goal_model(type_) is None else tried
 
     def note_type(self, trace: Trace) -> str:
         """Note the type of an episode's goal, and return it."""

@@ -136,28 +136,25 @@ class ExpressBelief(Belief):
         return f"{self.location}|{self.holding}|{places}|{self.orders}|{len(self.placed)}|{states}"
 
     def lines(self) -> tuple[str, ...]:
-        here = self.here
-        found = [f"Room: {self.location or 'unknown'}", f"Carrying: {', '.join(self.holding) or 'nothing'}"]
-        if here is not None and here.exits:
-            ways = (
-                f"{direction} {'a closed door' if here.doors.get(direction) else there or 'an unknown room'}"
-                for direction, there in here.exits.items()
-            )
-            found.append(f"Ways: {', '.join(ways)}")
-        unseen = [room for room in self.rooms if room not in self.places]
-        if self.chart is None and unseen:
-            found.append(f"Rooms not seen yet: {', '.join(unseen)}")
+        here, recipe = self.here, ""
+        ways = [(way, here.doors.get(way), there) for way, there in here.exits.items()] if here is not None else []
+        unseen = [room for room in self.rooms if room not in self.places] if self.chart is None else []
         if self.recipe is not None:
             todo = [f"{verb} {food}" for verb, food in self.recipe.directions if not self.is_done(verb, food)]
             missing = [food for food in self.recipe.ingredients if food not in self.holding]
-            found.append(
-                f"Recipe: still to get: {', '.join(missing) or 'nothing'}; still to do: {', '.join(todo) or '-'}"
-            )
-        if self.result is not None:
-            found.append(f"The answer of the math problem is {self.result}")
-        if self.orders:
-            found.append(f"To be done next: {self.orders[0]}")
-        return tuple(found)
+            recipe = f"still to get: {', '.join(missing) or 'nothing'}; still to do: {', '.join(todo) or '-'}"
+        told = {
+            "Room: ": self.location or "unknown",
+            "Carrying: ": ", ".join(self.holding) or "nothing",
+            "Ways: ": ", ".join(
+                f"{way} {'a closed door' if shut else there or 'an unknown room'}" for way, shut, there in ways
+            ),
+            "Rooms not seen yet: ": ", ".join(unseen),
+            "Recipe: ": recipe,
+            "The answer of the math problem is ": "" if self.result is None else str(self.result),
+            "To be done next: ": self.orders[0] if self.orders else "",
+        }
+        return tuple(f"{name}{text}" for name, text in told.items() if text)
 
 
 def behind(room: str, direction: str) -> str:
