@@ -205,7 +205,9 @@ def used_by(world: World, manual: RuleManual, tasks: Sequence[Task], setting: Se
         used = found.setdefault(episode.type, set())
         used |= {schema.name for schema in schemas if any(schema.match(command) is not None for command in commands)}
         used |= {
-            one.name for one in manual.purposes if episode.steps and one.serves(episode.steps[0].decision.goal.type)
+            one.name
+            for one in manual.purposes
+            if episode.steps and episode.steps[0].decision.goal.type in one.goals and not one.objects
         }
     return found
 

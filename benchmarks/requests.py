@@ -120,7 +120,7 @@ def lay_out(files: Sequence[Path], out: Path) -> None:
                 goal.signature,
                 StateSignature.of(room=tuple(kinds)),
                 sentence.task.source[REQUEST],
-                frozenset({Origin(sentence.task.id, 1)}),
+                origins=frozenset({Origin(sentence.task.id, 1)}),
             )
         )
     memory = merge(entries)

@@ -64,7 +64,10 @@ def mind(condition="rules-only", *entries):
 
 def remembered(text, signature, number=1):
     return RememberedRequest(
-        GoalSignature.parse(signature), StateSignature.of(room=("fridge",)), text, frozenset({Origin("e", number)})
+        GoalSignature.parse(signature),
+        StateSignature.of(room=("fridge",)),
+        text,
+        origins=frozenset({Origin("e", number)}),
     )
 
 

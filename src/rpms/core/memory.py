@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
@@ -125,17 +125,23 @@ class _Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class SuccessSnippet(_Observed):
-    """A sequence of actions that reached a sub-goal, with a snapshot of what held before it."""
+class _OfGoal(_Observed):
+    """An entry that was learned for a goal, in a state."""
 
     goal_signature: GoalSignature
     state_signature: StateSignature
+    origins: frozenset[Origin] = field(default=frozenset(), kw_only=True)
+    id: str = field(default="", kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessSnippet(_OfGoal):
+    """A sequence of actions that reached a sub-goal, with a snapshot of what held before it."""
+
     sub_goal_type: str
     actions: tuple[str, ...]
     precondition: Mapping[str, object] = field(default_factory=dict)
     outcome: Mapping[str, object] = field(default_factory=dict)
-    origins: frozenset[Origin] = frozenset()
-    id: str = ""
 
     kind = Kind.SUCCESS
     prefix = "success"
@@ -146,17 +152,13 @@ class SuccessSnippet(_Observed):
 
 
 @dataclass(frozen=True, slots=True)
-class FailureLesson(_Observed):
+class FailureLesson(_OfGoal):
     """An action that failed, and the rule that would have avoided it."""
 
-    goal_signature: GoalSignature
-    state_signature: StateSignature
     failed_action: str
     corrective_rule: str
     failure_type: str = "precondition_not_met"
     failure_message: str = ""
-    origins: frozenset[Origin] = frozenset()
-    id: str = ""
     worded_by: str = ""
     """The model whose words the rule is in; nothing where it was put together from what was seen."""
 
@@ -210,17 +212,13 @@ class VerifiedSchema(_Observed):
 
 
 @dataclass(frozen=True, slots=True)
-class CriticalFailure(_Observed):
+class CriticalFailure(_OfGoal):
     """An action that ended an episode for good. Never taken for a near-duplicate of another."""
 
-    goal_signature: GoalSignature
-    state_signature: StateSignature
     failed_action: str
     corrective_rule: str
     failure_message: str = ""
     retrieval_weight: float = 2.0
-    origins: frozenset[Origin] = frozenset()
-    id: str = ""
 
     kind = Kind.CRITICAL_FAILURE
     prefix = "failure"
@@ -240,15 +238,13 @@ class CriticalFailure(_Observed):
 
 
 @dataclass(frozen=True, slots=True)
-class RememberedRequest(_Observed):
-    """A request in a person's own words, and the goal it was read as when the episode was won."""
+class RememberedRequest(_OfGoal):
+    """A request in a person's own words, and the goal it was read as when the episode was won.
 
-    goal_signature: GoalSignature
-    state_signature: StateSignature
-    """The kinds in the room, under `room`."""
+    Its state has the kinds in the room, under `room`.
+    """
+
     request: str
-    origins: frozenset[Origin] = frozenset()
-    id: str = ""
 
     kind = Kind.REQUEST
     prefix = "request"
@@ -317,8 +313,8 @@ _JOINED = ("origins", "goals")
 
 def _wording(entry: Entry) -> str:
     """An entry's content in full, by which one of several near-duplicates is chosen."""
-    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("id", *_JOINED)]
-    return json.dumps([value if isinstance(value, Mapping) else str(value) for value in fields], sort_keys=True)
+    told = [getattr(entry, each.name) for each in fields(entry) if each.name not in ("id", *_JOINED)]
+    return json.dumps([value if isinstance(value, Mapping) else str(value) for value in told], sort_keys=True)
 
 
 def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:

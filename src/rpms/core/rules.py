@@ -138,10 +138,6 @@ class Purpose:
         literals = [literal for step in self.steps for clause in step.until for literal in clause.literals]
         return tuple(name for name in self.over if any(name in literal.atom.args[:1] for literal in literals))
 
-    def serves(self, goal_type: str, goal_object: str = "") -> bool:
-        """True if it is what a goal wants."""
-        return goal_type in self.goals and (not self.objects or goal_object in self.objects)
-
 
 _LONGEST_COMMAND = 300
 """No world has a longer command; what a model writes beyond it is not worth matching."""
@@ -324,12 +320,13 @@ class RuleManual:
         if found is None:
             for earlier in list(self._active)[: _GOALS_KEPT // 2] if len(self._active) >= _GOALS_KEPT else ():
                 self._active.pop(earlier, None)
+            wanted = (purpose for purpose in self.purposes if goal_type in purpose.goals)
             found = self._active[key] = ActiveRules(
                 tuple(rule for rule in self.rules if rule.tier is Tier.UNIVERSAL),
                 tuple(rule for rule in self.rules if rule.tier is Tier.DOMAIN and rule.concerns(*key)),
                 self.actions,
                 self.predicates,
-                next((purpose for purpose in self.purposes if purpose.serves(goal_type, *named[:1])), None),
+                next((each for each in wanted if not each.objects or not each.objects.isdisjoint(named[:1])), None),
                 self.lore,
                 self.purposes,
             )

@@ -51,10 +51,7 @@ class GGUFModel:
         self._llama.scores = self._llama.scores[:1].copy()
         self._format = self._formatter(formats)
         self._grammar: Any = getattr(llama_cpp, "LlamaGrammar", None)
-
-    @property
-    def constrains(self) -> bool:
-        return self._grammar is not None
+        self.constrains = self._grammar is not None
 
     def answer(self, request: Request) -> Answer:
         started = time.monotonic()

@@ -55,14 +55,10 @@ class RemoteModel(ServedModel):
     def __init__(self, *endpoint: str, forms: tuple[ConstraintForm, ...] = (), **options: Any) -> None:
         """`forms`: the ways in which this kind of server may take choices; none for one that cannot."""
         super().__init__(*endpoint, **options)
-        self._forms = forms
+        self._forms, self.constrains = forms, bool(forms)
         self._finding = threading.Lock()
         self._found = False
         self._heeds: ConstraintForm | None = None
-
-    @property
-    def constrains(self) -> bool:
-        return bool(self._forms)
 
     def answer(self, request: Request) -> Answer:
         if request.tools:

@@ -164,7 +164,7 @@ class StepContext:
         if held:
             return [name for name in known if name in belief.holding]
         if not sought:
-            here, gathered = belief.location, self._gathered
+            here, gathered = belief.location, set(map(self.place_of, self._handled))
             return sorted(known, key=lambda name: (name not in gathered, name != here))
         wanted = [name for name in known if name not in belief.holding and not self._settled(name)]
         return sorted(wanted, key=lambda name: kind_of(self.place_of(name)) == self.situation.goal.destination)
@@ -190,11 +190,6 @@ class StepContext:
     def _handled(self) -> frozenset[str]:
         """Things named in commands so far."""
         return frozenset(name for command in self.done for name in read(command, self.schemas).names)
-
-    @cached_property
-    def _gathered(self) -> frozenset[str]:
-        """Places of the things named in commands so far."""
-        return frozenset(map(self.place_of, self._handled))
 
     def _settled(self, thing: str) -> bool:
         """True if a thing was carried to where the goal wants it: it is not to be fetched again."""

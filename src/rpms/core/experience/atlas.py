@@ -171,7 +171,8 @@ class Atlas:
         before, waiting = {start: ""}, deque([start])
         while waiting:
             place = waiting.popleft()
-            for other in self._beside.get(place) or (self._hubs if place == start else ()):
+            hubs = sorted(self._doors, key=lambda each: -len(self._doors[each])) if place == start else ()
+            for other in self._beside.get(place) or hubs:
                 if other not in before and (place != start or other not in barred):
                     before[other] = place
                     waiting.append(other)
@@ -185,10 +186,6 @@ class Atlas:
             for other in doors:
                 beside[other].setdefault(place)
         return beside
-
-    @cached_property
-    def _hubs(self) -> list[str]:
-        return sorted(self._doors, key=lambda place: -len(self._doors[place]))
 
     def commands(self, place: str) -> tuple[str, ...]:
         """Commands to a place from the one before it: as to most places, or if that was never so, as to this one."""

@@ -64,9 +64,9 @@ def doubts_rest_on(trust: Trust, wide: int) -> tuple[object, ...]:
     weights = trust.evidence.items()
     read = weights if wide else [one for one in weights if one[1] < 0 or one[0].part is LinePart.DOUBTED]
     barred = frozenset((*trust.refused.items(), *trust.blank.items()))
-    refusals = frozenset(trust.unexplained.items())
-    worked = tuple((action, len(times)) for action, times in trust.worked.items()) if wide or refusals else ()
-    return frozenset(read), frozenset(trust.learned.items()), refusals, trust.held, barred, worked
+    refusals = trust.unexplained
+    worked = tuple((action, len(times)) for action, times in trust.worked.items() if wide or action in refusals)
+    return frozenset(read), frozenset(trust.learned.items()), frozenset(refusals.items()), trust.held, barred, worked
 
 
 @dataclass(frozen=True)

@@ -338,10 +338,9 @@ class Needs:
     def faultless(self) -> list[Attempt]:
         """Refusals for which no fact accounts: all that explains other refusals is known to be true.
 
-        Names that say no kind, and kinds while successes are few, are blamed only where all that may be needed held.
+        Names that say no kind are blamed only where all that may be needed is known to be true.
         """
-        doubtful = self.names_for_kinds or len(self.wins) < LIMITS.few_successes
-        needed = self.required if doubtful else self.explaining
+        needed = self.required if self.names_for_kinds else self.explaining
         rows = [row for row in self.losses if row[1] & needed == needed]
         index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
         pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]

@@ -121,10 +121,7 @@ class Rehearsal:
         return Trace(name, task.id, task.type, episode.steps[0].observation, said)
 
     def _take_in(self, trace: Trace) -> bool:
-        """Learn from an episode, and note whether its type has to be explored: it was played and lost, or never won.
-
-        True if nothing about it surprised.
-        """
+        """Learn from an episode; True if nothing surprised. What it played and lost, or never won, is explored."""
         explorer, played = self.explorer, trace.episode.startswith(PLAYED)
         explorer.episodes, explorer.steps = explorer.episodes + 1, explorer.steps + max(1, len(trace.steps))
         explorer.ledger.read(trace)

@@ -183,9 +183,8 @@ class Session(Looking, Scoring):
             return self.go_on() or self.towards_score() or self.venture() or self.elsewhere()
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
-                if self.wanted is not None:
-                    self.tried.add(self.wanted)
                 self.wanted, self.patience, self.ahead = self._new_guess(), 2 * agenda.how.pursued, []
+                self.begun.clear()
             if self.wanted is None:
                 return ""
             self.patience -= 1
@@ -193,8 +192,9 @@ class Session(Looking, Scoring):
                 return going
             plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
             if plan.cost > 0 and (command := self.begin(plan)):
-                return command
-            self.tried.add(self.wanted)
+                self.begun[command] += 1
+                if self.begun[command] < LIMITS.several:  # else it leads round and round
+                    return command
             self.wanted = None
         return ""
 
@@ -206,6 +206,7 @@ class Session(Looking, Scoring):
             return None
         _, state = min(left, key=lambda item: item[0] + LIMITS.again * self.agenda.pursued[goal.type, item[1]])
         self.agenda.pursued[goal.type, state] += 1
+        self.tried.add(state)
         return state
 
     def _anything(self) -> str:
@@ -260,15 +261,10 @@ class Explorer:
         return ()
 
     def explore(self) -> Iterator[Trace]:
-        """Play until there were so many steps. Every second task is of a type whose goal is not settled.
-
-        Each of these types gets its share, a type whose goal is unknown two.
-        """
+        """Play until there were so many steps. Every second task is of a type whose goal is not settled."""
         order = self.shuffled()
         while self.steps < self.until:
             some = [task for task in order if self._is_open(task)] if self.episodes % 2 else []
-            least = min(map(self._share, some), default=0)
-            some = [task for task in some if self._share(task) == least]
             task = (some or order)[self.episodes % len(some or order)]
             trace = self.episode(task)
             self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
@@ -284,12 +280,6 @@ class Explorer:
         """True if a task's goal type is not settled; before it is opened, if any that its like had is not."""
         types = {self._types[task.id]} if task.id in self._types else self._seen.get(task.type, {task.type})
         return not all(map(self.agenda.settled, types))
-
-    def _share(self, task: Task) -> float:
-        """Episodes so far that were about goals of a task's type; half of them as long as what it wants is unknown."""
-        type_ = self.type_of(task)
-        tried = self.ledger.goals[type_].episodes if type_ in self.ledger.goals else 0
-        return tried / 2 if self.agenda.goal_model(type_) is None else tried
 
     def note_type(self, trace: Trace) -> str:
         """Note the type of an episode's goal, and return it."""
