@@ -62,7 +62,7 @@ def slots_of(names: Sequence[str]) -> dict[str, str]:
     return {str(place): name for place, name in enumerate(names)}
 
 
-class Answers(dict[tuple[str, tuple[str, ...]], "bool | None"]):
+class AskedOnce(dict[tuple[str, tuple[str, ...]], "bool | None"]):
     """Answers of a belief, by predicate and names, each asked for once."""
 
     def __init__(self, belief: Belief) -> None:
@@ -77,13 +77,13 @@ class Vocabulary:
     """The facts that a world's belief answers, without those that follow from kinds: these are to be learned."""
 
     predicates: Mapping[str, Predicate]
-    _answers: dict[int, Answers] = field(default_factory=dict, compare=False)  # Of the last beliefs, by identity
+    _answers: dict[int, AskedOnce] = field(default_factory=dict, compare=False)  # Of the last beliefs, by identity
 
-    def answers(self, belief: Belief) -> Answers:
+    def answers(self, belief: Belief) -> AskedOnce:
         """Answers of a belief. Several actions ask one the same: of fixed names, before a step and after the last."""
         if id(belief) not in self._answers and len(self._answers) >= LIMITS.beliefs_asked:
             self._answers.clear()
-        return self._answers.setdefault(id(belief), Answers(belief))
+        return self._answers.setdefault(id(belief), AskedOnce(belief))
 
     @cached_property
     def placing(self) -> list[Predicate]:
