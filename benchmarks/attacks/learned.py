@@ -67,7 +67,7 @@ def _sealed_again(rows: list[Any]) -> list[bytes]:
     """The lines of an exploration with the checksums that they should have."""
     lines, seal = [], ""
     for row in rows:
-        line, seal = sealed_line(seal, {name: value for name, value in row.items() if name != "seal"})
+        line, seal = sealed_line(seal, json.dumps({name: value for name, value in row.items() if name != "seal"}))
         lines.append(line.encode())
     return lines
 
