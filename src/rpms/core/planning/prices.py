@@ -100,7 +100,7 @@ class Priced(Purposeful):
             whole = self._regress(edges, limit)
             self._price()
             cost = self._costs.get(GOAL, inf)
-            if whole or all(cost <= self._least(edge, limit - MARGIN) for edge in edges):
+            if whole or cost + MARGIN <= limit or all(cost <= self._least(edge, limit - MARGIN) for edge in edges):
                 return cost < inf
             self._given_up = cost > self._most and all(self._most <= self._least(edge, limit) for edge in edges)
             if self._given_up:
