@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +18,7 @@ from rpms.core.actions import ActionSchema
 from rpms.core.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
 from rpms.core.episode import Episode
 from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
+from rpms.core.planning.prices import Priced
 from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
 from rpms.core.planning.trust import FULL as FULL_TRUST
 from rpms.core.recall import EpisodicMemory
@@ -25,6 +29,7 @@ from rpms.models.policy import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
+from rpms.store.memories import read_memory
 from rpms.worlds.alfworld import world
 from rpms.worlds.base import Setting, Task
 
@@ -69,10 +74,9 @@ def played(
     enforcement: Enforcement = STRICT,
     condition: Condition = RULES_ONLY,
     budget: int = 40,
+    memory: EpisodicMemory = EpisodicMemory(),
 ) -> Episode:
-    mind = compose(
-        replace(condition, enforcement=enforcement), replace(knowledge_of(world), manual=manual), EpisodicMemory()
-    )
+    mind = compose(replace(condition, enforcement=enforcement), replace(knowledge_of(world), manual=manual), memory)
     game = world.open(tasks()[kind], Setting())
     return play(Play(Player(world, mind, model or open_model("planner"), Decoding()), game, tasks()[kind], budget))
 
@@ -173,6 +177,22 @@ def test_an_open_menu_says_what_surprised_and_what_speaks_for_each_entry():
 
     assert played(manual, game, FunctionModel(listen)).won
     assert notices
+
+
+def test_a_search_that_grows_by_less_than_rounding_ends(monkeypatch):
+    passes: Counter[Priced] = Counter()
+
+    def regress(graph: Priced, *args: Any) -> bool:
+        passes[graph] += 1
+        assert passes[graph] < 100, "the search goes on for ever"
+        return once(graph, *args)
+
+    once = Priced._regress
+    monkeypatch.setattr(Priced, "_regress", regress)
+    memory = read_memory(Path(world.embedded_memory()), "alfworld")
+    manual = with_needs("put", lambda needs: tuple(one for one in needs if one != AT))
+    assert played(manual, TWO, condition=FULL, memory=memory).won
+    assert passes
 
 
 def _random_manual(dice: random.Random) -> RuleManual:
