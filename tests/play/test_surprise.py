@@ -18,6 +18,7 @@ from rpms.core.actions import ActionSchema
 from rpms.core.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
 from rpms.core.episode import Episode
 from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
+from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.prices import Priced
 from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
 from rpms.core.planning.trust import FULL as FULL_TRUST
@@ -74,9 +75,13 @@ def played(
     enforcement: Enforcement = STRICT,
     condition: Condition = RULES_ONLY,
     budget: int = 40,
-    memory: EpisodicMemory = EpisodicMemory(),
+    memory: EpisodicMemory | None = None,
 ) -> Episode:
-    mind = compose(replace(condition, enforcement=enforcement), replace(knowledge_of(world), manual=manual), memory)
+    mind = compose(
+        replace(condition, enforcement=enforcement),
+        replace(knowledge_of(world), manual=manual),
+        memory or EpisodicMemory(),
+    )
     game = world.open(tasks()[kind], Setting())
     return play(Play(Player(world, mind, model or open_model("planner"), Decoding()), game, tasks()[kind], budget))
 
@@ -255,3 +260,36 @@ def test_a_line_that_the_manual_does_not_state_costs_its_missing_trust():
     line = ManualLine("take", LinePart.DOES, "holding(object)")
     assert Trust().upon(line, stated=0.0) == FULL_TRUST * STEPS
     assert Trust().upon(line) == 0
+
+
+def test_the_line_of_an_untried_action_says_what_speaks_against_it():
+    manual = knowledge_of(world).manual
+    bare = replace(manual, purposes=(), actions=tuple(replace(one, effects=(), observes=()) for one in manual.actions))
+    reasons = {item.reason for step in played(bare, HEAT, budget=6).steps for item in step.decision.menu.items}
+    assert "never tried; against it: fridge 1 is closed" in reasons
+
+
+def test_a_surprise_is_told_at_the_step_whose_command_it_followed_the_last_one_included():
+    manual, game = WRONG["refused"]
+    steps = played(manual, game).steps
+    at = next(step.number for step in steps if any(one.kind == "refused" for one in step.surprises))
+    assert steps[at - 1].infeasible
+    assert played(manual, game, budget=at).steps[-1].surprises == steps[at - 1].surprises
+
+
+def test_a_refused_step_of_memory_speaks_against_its_entry():
+    memory = read_memory(Path(world.embedded_memory()), "alfworld")
+    wrong = EpisodicMemory(
+        tuple(
+            replace(one, actions=tuple(action.replace("heat ", "cool ") for action in one.actions))
+            if isinstance(one, SuccessSnippet)
+            else one
+            for one in memory.entries
+        ),
+        memory.world,
+    )
+    model = open_model("menu-random/0")
+    episode = played(knowledge_of(world).manual, HEAT, model, condition=MEMORY_ONLY, memory=wrong, budget=10)
+    told = {one.line for step in episode.steps for one in step.surprises if step.command.startswith("cool ")}
+    assert told
+    assert told <= {one.id for one in wrong.entries}
