@@ -19,7 +19,7 @@ from rpms.core.goal import NOTHING_DONE
 from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
-from rpms.learn.verify import recorded, replayed
+from rpms.learn.manual_verify import recorded, replayed
 from rpms.store.manuals import MANUAL
 from rpms.store.yaml_files import read_yaml, with_list
 from rpms.worlds.base import World
