@@ -32,8 +32,8 @@ from rpms.core.memory import Kind
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
 from rpms.models.base import Decoding
-from rpms.play.episode import Play, play
 from rpms.play.plan import NamedModel
+from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

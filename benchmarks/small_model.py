@@ -27,12 +27,12 @@ from rpms.core.errors import InputError, RPMSError
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import IN_PROCESS, ModelOptions, chooses_from_menu, parse_model_name
-from rpms.play.episode import Threads
 from rpms.play.epochs import Trials, run_trials
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.processes import InProcesses, cores
 from rpms.play.run import MakeEngine
+from rpms.play.seats import Threads
 from rpms.play.settings import Settings
 from rpms.play.sources import can_play
 from rpms.store.memories import read_frozen

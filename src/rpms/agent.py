@@ -20,7 +20,7 @@ from rpms.core.memory import Entry, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line, situation_lines
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.learn.harvest import harvest_by
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions

@@ -19,7 +19,7 @@ from rpms.play.knobs import KNOBS
 from rpms.play.plan import plan_run
 from rpms.play.settings import NAMES, PRESETS, SettingError, Settings
 from rpms.play.sources import ManualChoice, choose_manual, knowledge_of, manual_of
-from rpms.play.tasks import limited
+from rpms.play.task_choice import limited
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.registry import find_world
 

@@ -19,7 +19,7 @@ from rpms.play.plan import NamedModel, lend
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.memories import read_frozen
 from rpms.study.read import read_study
-from rpms.study.run import Means, plan_cell, plan_round
+from rpms.study.running import Means, plan_cell, plan_round
 from rpms.worlds.registry import find_world
 from tests.models.prompts import request
 

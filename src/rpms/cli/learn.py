@@ -11,16 +11,16 @@ from rpms.cli.playing import LearnOptions
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import one_line
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned, round_folder
 from rpms.models.base import Decoding
 from rpms.models.catalogue import FROM_MENU, Backend, ModelOptions, parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.display import progress
 from rpms.play.epochs import trial_folders
 from rpms.play.plan import NamedModel, OpenModel
-from rpms.play.progress import progress
 from rpms.play.run import How, Listener
 from rpms.store.experience import write_experience
 from rpms.store.runs import RunFolder

@@ -36,7 +36,7 @@ from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.reading import CONTROLS, Reads
 from rpms.play.sources import Sources, knowledge_of
-from rpms.play.tasks import limited
+from rpms.play.task_choice import limited
 from rpms.store.answers import FolderOfAnswers, open_answers
 from rpms.store.memories import memory_hash
 from rpms.store.prompts import prompts_hash

@@ -20,7 +20,7 @@ from rpms.core.prompt import Part, Turn
 from rpms.core.usage import Usage
 from rpms.core.verdict import Fate
 from rpms.core.wording import HEADINGS
-from rpms.foreign.calls import Tool, narrowed
+from rpms.foreign.call_text import Tool, narrowed
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer

@@ -17,7 +17,7 @@ from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
-from rpms.study.run import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
+from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65

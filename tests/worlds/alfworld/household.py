@@ -17,7 +17,7 @@ from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import domain, grammar
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.tasks import builtin_game, builtin_ids
+from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
 
 DIALECTS = ("0.3", "0.4")
 

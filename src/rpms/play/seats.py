@@ -17,7 +17,7 @@ from rpms.core.errors import FileError, ModelError, ModelUnavailable, WorldError
 from rpms.core.usage import Price, Usage
 from rpms.core.verdict import Mask
 from rpms.models.base import Model
-from rpms.play.limits import Meter
+from rpms.play.meter import Meter
 from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, reflect
 from rpms.play.plan import RunPlan
 from rpms.play.reading import Reads
