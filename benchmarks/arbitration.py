@@ -278,7 +278,7 @@ def play(world: World, setting: Setting, tasks: Sequence[Task], memory: Episodic
     tallies = {name: Tally() for name in JUDGED}
     openings: list[Decision] = []
     won = 0
-    model = NamedModel("planner", world.name)()
+    model = NamedModel("planner")()
     for task in tasks:
         game = world.open(task, setting)
         played = Play(

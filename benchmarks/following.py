@@ -47,7 +47,7 @@ def episodes(
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
     mind, chooses, played = (
         mind if follow else replace(mind, experience=replace(mind.experience, follows=None)),
-        NamedModel(model, world.name)(),
+        NamedModel(model)(),
         [],
     )
     for task in tasks:

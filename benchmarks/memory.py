@@ -59,7 +59,7 @@ def episodes(
 ) -> Iterator[Episode]:
     """Play some tasks, one after the other."""
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
-    chooses = NamedModel(model, world.name)()
+    chooses = NamedModel(model)()
     for task in tasks:
         game = world.open(task, setting)
         try:

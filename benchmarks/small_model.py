@@ -191,7 +191,7 @@ def play_all(options: argparse.Namespace) -> None:
     if options.manual:
         known = {name: replace(each, manual=options.manual) for name, each in known.items()}
     wanted = chosen(options.only, options.model, known)
-    model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
+    model = NamedModel(options.model, ModelOptions(batch=options.batch))()
     runs: dict[str, tuple[RunPlan, Path]] = {}
     try:
         for name, (settings, steps) in wanted.items():

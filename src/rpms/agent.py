@@ -79,7 +79,7 @@ class Agent:
         self._context = window
         self._harvest = given.harvesting
         self._carried: dict[str, tuple[str, ...]] = {}
-        named = NamedModel(model if isinstance(model, str) else "", self.world.name, options or ModelOptions())
+        named = NamedModel(model if isinstance(model, str) else "", options or ModelOptions())
         opened = named() if isinstance(model, str) else model
         reads = Reads.by(given.reader or "", replace(named, name=given.reader or ""), opened, ask)
         own = self.condition

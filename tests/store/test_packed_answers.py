@@ -145,11 +145,11 @@ def won_of_two(file, folder):
     world = find_world(study.world)
     setting = make_setting(world, None, "native", None)
     name = study.models[0]
-    recorded = NamedModel(name, world.name)()
+    recorded = NamedModel(name)()
     means = Means(
         world,
         setting,
-        open_model=lambda model: lend(recorded) if model == name else NamedModel(model, world.name),
+        open_model=lambda model: lend(recorded) if model == name else NamedModel(model),
         learn=lambda *_given: {},
         window=lambda _model, settings: settings.context or 0,
     )

@@ -163,11 +163,11 @@ class Resources(ResourceOptions):
             raise InputError("playing on a cluster needs Ray: pip install 'rpms[ray]'") from None
         return OnRay()
 
-    def model(self, name: str, world: str, settings: Settings) -> NamedModel:
+    def model(self, name: str, settings: Settings) -> NamedModel:
         """A model by name, as it is reached from here."""
         record = self.record.absolute() if self.record else None
         reached = model_options(self.base_url, settings, self.timeout)
-        return NamedModel(name, world, reached, record, settings.reader or "")
+        return NamedModel(name, reached, record, settings.reader or "")
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
         """Say what a model lacks before anything is written; on a cluster the nodes must have it."""

@@ -49,7 +49,7 @@ def main(given: RunOptions) -> None:
         raise InputError(f"--part {error}") from None
     base = options.make_setting(found, resources.data, given.engine, given.option)
     tasks, setting = settings.tasks(found, base, dealt)
-    opened = resources.model(model, world, settings)
+    opened = resources.model(model, settings)
     window = context_window(model, settings.context, resources.base_url)
     plan = settings.plan(
         found,

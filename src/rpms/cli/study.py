@@ -142,7 +142,7 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
 
 
 def _named(study: Study, resources: Resources, model: str) -> NamedModel:
-    named = resources.model(model, study.world, study.cases[0].settings)
+    named = resources.model(model, study.cases[0].settings)
     learns = study.learning is not None and model == study.learning.model
     return replace(named, record=None) if learns and parse_model_name(model).provider.backend in NO_LLM else named
 

@@ -137,7 +137,7 @@ def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
     if not menu or plan.trial or backend_of(plan.model_name) in NO_LLM - {Backend.REPLAY}:
         return {}
     alike = replace(plan, keep={}, method=METHODS[REACT])
-    return {name: replace(alike, model_name=name, open_model=NamedModel(name, plan.world.name)) for name in CONTROLS}
+    return {name: replace(alike, model_name=name, open_model=NamedModel(name)) for name in CONTROLS}
 
 
 def play_controls(

@@ -133,7 +133,7 @@ class _Estimator:
         steps = max(1, round(plan.step_budget * STEPS))
         first = self._first_prompt(plan)
         if plan.condition.memory and not plan.memory.entries:
-            first += plan.knowledge().budget.memory
+            first += plan.knowledge().style.budget.memory
         prompt = steps * first + TURN * steps * (steps - 1) // 2
         return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
 

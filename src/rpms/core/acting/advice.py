@@ -54,13 +54,13 @@ class Adviser:
     spell: Spell = as_written
     tells: RuleManual = field(default_factory=RuleManual)
     """Manual that measures progress: the condition's, or without rules the part that every player has read."""
-    plans: RuleManual = field(default_factory=RuleManual)
-    """Manual that plans are made with: the same, or more for a planner."""
+    plans: RuleManual | None = None
+    """Manual that plans are made with, where it says more than `tells`; never shown in a prompt."""
 
     def plan(self, step: StepContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
         """Plan from rules and memories, with the trust in the rules afterwards."""
         belief, goal = step.situation.belief, step.situation.goal
-        rules = self.plans.active(goal.type, goal.object, goal.destination)
+        rules = (self.plans or self.tells).active(goal.type, goal.object, goal.destination)
         if self.how.doubt:
             plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
         else:
