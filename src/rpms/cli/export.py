@@ -10,8 +10,8 @@ import typer
 
 from rpms.cli.screen import complain, say
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
-from rpms.play.tasks import place_of
+from rpms.foreign.file_reader import is_there
+from rpms.play.task_choice import place_of
 from rpms.report.export import FORMS, TABLES, export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.old_episodes import convert_run

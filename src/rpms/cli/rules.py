@@ -21,7 +21,7 @@ from rpms.core.rules import Lore, Purpose, Rule, RuleManual, Tier
 from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt
 from rpms.learn.manual_review import Entry, Relation, compare, decide, lines_of
-from rpms.learn.mend import Edit, moments_of, propose, write_edit
+from rpms.learn.mend import Edit, propose, recorded_steps, write_edit
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.evidence import counts_of
 from rpms.store.files import write_whole
@@ -277,7 +277,7 @@ def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
     if len(names) > 1:
         raise InputError(f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one")
     world = world_named(names.pop(), runs[0])
-    moments = list(moments_of(world, runs))
+    moments = list(recorded_steps(world, runs))
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(world, choice), moments)
     edits = list(dict.fromkeys(each.edit for each in proposals))  # with None for lines that none passes for

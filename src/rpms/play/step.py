@@ -20,7 +20,7 @@ from rpms.core.prompt import Part, Turn
 from rpms.core.usage import Usage
 from rpms.core.verdict import Fate
 from rpms.core.wording import HEADINGS
-from rpms.foreign.calls import Tool, narrowed
+from rpms.foreign.call_text import Tool, narrowed
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
@@ -187,7 +187,7 @@ class Player:
         wrote = " ".join((parsed.action or "").split()) if own else ""
         wrote = "" if wrote == command else wrote
         turn = Turn(move.told, command, thought, state, step.infeasible, said, gained, wrote)
-        advises = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
+        advises = self.mind.adviser.how.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         return Course(
             decision.goal,
             decision.belief,
@@ -209,7 +209,7 @@ class Player:
 
     def _ask(self, decision: Decision, episode: str) -> Asked:
         """Ask once, as in the paper, or again while the guard refuses, as often as the enforcement allows."""
-        rules = self.mind.enforcement
+        rules = self.mind.adviser.how
         situation = Situation(decision.belief, decision.goal)
         prompt, usage = decision.prompt, Usage()
         refused: list[tuple[str, str]] = []
@@ -258,11 +258,11 @@ class Player:
 
     def _blocks(self, decision: Decision) -> bool:
         """True if the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
-        return self.mind.enforcement.guard is GuardMode.BLOCK and bool(decision.rules.environment)
+        return self.mind.adviser.how.guard is GuardMode.BLOCK and bool(decision.rules.environment)
 
     def _caution(self, command: str, decision: Decision) -> Refusal | None:
         """Objection of a critical failure to an action, raised once: memory's own guard."""
-        if not self.mind.enforcement.adapt or self.mind.enforcement.guard is not GuardMode.BLOCK:
+        if not self.mind.adviser.how.adapt or self.mind.adviser.how.guard is not GuardMode.BLOCK:
             return None
         sound = [each for each in decision.candidates if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED]
         ended = ended_alike(command, sound, decision.schemas)
@@ -282,8 +282,8 @@ class Player:
 
     def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The menu, or in a run without one the templates of all actions, where the answer is to be held to them."""
-        wanted, choices = self.mind.enforcement.constrained, decision.menu.choices
-        without = not self.mind.enforcement.menu
+        wanted, choices = self.mind.adviser.how.constrained, decision.menu.choices
+        without = not self.mind.adviser.how.menu
         templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
         if wanted is Constrained.OFF or not (choices or templates) or self.calls is Calls.NATIVE:
             return (), ()
@@ -307,7 +307,7 @@ class Player:
 
     def _answer(self, request: Request) -> Answer:
         """Ask, held as far as the model can be; a run that insists is stopped where it cannot."""
-        insists = self.mind.enforcement.constrained is Constrained.ON
+        insists = self.mind.adviser.how.constrained is Constrained.ON
         try:
             answer = self.model.answer(request)
         except CannotHold as error:
@@ -320,8 +320,8 @@ class Player:
         return answer
 
     def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
-        if refusal is not None and self.mind.enforcement.replace and self._blocks(decision):
+        if refusal is not None and self.mind.adviser.how.replace and self._blocks(decision):
             return f"refused to the last: {refusal.text}"
-        if decision.notice and self.mind.enforcement.unstick:
+        if decision.notice and self.mind.adviser.how.unstick:
             return f"stuck: {decision.notice}"
         return ""
