@@ -138,7 +138,7 @@ class _Doubting:
                 likely = POSSIBLE if other in stated else self._plausible(one, old)
                 price += UNLIKELY if _undone_with(self.rules, (one,), singles) else likely
             doubt = f"{schema.name} {SUPPOSED} {' and '.join(map(str, supposed))}"
-            steps, needs = old.steps + 0.5 + price, (*needs, *(Clause((one,)) for one in supposed))
+            steps, needs = old.steps + price, (*needs, *(Clause((one,)) for one in supposed))
             more = replace(schema, preconditions=needs, steps=steps, doubt=doubt)
             yield more
             for need, waiving in prices if self.wide and len(supposed) == 1 else ():
