@@ -25,7 +25,8 @@ from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.report.table import grid
 from rpms.store.evidence import Label, counts_of, evidence_file
-from rpms.store.manuals import manual_text, read_manual
+from rpms.store.manual_reader import manual_text
+from rpms.store.manuals import read_manual
 from rpms.store.traces import traces_file
 from rpms.worlds.registry import find_world, world_named
 

@@ -20,7 +20,7 @@ from rpms.foreign.file_reader import is_there
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.foreign.typed import typed_lines
 from rpms.store.files import read_text, remove_leftovers, write_whole
-from rpms.store.manuals import manual_text
+from rpms.store.manual_reader import manual_text
 
 SUFFIX = ".evidence.jsonl"
 GUARD = "guard"
