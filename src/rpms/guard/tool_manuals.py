@@ -28,7 +28,7 @@ from rpms.guard.tool_manual_forms import (
     ToolRecordForm,
     ToolSettingsForm,
 )
-from rpms.store.manual_reader import ID, NAME, ManualReader, ManualText, manual_kind, manual_text, read_each
+from rpms.store.manual_reader import ID, NAME, ManualReader, ManualSource, manual_kind, manual_text, read_each
 from rpms.store.yaml_files import At, YamlFile, plain, validate
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
@@ -317,17 +317,17 @@ class _Reader(ManualReader[ToolManual]):
         return text
 
 
-def read_tool_manual(*sources: tuple[str, str] | ManualText) -> ToolManual:
+def read_tool_manual(*sources: ManualSource) -> ToolManual:
     """Read a manual of one or more texts, each with its name; the first mistake is a FileError at its line."""
     return _Reader().sound(sources)
 
 
-def find_tool_mistakes(*sources: tuple[str, str] | ManualText) -> list[FileError]:
+def find_tool_mistakes(*sources: ManualSource) -> list[FileError]:
     """All mistakes of a manual, in their order."""
     return _Reader().faults(sources)
 
 
-def find_tool_doubts(*sources: tuple[str, str] | ManualText) -> list[FileError]:
+def find_tool_doubts(*sources: ManualSource) -> list[FileError]:
     """Likely mistakes in a manual without errors, in its order."""
     return [] if find_tool_mistakes(*sources) else _Reader(doubting=True).faults(sources)
 

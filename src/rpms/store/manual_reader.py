@@ -49,6 +49,9 @@ class ManualText(NamedTuple):
     tier 1 in place of the whole."""
 
 
+ManualSource = tuple[str, str] | ManualText
+
+
 def manual_text(file: Path | str) -> ManualText:
     """Read a user's file."""
     return ManualText(str(file), read_text(Path(file), 4 * LARGEST_MANUAL))
@@ -101,7 +104,7 @@ class ManualReader(Generic[Value]):
         """Read the sections of all files, in the order in which they speak of each other."""
         raise NotImplementedError
 
-    def read(self, sources: Iterable[tuple[str, str] | ManualText]) -> Value:
+    def read(self, sources: Iterable[ManualSource]) -> Value:
         """Read a manual as far as that is possible, and note its mistakes."""
         yamls: list[YamlFile] = []
         for name, text, *own in sources:
@@ -122,14 +125,14 @@ class ManualReader(Generic[Value]):
                 named = f" {excerpt(key)!r}" if is_near(str(key), keys) or yaml.tree.keys() & set(keys) else ""
                 raise yaml.error((key,), f"unknown tier or key{named}; {self.kind.article} has {', '.join(keys)}")
 
-    def sound(self, sources: Iterable[tuple[str, str] | ManualText]) -> Value:
+    def sound(self, sources: Iterable[ManualSource]) -> Value:
         """Read a manual; its first mistake is raised."""
         manual = self.read(sources)
         if self.mistakes:
             raise self.mistakes[0]
         return manual
 
-    def faults(self, sources: Sequence[tuple[str, str] | ManualText]) -> list[FileError]:
+    def faults(self, sources: Sequence[ManualSource]) -> list[FileError]:
         """All mistakes of a manual, at most one for each entry, in the order of its texts and their lines."""
         self.read(sources)
         order = {source[0]: place for place, source in enumerate(sources)}
