@@ -11,7 +11,6 @@ from pathlib import Path
 import typer
 from rich.markup import escape
 
-from rpms.cli import rules_learn
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.actions import ActionSchema, overlapping
 from rpms.core.errors import InputError
@@ -31,8 +30,6 @@ from rpms.store.traces import read_traces, traces_file
 from rpms.worlds.registry import find_world, world_named, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
-app.command("learn")(rules_learn.learn)
-app.command("verify")(rules_learn.check_against)
 MOST_MISTAKES = 20
 """Mistakes printed at once: more are seldom read, and often follow from these."""
 
