@@ -15,9 +15,9 @@ from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, bomb, changed_byt
 from rpms.foreign.limits import LONGEST_FACT
 from rpms.guard import Call, Guard, find_tool_mistakes, open_tool_manual, read_tool_manual
 from rpms.guard.log import read_guard_log
-from rpms.guard.manuals import manual_texts
 from rpms.guard.mcp_session import McpSession
 from rpms.guard.replay import replay, tried
+from rpms.guard.tool_manuals import manual_texts
 from rpms.learn.tool_rules import learn_tools
 from rpms.report.guard_pages import write_guard_report
 

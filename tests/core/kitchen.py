@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rpms.core.belief import Belief, StateSignature
-from rpms.core.condition import Knowledge
+from rpms.core.decide import Mind
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
+from rpms.core.prompt import Budget
 from rpms.core.rules import RuleManual
-from rpms.core.wording import Wording
+from rpms.core.wording import PromptStyle, Wording
 from rpms.store.manuals import ManualText, read_manual
 
 MANUAL = """
@@ -126,8 +127,9 @@ def manual() -> RuleManual:
     return read_manual(ManualText("kitchen.yaml", MANUAL))
 
 
-def knowledge() -> Knowledge:
-    return Knowledge(update, Wording("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1"), manual())
+def knowledge(**budget: int) -> Mind:
+    wording = Wording("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1")
+    return Mind(update, PromptStyle(wording, budget=Budget(**budget)), manual())
 
 
 COOL_APPLE = Goal(

@@ -199,7 +199,8 @@ def test_the_strict_preset_shows_menu_and_notice():
 
 
 def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosing():
-    rich = replace(knowledge(), wording=replace(knowledge().wording, choosing="Choose."))
+    style = knowledge().style
+    rich = replace(knowledge(), style=replace(style, wording=replace(style.wording, choosing="Choose.")))
     for layout in Layout:
         shown = []
         for beyond in (PAPER, replace(PAPER, menu=3)):

@@ -16,10 +16,10 @@ import pytest
 from rpms.core.belief import StateSignature
 from rpms.core.errors import FileError, RPMSError
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import read_bytes, text_lines
+from rpms.foreign.file_reader import read_bytes, text_lines
 from rpms.foreign.limits import MOST_LISTED_VALUES, MOST_YAML_NODES
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.play.limits import spending
+from rpms.play.meter import spending
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.gather import gather

@@ -16,7 +16,7 @@ from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner
 from rpms.core.rules import Purpose, RuleManual, Stage
 from rpms.core.wording import Wording
-from rpms.foreign.calls import read_call
+from rpms.foreign.call_text import read_call
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesPlan, learn_rules
 from rpms.play.sources import universal_tier

@@ -13,13 +13,13 @@ import typer
 from rpms.cli import guard_mcp
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there, read_text
+from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.guard.guard import Guard
-from rpms.guard.manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import replay
+from rpms.guard.tool_manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
 _MOST_MISTAKES = 20

@@ -19,7 +19,7 @@ from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import open_regular
+from rpms.foreign.file_reader import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import ALPHA, LEAST

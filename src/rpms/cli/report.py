@@ -8,7 +8,7 @@ from typing import Any
 
 from rpms.cli.screen import complain, flush, say
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.guard.log import is_guard_log
 from rpms.report.serve import is_local, make_server
 

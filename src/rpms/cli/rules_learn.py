@@ -15,10 +15,10 @@ from rpms.guard.log import is_guard_log
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import tried
 from rpms.learn.harvest import write_experience
+from rpms.learn.manual_verify import Verification, recorded, table, verify
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.tool_rules import learn_tools
-from rpms.learn.verify import Verification, recorded, table, verify
 from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.report.table import grid

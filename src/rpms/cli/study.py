@@ -23,9 +23,9 @@ from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.display import progress
 from rpms.play.epochs import CONTROLS, FOLDER
 from rpms.play.plan import NamedModel, RunPlan
-from rpms.play.progress import progress
 from rpms.play.run import How, Listener
 from rpms.report.table import TableCell, grid
 from rpms.store.experience import Experience
@@ -33,7 +33,7 @@ from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, Estimate, estimate_study
 from rpms.study.read import find_study, read_study, shipped_studies
-from rpms.study.run import Means, Result, StudyLayout, plan_round, run_study
+from rpms.study.running import Means, Result, StudyLayout, plan_round, run_study
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world, world_named
 
@@ -140,7 +140,7 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
 
 
 def _named(study: Study, resources: Resources, model: str) -> NamedModel:
-    named = resources.model(model, study.world, study.cases[0].settings)
+    named = resources.model(model, study.cases[0].settings)
     learns = study.learning is not None and model == study.learning.model
     return replace(named, record=None) if learns and parse_model_name(model).provider.backend in NO_LLM else named
 

@@ -12,8 +12,8 @@ from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import RESULT, ToolManual
-from rpms.guard.manuals import read_tool_manual
 from rpms.guard.mcp_messages import object_of
+from rpms.guard.tool_manuals import read_tool_manual
 
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*#]+|\d+[.)])\s*|\n\s*\n")

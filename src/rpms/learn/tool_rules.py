@@ -13,7 +13,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Truth, parse_clause
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolSchema, Tried
-from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
+from rpms.guard.tool_manuals import TOOL_MANUAL, read_tool_manual
 from rpms.learn.manual_review import with_edits
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.needs import Needs

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rpms.core.errors import FileError, RPMSError
-from rpms.foreign.files import read_text
+from rpms.foreign.file_reader import read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.models.accounting import KNOWN

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 

@@ -15,14 +15,21 @@ from typing import Any
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Literal, parse_literal
 from rpms.core.rules import Predicate, Rule, Tier
-from rpms.foreign.files import read_text
+from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import GIVEN, RESULT, Policy, RecordKind, ToolEffect, ToolFact, ToolManual, ToolSchema
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
+from rpms.guard.json_facts import Path, Reading, Take
 from rpms.guard.manual_doubts import doubts_of
-from rpms.guard.manual_forms import OnError, ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
-from rpms.guard.readings import Path, Reading, Take
+from rpms.guard.tool_manual_forms import (
+    OnError,
+    ToolFactForm,
+    ToolForm,
+    ToolPolicyForm,
+    ToolRecordForm,
+    ToolSettingsForm,
+)
 from rpms.store.clauses import ID, NAME, LiteralReader, read_each
 from rpms.store.yaml_files import At, YamlFile, YamlKind, plain, read_yaml, validate
 
