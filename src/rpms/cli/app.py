@@ -48,8 +48,10 @@ class Known(NamedTuple):
     def unloaded(self, part: str = "") -> Callable[..., Any] | None:
         """The command, or one of the group's, as its source tells it: it is loaded when it is called, or None."""
         for node in ast.parse(self.source).body:
-            named = [ast.unparse(each) == f"{self.name}.command({part!r})" for each in getattr(node, "decorator_list", ())]
-            if isinstance(node, ast.FunctionDef) and (any(named) if part else node.name == self.name):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            decorated = f"{self.name}.command({part!r})" in map(ast.unparse, node.decorator_list)
+            if decorated if part else node.name == self.name:
                 return _unloaded(self._replace(name=node.name), node)
         return None
 
