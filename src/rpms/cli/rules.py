@@ -11,7 +11,6 @@ from pathlib import Path
 import typer
 from rich.markup import escape
 
-from rpms.cli import rules_learn
 from rpms.cli.screen import make_console, say, stop_at_mistakes
 from rpms.core.actions import ActionSchema, overlapping
 from rpms.core.errors import InputError
@@ -32,8 +31,6 @@ from rpms.store.traces import read_traces, traces_file
 from rpms.worlds.registry import find_world, world_named, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
-app.command("learn")(rules_learn.learn)
-app.command("verify")(rules_learn.check_against)
 
 
 @app.command("show")
@@ -276,13 +273,13 @@ def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
     edits = list(dict.fromkeys(each.edit for each in proposals))  # with None for lines that none passes for
     for edit in edits:
         for each in (one for one in proposals if one.edit == edit):
-            say(
-                f"{each.line}: contradicted {len(each.where)} times, such as at {'; '.join(each.where[:_PLACES_SHOWN])}"
-            )
+            more = len(each.where) - _PLACES_SHOWN
+            shown = "; ".join(each.where[:_PLACES_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+            say(f"{each.line}: contradicted at {shown}")
             say(f"  {each.said}")
         say(f"  edit: {edit}" if edit else "  no single edit passes the replay")
     passed = [edit for edit in edits if edit is not None]
-    say(f"{len(moments)} steps, {len(proposals)} lines contradicted, {len(passed)} edits pass")
+    say(f"steps: {len(moments)}; lines contradicted: {len(proposals)}; edits that pass: {len(passed)}")
     if write and passed:
         text, lacking = manual_text(manual).text, list[Edit]()
         for edit in passed:
@@ -291,6 +288,6 @@ def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
             lacking += [edit] if changed is None else []
         manual_of(world, replace(choice, own=ManualText(str(manual), text, own=True)))  # or it has a mistake
         write_whole(manual, text)
-        say(f"{len(passed) - len(lacking)} edits written to {manual}")
+        say(f"edits written to {manual}: {len(passed) - len(lacking)}")
         for edit in lacking:
             say(f"  not written, since the file does not hold it: {edit}")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.table import Table
 
 from rpms.cli import options
@@ -39,12 +37,7 @@ def learn(
     world: str,
     out: Path,
     split: str | None = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help=f"How many steps to explore; by default {_STEPS:,}, or 0 with --from.", show_default=False
-        ),
-    ] = None,
+    steps: int | None = None,
     from_: list[Path] | None = None,
     memory: Path | None = None,
     seed: int = 0,

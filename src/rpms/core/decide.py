@@ -15,7 +15,7 @@ from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.experience.adapt import StepContext
 from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal, GoalSignature, Progress
-from rpms.core.memory import Kind, told_kinds
+from rpms.core.memory import Kind, SuccessSnippet, told_kinds
 from rpms.core.planning.reason import Plan, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
@@ -96,6 +96,11 @@ class Decision(Selection):
             return False
         begun = [option for option in self.plan.options if option.command == command]
         return any(self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun)
+
+    def recalled(self, command: str) -> str:
+        """The memory, bound to the present room, of which a command is a step; empty if there is none."""
+        bound = (each.entry for each in self.advice.memories if each.adapted is not None)
+        return next((one.id for one in bound if isinstance(one, SuccessSnippet) and command in one.actions), "")
 
     @property
     def plan(self) -> Plan:

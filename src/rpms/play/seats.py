@@ -121,7 +121,7 @@ class Play:
             goal=self.goal.text,
             ending=self.ending or Ending.OUT_OF_STEPS,
             score=self.steps[-1].score if self.steps else 0.0,
-            steps=self.steps,
+            steps=self.player.end(self._course, self._outcome) if self.steps else (),
             error=self.error,
             usage=self._course.usage,
         )

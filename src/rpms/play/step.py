@@ -7,7 +7,7 @@ from functools import cached_property
 
 from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
 from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Repair
-from rpms.core.acting.surprise import SurpriseKind
+from rpms.core.acting.surprise import Noticed, SurpriseKind, against_memory, notice
 from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
@@ -93,6 +93,18 @@ class Move:
         return self.asked.command.text
 
 
+def _surprised(steps: tuple[Step, ...], noticed: Noticed) -> tuple[Step, ...]:
+    """The steps, the last one with what surprised in the answer to it; that no plan is left is told once."""
+    if not steps:
+        return ()
+    *earlier, last = steps
+    told = [one for one in last.decision.noticed.surprises if one.kind == SurpriseKind.STRANDED]
+    new = [one for one in noticed.surprises if one not in told]
+    if entry := last.decision.recalled(last.command):
+        new += against_memory(entry, last.command, noticed, refused=last.infeasible)
+    return (*earlier, replace(last, surprises=(*last.surprises, *new)))
+
+
 @dataclass(frozen=True)
 class Player:
     """A mind with a model to ask, in one world. It changes nothing: courses go in and come out."""
@@ -146,8 +158,6 @@ class Player:
         asked_first = read.usage if read is not None and not course.steps else Usage()
         notes = read.notes if read is not None and not course.steps else ()
         changed = read is not None and (not course.steps or read is not course.read)
-        known = [one for last in course.steps[-1:] for one in last.decision.noticed.surprises]
-        lasting = [one for one in known if one.kind == SurpriseKind.STRANDED]  # told where it begins
         step = Step(
             number=len(course.steps) + 1,
             observation=move.observation,
@@ -162,7 +172,7 @@ class Player:
             infeasible=not command or self.world.infeasible(outcome.observation),
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
-            surprises=tuple(one for one in decision.noticed.surprises if one not in lasting),
+            surprises=() if course.steps else decision.noticed.surprises,
             usage=before.usage + asked_first + asked.usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,
@@ -184,9 +194,17 @@ class Player:
             command,
             step.advice if advises else "",
             (*course.history, turn),
-            (*course.steps, step),
+            (*_surprised(course.steps, decision.noticed), step),
             read,
             decision.noticed.trust,
+        )
+
+    def end(self, course: Course, outcome: Outcome) -> tuple[Step, ...]:
+        """The steps of an episode that is over, with what surprised in the world's last answer."""
+        belief = self.mind.update(course.belief, course.command, outcome.observation)
+        now = self.mind.context(belief, course.goal, course.history)
+        return _surprised(
+            course.steps, notice(course.trust, now, Situation(course.belief, course.goal), won=outcome.won)
         )
 
     def _ask(self, decision: Decision, episode: str) -> Asked:

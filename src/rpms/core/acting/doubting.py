@@ -122,15 +122,16 @@ def untried(context: StepContext, rules: ActiveRules, spell: Spelling, trust: Tr
     situation, goal = context.situation, context.situation.goal
     things = {*situation.belief.called(goal.object), *situation.belief.called(goal.destination)}
     done = {turn.action for turn in context.history}
-    found: list[tuple[int, int, str]] = []
+    found: list[tuple[int, int, str, str]] = []
     for number, command in enumerate(reasoner_of(rules).commands(situation)):
         instance = rules.instance(command)
         if instance is None or things.isdisjoint(instance.binding.values()):
             continue
         needs = (clause.bind(instance.binding) for clause in needs_of(rules, instance.schema))
-        values = [clause.truth(situation) for clause in needs]
-        found.append((values.count(Truth.FALSE), number, command))
-    for against, _, command in sorted(found):
+        lacking = [clause.literals[0].atom for clause in needs if clause.truth(situation) is Truth.FALSE]
+        against = ", ".join(rules.say(atom, situation.truth(atom)) for atom in lacking)
+        found.append((len(lacking), number, command, "never tried" + (f"; against it: {against}" if against else "")))
+    for count, _, command, evidence in sorted(found):
         written = spell(command)
         if written not in done and not trust.bars(written, rules, situation):
-            yield Option(written, float(against), evidence="never tried" + (", known needs lack" if against else ""))
+            yield Option(written, float(count), evidence=evidence)

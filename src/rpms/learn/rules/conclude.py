@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.rules import ANYTHING, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
+from rpms.learn.rules.action_effects import Outcomes
 from rpms.learn.rules.action_model import ActionModel, kind_tables, seen
 from rpms.learn.rules.attempts import NAME, Book, Sights, slots_of
-from rpms.learn.rules.effects import Outcomes
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.needs import Needs, circumstances
 from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks
