@@ -176,10 +176,8 @@ def _bounded(library: ModuleType, inner: Any, allowance: _Allowance, whole: floa
             if "content-type" in headers:  # a charset may name any codec, of which some fail or unpack
                 headers["content-type"] = headers["content-type"].partition(";")[0]
             content, found = _checked(response.status_code, body)
-            read = {JSON: found}
-            return library.Response(
-                response.status_code, headers=headers, content=content, extensions=read, request=request
-            )
+            read = {"headers": headers, "content": content, "extensions": {JSON: found}}
+            return library.Response(response.status_code, request=request, **read)
 
         def close(self) -> None:
             inner.close()
