@@ -19,14 +19,7 @@ from urllib.request import getproxies, proxy_bypass
 from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_UNPACKED
-from rpms.models.secrets import (
-    FORBID_VARIABLE,
-    check_allowed,
-    check_base_url,
-    is_local,
-    is_loopback,
-    requests_forbidden,
-)
+from rpms.models.secrets import FORBID_VARIABLE, check_allowed, check_base_url, is_local, requests_forbidden
 
 _LIBRARIES = ("httpx2", "httpx")
 """HTTP libraries of the SDKs: the first since openai 3 and anthropic 2, the second before."""
@@ -144,7 +137,7 @@ def _client(library: ModuleType, base_url: str, silence: float, whole: float) ->
 def _proxy(base_url: str) -> str | None:
     """The environment's proxy for an address; none to this machine, which no proxy leads back to."""
     parts = urlsplit(base_url)
-    if is_loopback(base_url) or not parts.hostname or proxy_bypass(parts.hostname):
+    if not parts.hostname or is_local(parts.hostname) or proxy_bypass(parts.hostname):
         return None
     proxies = getproxies()
     found = proxies.get(parts.scheme) or proxies.get("all")
