@@ -37,10 +37,9 @@ def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
 
 def _discovered(book: Book, step: SeenStep, names: Sequence[str]) -> int:
     """Revelations of the last slot that showed something: who enters a room sees what lies about, if not all of it."""
-    last, two = str(len(names) - 1), 2
-    told = [last in atom.args and ANYTHING in atom.args and len(atom.args) == two for atom in book.revelations]
-    shown = [place for place, atom in enumerate(book.revelations) if told[place] and book.found(atom, step, names)]
-    return sum(1 << place for place in shown)
+    told = [{ANYTHING, str(len(names) - 1)} == {*atom.args} for atom in book.revelations]
+    shown = [told[place] and book.found(atom, step, names) for place, atom in enumerate(book.revelations)]
+    return sum(1 << place for place, found in enumerate(shown) if found)
 
 
 def _unseen_name(before: Belief, after: Belief, here: str, there: str) -> str:
