@@ -43,15 +43,15 @@ from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.facts import Clause, Truth
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
+from rpms.learn.manual_verify import table, verify
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.templates import SLOT
-from rpms.learn.verify import table, verify
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.store.evidence import Label

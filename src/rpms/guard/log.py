@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from rpms.core.errors import FileError
-from rpms.foreign.files import is_there, open_regular, text_lines
+from rpms.foreign.file_reader import is_there, open_regular, text_lines
 from rpms.foreign.typed import typed_lines
 
 VERSION: Final = 1

@@ -14,7 +14,7 @@ from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.errors import FileError, InputError, ModelError
 from rpms.core.planning.reason import reasoner_of
-from rpms.foreign.files import read_text
+from rpms.foreign.file_reader import read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_SCRIPT
 from rpms.models.base import Answer, Request

@@ -26,7 +26,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import read_bytes, text_lines
+from rpms.foreign.file_reader import read_bytes, text_lines
 from rpms.foreign.forms import Count, Text
 from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key
 from rpms.foreign.limits import LARGEST_RECORD

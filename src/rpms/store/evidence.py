@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.foreign.typed import typed_lines
 from rpms.store.files import read_text, remove_leftovers, write_whole
-from rpms.store.manuals import manual_text
+from rpms.store.manual_reader import manual_text
 
 SUFFIX = ".evidence.jsonl"
 GUARD = "guard"

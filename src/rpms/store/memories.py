@@ -31,7 +31,7 @@ from rpms.core.memory import (
 )
 from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import read_bytes
+from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.json_text import DECODER, NotJson, check_depth, check_letters
 from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
 from rpms.foreign.shown import excerpt

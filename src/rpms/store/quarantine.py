@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Entry
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import object_reader, reader_of

@@ -23,7 +23,7 @@ from typing import TypeVar
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Price, Usage
-from rpms.foreign.files import is_there, open_regular, read_bytes, unreadable
+from rpms.foreign.file_reader import is_there, open_regular, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, open_regular, read_bytes
+from rpms.foreign.file_reader import is_there, open_regular, read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.foreign.typed import typed_lines
 from rpms.store.files import hold, read_text, write_whole, writing

@@ -53,8 +53,8 @@ class Pathfinder(StepContext):
     atlas: Atlas
 
     @classmethod
-    def of(cls, room: StepContext, where: Where, atlas: Atlas) -> Pathfinder:
-        return cls(where=where, atlas=atlas, **{each.name: getattr(room, each.name) for each in fields(room)})
+    def of(cls, context: StepContext, where: Where, atlas: Atlas) -> Pathfinder:
+        return cls(where=where, atlas=atlas, **{each.name: getattr(context, each.name) for each in fields(context)})
 
     def trail(self, snippet: SuccessSnippet) -> Trail | None:
         """Remaining steps of a snippet; None if all is done or nothing can be.

@@ -10,8 +10,8 @@ from math import log, log2
 from typing import NamedTuple
 
 from rpms.core.facts import Atom, Literal
+from rpms.learn.rules.action_model import seen
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.model import seen
 from rpms.learn.rules.needs import Needs, bits, signed, union
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Support

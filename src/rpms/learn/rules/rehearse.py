@@ -12,13 +12,13 @@ from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import Mind
 from rpms.core.errors import FileError, WorldError
 from rpms.core.recall import EpisodicMemory
+from rpms.learn.manual_verify import spoken
 from rpms.learn.rules.conclude import Doubts, Learned, manual_from
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.learn.verify import spoken
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.store.traces import Trace

@@ -11,10 +11,10 @@ from typing import Any
 from rpms.core.actions import ActionSchema
 from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.rules import Predicate, Purpose, RuleManual
+from rpms.learn.rules.action_model import ActionModel, Induced, seen
 from rpms.learn.rules.conclude import Learned, manual_from, processes_of
-from rpms.learn.rules.goals import GoalModel, literal_in
-from rpms.learn.rules.model import ActionModel, Induced, seen
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.wants import GoalModel, literal_in
 from rpms.store.evidence import Claim, Label, Support
 
 _OF_NAMES = "a table of names, unknown for any other name"

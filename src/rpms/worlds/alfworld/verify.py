@@ -8,12 +8,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, text_lines
+from rpms.foreign.file_reader import is_there, text_lines
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.tasks import load_game
+from rpms.worlds.alfworld.games.listing import load_game
 
 SHOWN = 5
 """Differences kept as examples; all are counted."""

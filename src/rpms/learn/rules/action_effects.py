@@ -9,8 +9,8 @@ from operator import and_
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ANYTHING
+from rpms.learn.rules.action_model import Induced, induced, literal_of
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.model import Induced, induced, literal_of
 from rpms.learn.rules.needs import bits, signed, union
 from rpms.learn.rules.thresholds import LIMITS
 

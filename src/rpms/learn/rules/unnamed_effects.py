@@ -16,10 +16,10 @@ from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING
+from rpms.learn.rules.action_effects import Outcomes
+from rpms.learn.rules.action_model import ActionModel, Induced, seen
 from rpms.learn.rules.attempts import NAME, Attempt, Book, SeenStep, Vocabulary, slots_of
 from rpms.learn.rules.conditions import Circumstance, condition, conditions, view
-from rpms.learn.rules.model import ActionModel, Induced, seen
-from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.templates import SLOT, Names, fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Support, Witness
