@@ -90,11 +90,6 @@ class Vocabulary:
         """The predicates that say where the agent is: each holds of one place at a time."""
         return [each for each in self.predicates.values() if each.exclusive == "always" and len(each.args) == 1]
 
-    @property
-    def companions(self) -> frozenset[str]:
-        """The predicates that only say which facts of another one hold together."""
-        return frozenset(each.exclusive for each in self.predicates.values()) - {"", "always"}
-
 
 @dataclass
 class Book:
@@ -137,7 +132,7 @@ class Book:
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((before, after))
         if not refused:
-            self.settle_probes(step, (names, later or names), tuple(known.kinds), dice)
+            self.settle_probes(step, names, later or names, tuple(known.kinds), dice)
         then = (0, 0) if refused else self.measure(after, later or names)
         now, seen = self.measure(before, names), self.known(after, later or names)
         shown, hidden = (0, 0) if refused else self._glimpse(step, names)
@@ -243,24 +238,23 @@ class Book:
         return found
 
     def settle_probes(
-        self, step: SeenStep, named: tuple[Sequence[str], Sequence[str]], kinds: Sequence[str], dice: Random
+        self, step: SeenStep, names: Sequence[str], later: Sequence[str], kinds: Sequence[str], dice: Random
     ) -> None:
         """Find, for each revelation, a kind of which this action has made something known, to ask about from now on.
 
-        Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known. `named`: the
-        names of the action's things before and after it. Of these, something has to be found: what was taken is known
-        to be nowhere else, and nothing was looked for.
+        Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known. Something
+        has to be found: what was taken is known to be nowhere else, though nobody looked.
         """
         if not kinds or self.worked.total() >= LIMITS.remembered:
             return
-        earlier, later = map(slots_of, named)
+        before, after = slots_of(names), slots_of(later)
         for atom in self.revelations:
             for _ in range(LIMITS.probes if atom not in self.probes else 0):
                 name = f"{dice.choice(kinds)} ?"
                 if (
-                    step.before.truth(atom.bind({**earlier, ANYTHING: name})) is Truth.UNKNOWN
-                    and step.after.truth(atom.bind({**later, ANYTHING: name})) is not Truth.UNKNOWN
-                    and (len(atom.args) == 1 or atom.args.count(ANYTHING) > 1 or self.found(atom, step, named[1]))
+                    step.before.truth(atom.bind({**before, ANYTHING: name})) is Truth.UNKNOWN
+                    and step.after.truth(atom.bind({**after, ANYTHING: name})) is not Truth.UNKNOWN
+                    and ({*atom.args} == {ANYTHING} or self.found(atom, step, later))
                 ):
                     self.probes[atom] = (name, len(self.attempts))
                     break
