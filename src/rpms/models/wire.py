@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import ipaddress
 import threading
 import time
 import zlib
@@ -17,10 +16,17 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from rpms.core.errors import InputError, ModelUnavailable
+from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_UNPACKED
-from rpms.models.secrets import FORBID_VARIABLE, is_loopback, requests_forbidden
+from rpms.models.secrets import (
+    FORBID_VARIABLE,
+    check_allowed,
+    check_base_url,
+    is_local,
+    is_loopback,
+    requests_forbidden,
+)
 
 _LIBRARIES = ("httpx2", "httpx")
 """HTTP libraries of the SDKs: the first since openai 3 and anthropic 2, the second before."""
@@ -82,21 +88,14 @@ class _Network:
 
     def connect_tcp(self, *arguments: Any, **options: Any) -> _Stream:
         stream = self._inner.connect_tcp(*arguments, **options)
-        if requests_forbidden() and not _is_local(stream):
+        server = stream.get_extra_info("server_addr")
+        if requests_forbidden() and not (server and is_local(str(server[0]))):
             stream.close()
             raise NotAllowed(f"the address is on another machine, and {FORBID_VARIABLE} forbids requests to those")
         return _Stream(stream, self._allowance)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
-
-
-def _is_local(stream: Any) -> bool:
-    address = stream.get_extra_info("server_addr")
-    try:
-        return ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
-    except (ValueError, TypeError, IndexError):
-        return False
 
 
 def make_client(sdk: ModuleType, base_url: str, *, silence: float, whole: float) -> Any:
@@ -111,16 +110,18 @@ def make_client(sdk: ModuleType, base_url: str, *, silence: float, whole: float)
 
 
 def fetch(url: str, headers: Mapping[str, str], *, seconds: float) -> Any:
-    """The JSON at an address, asked for like everything else; None where there is none to be had in time."""
+    """The JSON at an address, asked for like everything else; None where none may be, or can be, had in time."""
     found = next((name for name in _LIBRARIES if importlib.util.find_spec(name) is not None), None)
     if found is None:
         return None
     library = importlib.import_module(found)
     try:
+        check_base_url(url)
+        check_allowed(url)
         with _client(library, url, seconds, seconds) as client:
             reply = client.get(url, headers=dict(headers))
             return loads(reply.content) if reply.status_code in _OK else None
-    except (library.HTTPError, library.InvalidURL, BadResponse, NotAllowed, NotJson, InputError, ValueError):
+    except (library.HTTPError, library.InvalidURL, BadResponse, NotAllowed, NotJson, RPMSError, ValueError):
         return None
 
 

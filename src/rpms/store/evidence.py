@@ -21,7 +21,7 @@ from rpms.foreign.json_text import read_jsonl
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.foreign.typed import tagged_reader
 from rpms.store.files import read_text, remove_leftovers, write_whole
-from rpms.store.manuals import manual_text
+from rpms.store.manual_reader import manual_text
 
 SUFFIX = ".evidence.jsonl"
 GUARD = "guard"
