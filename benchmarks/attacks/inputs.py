@@ -36,7 +36,8 @@ from rpms.report.page_data import episode_data
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, pack
 from rpms.store.episodes import content_text, packed, read_episode, read_row, unpacked
 from rpms.store.files import read_sealed, sealed
-from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manual
+from rpms.store.manual_reader import ManualText, manual_text
+from rpms.store.manuals import find_mistakes, read_manual
 from rpms.store.memories import entry_of, memory_hash, read_memory, write_memory
 from rpms.store.protocol import read_protocol
 from rpms.store.quarantine import quarantine_file, read_quarantine, restore

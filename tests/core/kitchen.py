@@ -12,7 +12,8 @@ from rpms.core.goal import Goal
 from rpms.core.prompt import Budget
 from rpms.core.rules import RuleManual
 from rpms.core.wording import PromptStyle, Wording
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 
 MANUAL = """
 world: kitchen

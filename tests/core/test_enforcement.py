@@ -22,7 +22,8 @@ from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.wording import memory_line
 from rpms.play.settings import Settings
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from tests.core.kitchen import COOL_APPLE, MANUAL, KitchenBelief, knowledge, manual
 
 RULES = manual().active(COOL_APPLE.type, COOL_APPLE.object)

@@ -26,7 +26,8 @@ from rpms.report.gather import gather
 from rpms.store.episodes import content_text, packed, read_episode, unpacked
 from rpms.store.evidence import read_evidence
 from rpms.store.files import write_whole
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces

@@ -15,7 +15,8 @@ from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.write import claims_of, manual_tree
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting
 from tests.learn.made_up import NULLARY, UNARY, Action, Domain, MadeUp

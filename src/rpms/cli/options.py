@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from rpms.cli.knobs import ResourceOptions
 from rpms.cli.screen import complain
@@ -44,13 +41,6 @@ def memory_named(text: str) -> Path:
     (file,) = found.values()
     assert file is not None
     return file
-
-
-_MEMORY_FILE = typer.Argument(
-    parser=memory_named, help="A memory (JSON Lines); `embedded`: the one that comes with ALFWorld.", show_default=False
-)
-MemoryFile = Annotated[Path, _MEMORY_FILE]
-MemoryFiles = Annotated[list[Path], _MEMORY_FILE]
 
 
 def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:

@@ -11,8 +11,7 @@ from pathlib import Path
 import typer
 from rich.markup import escape
 
-from rpms.cli import rules_learn
-from rpms.cli.screen import complain, make_console, say
+from rpms.cli.screen import make_console, say, stop_at_mistakes
 from rpms.core.actions import ActionSchema, overlapping
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
@@ -25,16 +24,13 @@ from rpms.learn.mend import Edit, propose, recorded_steps, write_edit
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.evidence import counts_of
 from rpms.store.files import write_whole
-from rpms.store.manuals import ManualText, find_mistakes, manual_text, merged_text, read_manual
+from rpms.store.manual_reader import ManualText, manual_text
+from rpms.store.manuals import find_mistakes, merged_text, read_manual
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces, traces_file
 from rpms.worlds.registry import find_world, world_named, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
-app.command("learn")(rules_learn.learn)
-app.command("verify")(rules_learn.check_against)
-MOST_MISTAKES = 20
-"""Mistakes printed at once: more are seldom read, and often follow from these."""
 
 
 @app.command("show")
@@ -162,13 +158,7 @@ def check(files: list[Path]) -> None:
         manual = read_manual(*texts)
         if not any(rule.tier is Tier.UNIVERSAL for rule in manual.rules):
             mistakes = find_mistakes(universal_tier(), *texts)
-    for mistake in mistakes[:MOST_MISTAKES]:
-        complain(f"rpms: {mistake}")
-    if len(mistakes) > 1:
-        rest = max(len(mistakes) - MOST_MISTAKES, 0)
-        complain(f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else ""))
-    if mistakes:
-        raise typer.Exit(2)
+    stop_at_mistakes(mistakes)
     _found_sound(manual)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.table import Table
 
 from rpms.cli import options
@@ -25,7 +23,8 @@ from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.report.table import grid
 from rpms.store.evidence import Label, counts_of, evidence_file
-from rpms.store.manuals import manual_text, read_manual
+from rpms.store.manual_reader import manual_text
+from rpms.store.manuals import read_manual
 from rpms.store.traces import traces_file
 from rpms.worlds.registry import find_world, world_named
 
@@ -38,12 +37,7 @@ def learn(
     world: str,
     out: Path,
     split: str | None = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help=f"How many steps to explore; by default {_STEPS:,}, or 0 with --from.", show_default=False
-        ),
-    ] = None,
+    steps: int | None = None,
     from_: list[Path] | None = None,
     memory: Path | None = None,
     seed: int = 0,

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from rpms.cli import options, playing
+from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.playing import StudyOptions
 from rpms.cli.screen import complain, make_console, say
@@ -43,8 +43,6 @@ _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 """Tables of the paper whose numbers the table of results has, too: only their notes are printed beside it."""
 _WIDTH = 120
 """Least width of tables off a terminal: as `rpms table` prints them, no number cut off."""
-
-app.command("run")(playing.command_of("study run", playing.StudyOptions))
 
 
 @app.command("list")

@@ -22,7 +22,8 @@ from rpms.core.seams import Seams, judged_by
 from rpms.core.wording import PromptStyle
 from rpms.models.catalogue import chooses_from_menu
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.store.manuals import ManualText, manual_text, read_manual
+from rpms.store.manual_reader import ManualText, manual_text
+from rpms.store.manuals import read_manual
 from rpms.store.prompts import Prompts
 from rpms.worlds.base import World
 
@@ -70,7 +71,7 @@ def choose_manual(choice: str | Path, over: str = COMPLETE_MANUAL) -> ManualChoi
     file = Path(choice)
     if not file.is_file():
         raise InputError(f"{choice}: is no manual and no file: choose {' or '.join(MANUALS)}, or a file of tiers 2, 3")
-    return ManualChoice(file.name, replace(manual_text(file), own=True), over)
+    return ManualChoice(file.name, manual_text(file)._replace(own=True), over)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from rpms.core.experience.recollection import Recollection
 from rpms.core.recall import EpisodicMemory
 from rpms.core.wording import PromptStyle
 from rpms.models.policy import follow_plan
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import domain, grammar
