@@ -131,8 +131,9 @@ class _Doubting:
             opposite = [Clause((one.opposite(),)) for one in supposed]
             needs = tuple(need for need in stated if need not in opposite)
             singles = [need.literals[0] for need in needs if len(need.literals) == 1]
-            if any(excludes(self.rules, one, each) for one in supposed for each in (*singles, *supposed)):
-                continue  # nothing is at two places
+            others = (*singles, *supposed)
+            if any(one.opposite() in others or excludes(self.rules, one, each) for one in supposed for each in others):
+                continue  # nothing is at two places, or open and closed
             price = -STEPS * CONTRADICTED * (suspects[supposed[0]] if len(supposed) == 1 else 1)
             for one, other in zip(supposed, opposite, strict=True):
                 likely = POSSIBLE if other in stated else self._plausible(one, old)
