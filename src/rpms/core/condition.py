@@ -144,7 +144,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
             adapts=beyond.adapt,
             follows=compat if alone else None,
             slack=beyond.slack or inf,
-        ),
+        ).prepared(),
         consistent=executable_from_here if finer else CompatibilityFilter(compat),
         arbitrate=partial(judged_by, judge=own.arbitration)
         if own.arbitration is not None and condition.rules

@@ -62,6 +62,8 @@ class Level(NamedTuple):
     """The first of those that says where something is: names are tried by what is known of it."""
     filters: tuple[Need, ...]
     """Needs of one fact about the parameter, by which names are ruled out before they are tried."""
+    listed: tuple[Fact, ...]
+    """Of these facts, the permanent ones about something else and the parameter: a table lists its names."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ class Achiever:
         free = [name for name in self.parameters if name not in self.fact.args]
         return tuple(need for need in self.needs if not free or need.names.issubset(self.fact.args))
 
-    def levels(self, revealed: Container[str]) -> tuple[Level, ...]:
-        """The parameters that the fact leaves open; `revealed`: the predicates that looking tells."""
+    def levels(self, revealed: Container[str], tables: Container[str]) -> tuple[Level, ...]:
+        """The parameters that the fact leaves open; of the predicates, those that looking tells and tables list."""
         known = set(self.fact.args)
         later = [need for need in self.needs if need not in self.bound]
         found: list[Level] = []
@@ -96,7 +98,10 @@ class Achiever:
             sought = next((one for one in seeks if not one.makeable and one.predicate in revealed), None)
             now = [need for need in later if need.names <= known or place + 1 == len(free)]
             single = [need for need in now if len(need.literals) == 1 and name in need.literals[0].args]
-            found.append(Level(name, tuple(now), tuple(later), sought, tuple(single)))
+            first = (need.literals[0] for need in single)
+            listed = (one for one in first if one.predicate in tables and not (one.negated or one.makeable))
+            second = tuple(one for one in listed if one.args[1] == name)
+            found.append(Level(name, tuple(now), tuple(later), sought, tuple(single), second))
             later = [need for need in later if need not in now]
         return tuple(found)
 
@@ -168,7 +173,7 @@ class Achievers:
         """The parameters of one of these ways that its fact leaves open."""
         found = self._levels.get(id(way))
         if found is None:
-            found = self._levels[id(way)] = way.levels(self.revealers)
+            found = self._levels[id(way)] = way.levels(self.revealers, self.rules.lore.facts)
         return found
 
     @cached_property

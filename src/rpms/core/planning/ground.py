@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from operator import itemgetter
@@ -69,6 +69,7 @@ class Edge:
 
 
 HOLDS: Judged = (True, 0.0, None)
+IMPOSSIBLE: Judged = (False, inf, None)
 
 
 class Ground:
@@ -242,6 +243,9 @@ class Ground:
         """The names for a parameter; of places to look in, where the thing was found, or the likeliest and nearest."""
         names, literal = self._called(level.parameter), level.sought
         if literal is None:
+            for predicate, (arg, _), _, _ in level.listed if len(names) > 1 else ():
+                row = self._row(predicate, binding.get(arg, arg))
+                names = [name for name in names if name in row or kind_of(name) in row]
             if level.filters and len(names) > 1:
                 possible = self._possible(level.filters[0], level.parameter, binding)
                 return [name for name in names if name in possible]
@@ -262,6 +266,11 @@ class Ground:
             left = [item for item in left if item[0] <= last]
             left.sort(key=lambda item: (item[0], self._lacking(needs, {**binding, level.parameter: item[1]})))
         return found or [name for _, name in left[:PLACES]]
+
+    def _row(self, predicate: str, name: str) -> Container[str]:
+        """All that a permanent fact is true of, beside a name: by itself or by its kind."""
+        table = self._lore.facts[predicate]
+        return table.get(name) or table.get(kind_of(name)) or ()
 
     def _possible(self, need: Need, parameter: str, binding: dict[str, str]) -> set[str]:
         """The names for a parameter with which a need is not out of the question."""
@@ -303,13 +312,15 @@ class Ground:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
         if len(need.literals) > 1:
             return self._judge_literals(need, binding)
-        predicate, args, negated, _ = need.literals[0]
+        predicate, args, negated, makeable = need.literals[0]
         args = tuple(map(binding.get, args, args))
         fact = (predicate, args)
         value = self._known[fact] if fact in self._known else self._value(predicate, args)
         self._read[fact] = value
         if value is not None and value is not negated:
             return HOLDS
+        if value is not None and not makeable:
+            return IMPOSSIBLE
         key = (id(need), value, args)
         if key not in self._judged:
             self._judged[key] = self._judge_literals(need, binding)
@@ -339,7 +350,7 @@ class Ground:
         if granted:
             return None, granted, None
         if not left:
-            return False, inf, None
+            return IMPOSSIBLE
         return None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left))  # type: ignore[arg-type]
 
     def _can_make(self, fact: Fact) -> bool:
@@ -374,8 +385,8 @@ class Ground:
     def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         if predicate not in self._manual.lasting:
             value = self._facts.value(predicate, args)
-        elif (table := self._lore.facts.get(predicate)) is not None:
-            row = table.get(args[0]) or table.get(kind_of(args[0])) or ()
+        elif predicate in self._lore.facts:
+            row = self._row(predicate, args[0])
             return args[1] in row or kind_of(args[1]) in row
         else:
             value = self._lore.kinds[predicate].truth(args).known
