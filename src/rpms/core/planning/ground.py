@@ -11,17 +11,9 @@ from typing import Any
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen, kind_of
-from rpms.core.planning.achievers import (
-    Achiever,
-    Achievers,
-    Fact,
-    Judged,
-    Level,
-    Need,
-    answers_of,
-    command_of,
-    known_names,
-)
+from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
+from rpms.core.planning.kept import Judged, answers_of, known_names
+from rpms.core.planning.whereabouts import Order, PlaceRanks
 from rpms.core.rules import ANYTHING
 
 GRANTED = 0.5
@@ -32,13 +24,8 @@ SEARCH = 2.0
 """Steps that a look costs beyond the way there, since it may find nothing."""
 UNLIKELY = 2.0
 """Steps that one place further down in the order of likely places counts."""
-UNLISTED = 3
-"""Rank added to a place that is not in that order."""
 PLACES = 12
 """Places considered at a time for something unseen: more than a menu holds."""
-
-Order = Mapping[str, Mapping[str, float]]
-"""Likely places of a kind: kind → kind of place → its rank, 0 first."""
 
 
 @dataclass(slots=True, eq=False)
@@ -78,10 +65,10 @@ class Ground:
     def __init__(self, ways: Achievers, situation: Situation, order: Order) -> None:
         self._manual = ways
         self._facts = situation
-        self._order = order
+        self._rank = PlaceRanks(situation.goal, order).rank
         self._lore = ways.rules.lore
         self._vocabulary = known_names(ways, situation.belief.names)
-        self._names, self._roles = self._vocabulary.names, self._vocabulary.roles
+        self._names = self._vocabulary.names
         self._made, self._judged = self._vocabulary.made, self._vocabulary.judged
         self._passed = self._vocabulary.stones.setdefault("passed", {})
         self._known, self._passing, self._here, self._reached = answers_of(ways, situation)[2:]
@@ -89,8 +76,6 @@ class Ground:
         """Answers that were asked for: values by fact, names by role."""
         self._beyond = inf
         """Cost of the cheapest way that cost more than might be spent."""
-        self._far: dict[tuple[str, ...], float] = {}
-        self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
     def _ways(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
@@ -184,15 +169,16 @@ class Ground:
 
     def _suits(self, parameter: str, name: str) -> bool:
         """True if a name can fill a parameter: not one known only in another role, nor an unknown permanent one."""
-        roles = self._roles.get(name)
-        if roles is None:
-            self._vocabulary.strangers.add(name)
-        return parameter in roles if roles is not None else parameter not in self._manual.lasting_names
+        if name in self._vocabulary.every:
+            return name in self._vocabulary.called.get(parameter, ())
+        self._vocabulary.strangers.add(name)
+        return parameter not in self._manual.lasting_names
 
     def _fill(self, way: Achiever, binding: dict[str, str]) -> list[tuple[dict[str, str], tuple[Fact, ...], float]]:
         """Every way to fill in the parameters that are left, with what is still to be seen to and what is granted."""
         filled: list[tuple[dict[str, str], tuple[Fact, ...], float]] = []
-        judged = self._judge_all(way.bound, binding) if not self._holds_any(way.waived, binding) else None
+        idle = bool(way.waived) and self._holds_any(way.waived, binding)  # nothing to doubt
+        judged = self._judge_all(way.bound, binding) if not idle else None
         if judged is not None:
             self._fill_next(self._manual.levels(way), 0, binding, judged[0], judged[1], filled)
         return filled if not way.waived else [one for one in filled if not self._holds_any(way.waived, one[0])]
@@ -394,27 +380,3 @@ class Ground:
         if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
             return True
         return value
-
-    def _rank(self, args: Sequence[str]) -> float:
-        """Rank of a place for a thing in the search order; higher is less likely."""
-        kinds = tuple([kind_of(arg) for arg in args])
-        if kinds not in self._far:
-            self._far[kinds] = self._rank_of(kinds)
-        return self._far[kinds]
-
-    def _rank_of(self, kinds: tuple[str, ...]) -> float:
-        for thing in kinds:
-            known, unlisted = self._ranks(thing)
-            if known:
-                places = [place for place in kinds if place is not thing]
-                return min((known.get(place, unlisted) for place in places), default=0)
-        usual, unlisted = self._ranks(self._facts.goal.object)
-        return min((usual.get(place, unlisted) for place in kinds), default=0)
-
-    def _ranks(self, thing: str) -> tuple[Mapping[str, float], float]:
-        """The ranks of places for a kind of thing, the goal's own word first, and the rank of all others."""
-        if thing not in self._ranked:
-            said = self._facts.goal.places().get(thing)
-            known = self._order.get(thing, {}) if said is None else {place: rank for rank, place in enumerate(said)}
-            self._ranked[thing] = known, max(len(known), *known.values(), 0) + UNLISTED
-        return self._ranked[thing]
