@@ -18,6 +18,7 @@ from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, wa
 _NO_GOAL: Final = ScienceGoal("")
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """Things that can be open or shut and hide nothing that is looked for."""
+Things = TypeVar("Things", bound=Sequence[str])
 
 
 @dataclass(frozen=True)
@@ -113,11 +114,12 @@ class Scene(ScienceKnown):
         """Name of the nearest thing that a word may mean, or of one never seen: `stove ?`."""
         return next(iter(self.meant_by(word)), f"{word} ?")
 
-    def mean(self, word: str, names: Callable[[Scene], Any]) -> Any:
+    def mean(self, word: str, names: Callable[[Scene], Things]) -> Things:
         """Meaning of a word here; found out once."""
         if word not in self._meant:
             self._meant[word] = names(self)
-        return self._meant[word]
+        found: Things = self._meant[word]
+        return found
 
     @cached_property
     def _meant(self) -> dict[str, Any]:
@@ -161,9 +163,6 @@ Ask = Callable[..., bool | None]
 """A predicate: the scene and its arguments, and whether it holds."""
 Names = Callable[[Scene], Sequence[str]]
 """The things that a word or a role stands for."""
-Things = TypeVar("Things", bound=Sequence[str])
-
-
 def once(find: Callable[[Scene], Things]) -> Callable[[Scene], Things]:
     """Find things out once for each scene."""
     return wraps(find)(lambda scene: scene.mean(find.__name__, find))
