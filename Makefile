@@ -9,13 +9,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,openai-agents,langchain,mcp,gym,openenv,parquet
 
-.PHONY: help install quickstart test test-all lint types floors pytest coverage benchmarks clean
+.PHONY: help install quickstart test test-all lint types floors imports pytest coverage benchmarks clean
 
 help:
 	@echo "make quickstart   the 2x2 ablation on embedded games, by a program and by a recorded LLM: tables and a page"
 	@echo "make test         install what the tests need and run them all"
 	@echo "make coverage     the tests, and what of the code they reach"
 	@echo "make test-all     the same with transformers, and with every ScienceWorld variation: heavy, and long"
+	@echo "make imports      who imports whom, by folder"
 	@echo "make benchmarks   print what things cost, as ratios"
 
 $(VENV)/.python: pyproject.toml
@@ -50,6 +51,9 @@ types: $(VENV)/.test
 
 floors: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
+
+imports: $(VENV)/.test
+	$(BIN)/python benchmarks/imports.py
 
 pytest: $(VENV)/.test
 	$(BIN)/pytest -n auto --dist worksteal

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame, TextWorldGame, textworld_available
-from rpms.worlds.alfworld.games.tasks import builtin_game, builtin_ids
+from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
 from rpms.worlds.base import Game
 
 REFERENCE_LOAD_MS = 2600.0

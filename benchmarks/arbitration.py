@@ -37,8 +37,8 @@ from rpms.core.verdict import Candidate, Fate
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import FunctionModel, follow_plan
-from rpms.play.episode import Play
 from rpms.play.plan import NamedModel, lend, plan_run
+from rpms.play.seats import Play
 from rpms.play.settings import Settings
 from rpms.play.sources import Sources, knowledge_of
 from rpms.play.step import Player
@@ -278,7 +278,7 @@ def play(world: World, setting: Setting, tasks: Sequence[Task], memory: Episodic
     tallies = {name: Tally() for name in JUDGED}
     openings: list[Decision] = []
     won = 0
-    model = NamedModel("planner", world.name)()
+    model = NamedModel("planner")()
     for task in tasks:
         game = world.open(task, setting)
         played = Play(

@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from rpms.envs.alfworld import AlfredTWEnv
-from rpms.envs.episodes import Episodes
+from rpms.envs.env_episodes import Episodes
+from rpms.worlds.alfworld.games.listing import load_task
 from rpms.worlds.alfworld.games.make import make_games
-from rpms.worlds.alfworld.games.tasks import load_task
 
 EPISODE = 50
 CONFIG = {"general": {"training_method": "dqn"}, "rl": {"training": {"max_nb_steps_per_episode": EPISODE}}}

@@ -34,7 +34,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Prohibition, Purpose, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import open_model
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting, Task, World

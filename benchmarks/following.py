@@ -23,8 +23,8 @@ from rpms.core.experience.follow import Following
 from rpms.core.experience.trail import Pathfinder
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.play.episode import Play, play
 from rpms.play.plan import NamedModel
+from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -47,7 +47,7 @@ def episodes(
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
     mind, chooses, played = (
         mind if follow else replace(mind, experience=replace(mind.experience, follows=None)),
-        NamedModel(model, world.name)(),
+        NamedModel(model)(),
         [],
     )
     for task in tasks:

@@ -32,8 +32,8 @@ from rpms.core.memory import Kind
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
 from rpms.models.base import Decoding
-from rpms.play.episode import Play, play
 from rpms.play.plan import NamedModel
+from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -59,7 +59,7 @@ def episodes(
 ) -> Iterator[Episode]:
     """Play some tasks, one after the other."""
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
-    chooses = NamedModel(model, world.name)()
+    chooses = NamedModel(model)()
     for task in tasks:
         game = world.open(task, setting)
         try:

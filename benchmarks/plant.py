@@ -119,7 +119,7 @@ def _called(kind: str, belief: Belief) -> Sequence[str]:
 
 def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessSnippet]:
     """Snippets of the planner on some games that reach an end of their own, not only begin a search."""
-    planner = NamedModel("planner", world.name)
+    planner = NamedModel("planner")
     plan = LearningPlan(
         plan_run(world, planner.name, planner, split="train", tasks=tasks, memory=EpisodicMemory()), rounds=1
     )

@@ -41,7 +41,7 @@ from rpms.play.sources import knowledge_of
 from rpms.report.statistics import interaction, paired_bootstrap
 from rpms.store.answers import FolderOfAnswers, open_answers, pack
 from rpms.store.memories import freeze, read_frozen, write_memory
-from rpms.worlds.alfworld.games.tasks import ANNOTATIONS
+from rpms.worlds.alfworld.games.listing import ANNOTATIONS
 from rpms.worlds.base import REQUEST, Setting, Task, game_of
 from rpms.worlds.registry import find_world
 

@@ -166,7 +166,7 @@ def in_processes(counts: Sequence[int], episodes: int, split: str, data: Path | 
     world, setting = find_world("alfworld"), Setting(data)
     settings = Settings.read({"manual": "complete", "memory": "none", "split": split})
     tasks = copies(world.tasks(split, setting), episodes)
-    opened, empty = NamedModel("planner", world.name), EpisodicMemory(world=world.name)
+    opened, empty = NamedModel("planner"), EpisodicMemory(world=world.name)
     plan = settings.plan(world, opened.name, opened, tasks=tasks, setting=setting, memory=empty)
     print(
         f"{episodes:,} episodes of {split}; MB of the process that writes, after a tenth, half and all, and of a player"

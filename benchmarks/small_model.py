@@ -27,12 +27,12 @@ from rpms.core.errors import InputError, RPMSError
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import IN_PROCESS, ModelOptions, chooses_from_menu, parse_model_name
-from rpms.play.episode import Threads
 from rpms.play.epochs import Trials, run_trials
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.processes import InProcesses, cores
 from rpms.play.run import MakeEngine
+from rpms.play.seats import Threads
 from rpms.play.settings import Settings
 from rpms.play.sources import can_play
 from rpms.store.memories import read_frozen
@@ -191,7 +191,7 @@ def play_all(options: argparse.Namespace) -> None:
     if options.manual:
         known = {name: replace(each, manual=options.manual) for name, each in known.items()}
     wanted = chosen(options.only, options.model, known)
-    model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
+    model = NamedModel(options.model, ModelOptions(batch=options.batch))()
     runs: dict[str, tuple[RunPlan, Path]] = {}
     try:
         for name, (settings, steps) in wanted.items():

@@ -25,10 +25,11 @@ from rpms.core.episode import Ending, Episode
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
-from rpms.store.manuals import manual_text, read_manual
+from rpms.store.manual_reader import manual_text
+from rpms.store.manuals import read_manual
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.jvm.process import find_java, shared_jvm
 from rpms.worlds.textworld_express.games import FOLDS, GAMES, list_tasks, parse_choice, task_at

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
+from rpms.worlds.alfworld.games.listing import builtin_game
 from rpms.worlds.alfworld.games.make import GAME_FILE
-from rpms.worlds.alfworld.games.tasks import builtin_game
 
 
 def load_builtin(name: str) -> GameEngine:

@@ -18,7 +18,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan
-from rpms.play.episode import NO_ACTION, Play, play
+from rpms.play.seats import NO_ACTION, Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

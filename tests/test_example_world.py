@@ -16,7 +16,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, ScriptedModel, follow_plan
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from rpms.store import manual_forms
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from tests.cli.command import Rpms, rpms
 
 __all__ = ["rpms"]

@@ -12,7 +12,7 @@ from typing import Any
 from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, changed_bytes, changed_tree
 from rpms.core.errors import InputError
 from rpms.envs.alfworld import AlfredTWEnv
-from rpms.envs.episodes import Episodes
+from rpms.envs.env_episodes import Episodes
 from rpms.worlds.alfworld.games.make import make_games
 from rpms.worlds.registry import find_world
 

@@ -28,7 +28,7 @@ from rpms.learn.inventory import full_text
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, read_script
 from rpms.models.recorded import RecordedModel, ReplayModel
-from rpms.play.limits import spending
+from rpms.play.meter import spending
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.gather import gather
@@ -36,7 +36,8 @@ from rpms.report.page_data import episode_data
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, pack
 from rpms.store.episodes import content_text, packed, read_episode, read_row, unpacked
 from rpms.store.files import read_sealed, sealed
-from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manual
+from rpms.store.manual_reader import ManualText, manual_text
+from rpms.store.manuals import find_mistakes, read_manual
 from rpms.store.memories import entry_of, memory_hash, read_memory, write_memory
 from rpms.store.protocol import read_protocol
 from rpms.store.quarantine import quarantine_file, read_quarantine, restore
@@ -44,7 +45,7 @@ from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.read import read_study
 from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.tasks import builtin_game, builtin_ids
+from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
 from rpms.worlds.alfworld.verify import read_playthroughs
 from rpms.worlds.registry import find_world
 

@@ -36,7 +36,7 @@ from rpms.store.answers import FolderOfAnswers
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces, traces_file
 from rpms.study.read import read_study
-from rpms.study.run import Means, StudyLayout, run_study
+from rpms.study.running import Means, StudyLayout, run_study
 from rpms.study.values import Learning
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world

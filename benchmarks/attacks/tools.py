@@ -15,11 +15,11 @@ from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, bomb, changed_byt
 from rpms.foreign.limits import LONGEST_FACT
 from rpms.guard import Call, Guard, find_tool_mistakes, open_tool_manual, read_tool_manual
 from rpms.guard.log import read_guard_log
-from rpms.guard.manuals import manual_texts
 from rpms.guard.mcp_session import McpSession
 from rpms.guard.replay import replay, tried
 from rpms.learn.tool_rules import learn_tools
 from rpms.report.guard_pages import write_guard_report
+from rpms.store.manual_reader import manual_text
 
 logging.getLogger("rpms.guard").setLevel(logging.CRITICAL)  # what it says of each hostile result is not the question
 _SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
@@ -32,7 +32,7 @@ def guard_manuals(dice: Random, folder: Path, _samples: object) -> None:
     """A manual with bytes changed, or a bomb in its place; where it can be read, calls are judged by it."""
     file = folder / "manual.yaml"
     file.write_bytes(bomb(dice) if dice.random() < 0.1 else changed_bytes(_SHOP.read_bytes(), dice))
-    texts = manual_texts(file)
+    texts = [manual_text(file)]
     if find_tool_mistakes(*texts):
         open_tool_manual(file)
         raise AssertionError("a manual with mistakes was read")

@@ -20,7 +20,7 @@ from rpms.core.memory import Entry, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line, situation_lines
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.learn.harvest import harvest_by
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions
@@ -79,7 +79,7 @@ class Agent:
         self._context = window
         self._harvest = given.harvesting
         self._carried: dict[str, tuple[str, ...]] = {}
-        named = NamedModel(model if isinstance(model, str) else "", self.world.name, options or ModelOptions())
+        named = NamedModel(model if isinstance(model, str) else "", options or ModelOptions())
         opened = named() if isinstance(model, str) else model
         reads = Reads.by(given.reader or "", replace(named, name=given.reader or ""), opened, ask)
         own = self.condition

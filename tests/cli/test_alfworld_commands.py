@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.tasks import builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from tests.alfworld_games import load_builtin, save_builtin
 from tests.cli.command import Rpms
 

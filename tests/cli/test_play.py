@@ -9,7 +9,7 @@ import pytest
 
 from rpms.cli.options import choose_task
 from rpms.store.memories import write_memory
-from rpms.worlds.alfworld.games.tasks import builtin_ids
+from rpms.worlds.alfworld.games.listing import builtin_ids
 from rpms.worlds.base import Task
 from tests.cli.command import Rpms
 

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from rpms.cli.knobs import GROUPS
 from rpms.cli.run import print_summary
-from rpms.play.limits import spending
+from rpms.play.meter import spending
 from rpms.store.memories import freeze, read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.read import shipped_studies

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
+from typing import Annotated, get_args, get_origin
 
 import pytest
 
@@ -51,15 +53,38 @@ def test_the_guards_help_and_mistakes_wait_neither_for_the_guard_nor_for_typer(w
     assert len(names) <= 110
 
 
-@pytest.mark.parametrize("command", ["run", "learn", "play"])
+@pytest.mark.parametrize(
+    "command", ["run", "learn", "play", "study run", "rules show", "rules learn", "guard check", "show", "report"]
+)
 def test_a_mistake_in_an_option_loads_the_options_alone_and_nothing_that_plays(command: str):
-    names = loaded(command, "--nope")
+    names = loaded(*command.split(), "--nope")
     own = {name for name in names if name.split(".")[0] == "rpms"}
     assert own <= {name for name in own if name.split(".")[1:2] in ([], ["cli"], ["core"], ["foreign"], ["play"])}
     assert len(own) <= 16
     assert not (HEAVY | {"logging", "pydantic", "rich", "torch", "transformers", "ray", "scipy", "numpy"}) & names
     assert len(names) <= 200
     assert not {f"rpms.{each.module}" for each in COMMANDS.values()} & names - {"rpms.cli.playing"}
+
+
+def test_a_command_told_by_its_source_is_the_one_that_is_loaded():
+    def options(command):
+        parameters = inspect.signature(command, eval_str=True).parameters.values()
+        kinds = [
+            get_args(each.annotation) if get_origin(each.annotation) is Annotated else (each.annotation,)
+            for each in parameters
+        ]
+        return [(each.name, kind, each.default) for each, (kind, *_) in zip(parameters, kinds, strict=True)]
+
+    told_ones = 0
+    for known in COMMANDS.values():
+        loaded_one = known.load()
+        each = {part.name: part.callback for part in getattr(loaded_one, "registered_commands", ())} or {"": loaded_one}
+        for part, command in each.items():
+            if (unloaded := known.unloaded(part)) is not None:
+                told_ones += 1
+                assert unloaded.__doc__ == inspect.getdoc(command)
+                assert options(unloaded) == options(command)
+    assert told_ones > 20
 
 
 def test_an_options_help_names_what_only_the_settings_know():

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from rpms.core.belief import Belief, FactBelief, StateSignature
 from rpms.core.goal import Goal, GoalSignature
 from rpms.core.memory import Entry, Origin, SuccessSnippet, VerifiedSchema
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 
 MANUAL = read_manual(
     ManualText(

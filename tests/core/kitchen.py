@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rpms.core.belief import Belief, StateSignature
-from rpms.core.condition import Knowledge
+from rpms.core.decide import Mind
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
+from rpms.core.prompt import Budget
 from rpms.core.rules import RuleManual
-from rpms.core.wording import Wording
-from rpms.store.manuals import ManualText, read_manual
+from rpms.core.wording import PromptStyle, Wording
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 
 MANUAL = """
 world: kitchen
@@ -126,8 +128,9 @@ def manual() -> RuleManual:
     return read_manual(ManualText("kitchen.yaml", MANUAL))
 
 
-def knowledge() -> Knowledge:
-    return Knowledge(update, Wording("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1"), manual())
+def knowledge(**budget: int) -> Mind:
+    wording = Wording("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1")
+    return Mind(update, PromptStyle(wording, budget=Budget(**budget)), manual())
 
 
 COOL_APPLE = Goal(

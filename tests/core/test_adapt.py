@@ -22,7 +22,8 @@ from rpms.core.recall import Similarity
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Mask, Verdict
 from rpms.core.wording import memory_line
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
 
 SYNTAX = manual().active(COOL_APPLE.type, COOL_APPLE.object, COOL_APPLE.destination)

@@ -15,7 +15,7 @@ from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Conditi
 from rpms.core.decide import Decision, decide
 from rpms.core.goal import Goal
 from rpms.core.memory import CriticalFailure, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema, merge
-from rpms.core.prompt import SHARED, Budget, Form, Layout, Part, Turn
+from rpms.core.prompt import SHARED, Form, Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Tier
 from rpms.core.verdict import Fate
@@ -33,7 +33,7 @@ goals = st.builds(
     Goal, st.sampled_from(TYPES), st.sampled_from(OBJECTS), st.just("hot"), st.sampled_from(PLACES), words
 )
 beliefs = st.builds(KitchenBelief, st.sampled_from([None, "fridge 1"]), st.sampled_from([(), ("apple 1",)]))
-GENEROUS = replace(KNOWLEDGE, budget=Budget(prompt=100_000))
+GENEROUS = knowledge(prompt=100_000)
 
 HANDS = StateSignature.parse("holding=none")
 ONCE = frozenset({Origin("e", 1)})
@@ -163,8 +163,9 @@ def test_the_transcript_of_a_step_is_the_start_of_the_next_steps(history, observ
 @given(st.integers(1, 400), histories, stores)
 def test_history_gives_way_first_then_memories_then_rules_and_nothing_else(limit, history, store):
     memory = EpisodicMemory(merge(store))
-    knowledge = replace(KNOWLEDGE, budget=Budget(prompt=limit))
-    tight = decide(compose(FULL, knowledge, memory), COOL_APPLE, KitchenBelief(), None, OPENING, history).prompt
+    tight = decide(
+        compose(FULL, knowledge(prompt=limit), memory), COOL_APPLE, KitchenBelief(), None, OPENING, history
+    ).prompt
     whole = decide(compose(FULL, GENEROUS, memory), COOL_APPLE, KitchenBelief(), None, OPENING, history).prompt
     parts = {block.part: block for block in tight.blocks}
     full = {block.part: block for block in whole.blocks}
@@ -185,12 +186,10 @@ def test_history_gives_way_first_then_memories_then_rules_and_nothing_else(limit
 @given(st.integers(300, 1_200), histories, stores)
 def test_all_conditions_show_the_same_turns(limit, history, store):
     memory = EpisodicMemory(merge(store))
-    knowledge = replace(KNOWLEDGE, budget=Budget(prompt=limit, knowledge=400))
+    limited = knowledge(prompt=limit, knowledge=400)
     turns = []
     for condition in (BASELINE, RULES_ONLY, MEMORY_ONLY, FULL):
-        prompt = decide(
-            compose(condition, knowledge, memory), COOL_APPLE, KitchenBelief(), None, OPENING, history
-        ).prompt
+        prompt = decide(compose(condition, limited, memory), COOL_APPLE, KitchenBelief(), None, OPENING, history).prompt
         if sum(block.tokens for block in prompt.injected()) > min(400, limit // 4):
             return  # knowledge alone takes more than what is kept for it
         turns.append([block.items for block in prompt.blocks if block.part is Part.HISTORY])
@@ -233,8 +232,7 @@ def test_a_tier_can_be_left_out():
 
 
 def test_what_the_memory_budget_has_no_room_for_is_crowded_out():
-    knowledge = replace(KNOWLEDGE, budget=Budget(memory=25))
-    decision = decide(compose(FULL, knowledge, MEMORY), COOL_APPLE, KitchenBelief(), None, OPENING, ())
+    decision = decide(compose(FULL, knowledge(memory=25), MEMORY), COOL_APPLE, KitchenBelief(), None, OPENING, ())
     fates = [candidate.verdict.fate for candidate in decision.candidates if candidate.entry.id == "schema"]
     assert fates == [Fate.CROWDED]
     assert "VERIFIED" not in decision.prompt.text

@@ -22,7 +22,8 @@ from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.wording import memory_line
 from rpms.play.settings import Settings
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from tests.core.kitchen import COOL_APPLE, MANUAL, KitchenBelief, knowledge, manual
 
 RULES = manual().active(COOL_APPLE.type, COOL_APPLE.object)
@@ -199,7 +200,8 @@ def test_the_strict_preset_shows_menu_and_notice():
 
 
 def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosing():
-    rich = replace(knowledge(), wording=replace(knowledge().wording, choosing="Choose."))
+    style = knowledge().style
+    rich = replace(knowledge(), style=replace(style, wording=replace(style.wording, choosing="Choose.")))
     for layout in Layout:
         shown = []
         for beyond in (PAPER, replace(PAPER, menu=3)):

@@ -12,8 +12,9 @@ from rpms.core.acting.advice import recalled_steps
 from rpms.core.acting.enforcement import STRICT
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Done, Situation, StateSignature
-from rpms.core.condition import FULL, MEMORY_ONLY, Knowledge, compose
+from rpms.core.condition import FULL, MEMORY_ONLY, compose
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
+from rpms.core.decide import Mind
 from rpms.core.experience.adapt import StepContext, adapted, turn_state
 from rpms.core.experience.atlas import Atlas, Where, strides_of
 from rpms.core.experience.follow import Following
@@ -25,7 +26,7 @@ from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory, Retrieval, Similarity
 from rpms.core.selection import select
 from rpms.core.verdict import NO_MASK, Candidate, Fate, Mask, Verdict
-from rpms.core.wording import Wording, memory_line
+from rpms.core.wording import PromptStyle, Wording, memory_line
 from tests.core.house import DOORS, MANUAL, MUG, SYNTAX, House, by_room, snippet
 
 WAYS = snippet(
@@ -252,7 +253,8 @@ class TestWhenNotToFollow:
         assert [each.verdict.fate for each in found[1:]] == [Fate.FILTERED] * len(ahead)
 
     def test_only_memory_without_rules_is_followed(self):
-        knowledge = Knowledge(lambda belief, _action, _text: belief, Wording("", ""), MANUAL, by_room)
+        style, filters = PromptStyle(Wording("", "")), CompatibilityFilter(by_room)
+        knowledge = Mind(lambda belief, _action, _text: belief, style, MANUAL, consistent=filters)
         alone = compose(replace(MEMORY_ONLY, enforcement=STRICT), knowledge, EpisodicMemory([WAYS]))
         both = compose(replace(FULL, enforcement=STRICT), knowledge, EpisodicMemory([WAYS]))
         assert isinstance(alone.experience.adapt, Following)

@@ -7,7 +7,8 @@ import pytest
 from rpms.core.belief import FactBelief, Situation
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import reasoner_of
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 
 MANUAL = """\
 world: box

@@ -13,7 +13,7 @@ from rpms.core.planning.doubts import wanted_facts
 from rpms.core.planning.reason import reasoner_of
 from rpms.core.planning.trust import atoms_over
 from rpms.play.sources import knowledge_of
-from rpms.worlds.alfworld.games.tasks import load_game, task_data
+from rpms.worlds.alfworld.games.listing import load_game, task_data
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

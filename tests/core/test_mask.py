@@ -56,7 +56,7 @@ def test_what_is_hidden_is_listed_and_the_next_in_rank_takes_its_place(seed):
     shown = [each.entry.id for each in decision.memories]
     assert all(mask.hides(name) for name in hidden)
     assert not any(mask.hides(name) for name in shown)
-    assert len(shown) == KNOWLEDGE.retrieval.top[Kind.SUCCESS]
+    assert len(shown) == KNOWLEDGE.experience.retrieval.top[Kind.SUCCESS]
     assert sorted(hidden + shown) == [entry.id for entry in SNIPPETS.entries][: len(hidden) + len(shown)]
     assert not any(f"{SNIPPETS.entries[int(name.split()[1])].actions[0]}\n" in decision.prompt.text for name in hidden)
 

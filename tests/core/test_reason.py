@@ -20,7 +20,8 @@ from rpms.core.planning.progress import GoalStanding
 from rpms.core.planning.reason import Plan, Reasoner, likely_places
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.rules import ActiveRules, RuleManual
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from tests.core.entries import OBJECTS, PLACES, TYPES
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
 

@@ -9,7 +9,8 @@ from rpms.core.facts import parse_literal
 from rpms.core.goal import Goal
 from rpms.core.planning.progress import GoalStanding
 from rpms.core.planning.reason import Plan, Reasoner
-from rpms.store.manuals import ManualText, find_mistakes, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import find_mistakes, read_manual
 
 MANUAL = """
 predicates:

@@ -9,7 +9,7 @@ import pytest
 
 from rpms.core.errors import FileError, InputError
 from rpms.envs.alfworld import AlfredTWEnv, dealt
-from rpms.worlds.alfworld.games.tasks import builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from rpms.worlds.alfworld.goals import goal_condition_rate
 from tests.alfworld_games import load_builtin, save_builtin
 from tests.envs.games import config_of, make_folder

@@ -10,7 +10,7 @@ from gymnasium.vector import AsyncVectorEnv
 
 import rpms.envs.gym as rpms_gym
 from rpms.core.errors import InputError
-from rpms.worlds.alfworld.games.tasks import builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from rpms.worlds.registry import world_names
 from tests import toolbox
 

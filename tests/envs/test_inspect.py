@@ -9,7 +9,7 @@ from rich.markup import render
 
 from rpms.core.errors import InputError
 from rpms.inspect_registry import world
-from rpms.worlds.alfworld.games.tasks import builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Inspect and what it imports warn of each other
 

@@ -14,7 +14,7 @@ import pytest
 from rpms.core.errors import InputError
 from rpms.envs.admission import admission
 from rpms.envs.openenv import Command, Served, WorldsClient, listen, make_app, make_server
-from rpms.worlds.alfworld.games.tasks import builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from rpms.worlds.alfworld.world import world as alfworld
 from tests import toolbox
 from tests.play.corridor import Corridor

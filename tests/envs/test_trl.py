@@ -6,7 +6,7 @@ import pytest
 
 from rpms.core.errors import InputError
 from rpms.envs.trl import _asking_for_calls, environment_factory, prompts
-from rpms.worlds.alfworld.games.tasks import builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from rpms.worlds.registry import find_world
 
 CONTROL = ("reset", "get_reward")

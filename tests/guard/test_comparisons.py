@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rpms.core.errors import FileError
 from rpms.guard import Call, Guard, find_tool_mistakes, read_tool_manual
 from rpms.guard.comparisons import COMPARISONS, pattern_mistake
-from rpms.guard.manuals import find_tool_doubts
+from rpms.guard.tool_manuals import find_tool_doubts
 
 
 @pytest.mark.parametrize(

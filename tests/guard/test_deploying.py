@@ -15,8 +15,8 @@ import pytest
 from rpms.guard import Call, Guard, read_tool_manual
 from rpms.guard.drafting import candidates, draft_manual
 from rpms.guard.log import read_guard_log
-from rpms.guard.manuals import find_tool_doubts
 from rpms.guard.replay import resumed
+from rpms.guard.tool_manuals import find_tool_doubts
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "guard"
 ONCE = """

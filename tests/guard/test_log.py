@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.errors import FileError
-from rpms.foreign import files
+from rpms.foreign import file_reader
 from rpms.guard import Call, Guard, open_tool_manual
 from rpms.guard.log import is_guard_log, read_guard_log
 from rpms.guard.replay import UNREADABLE, replay
@@ -103,7 +103,7 @@ def test_what_calls_and_results_say_is_no_markup(tmp_path):
 
 
 def test_a_long_log_is_read_to_its_end_and_its_page_shows_what_was_refused_late(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MOST_TRANSCRIPT_LINES", 10)  # a bound of other files
+    monkeypatch.setattr(file_reader, "MOST_TRANSCRIPT_LINES", 10)  # a bound of other files
     monkeypatch.setattr(guard_pages, "_MOST_ALLOWED", 5)
     file = tmp_path / "long.jsonl"
     guard = Guard(SHOP, log=file)

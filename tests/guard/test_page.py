@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rpms.guard import Call, Guard, Modify, read_tool_manual
-from rpms.guard.manuals import find_tool_doubts
+from rpms.guard.tool_manuals import find_tool_doubts
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "guard.md").read_text(encoding="utf-8")

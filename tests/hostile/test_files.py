@@ -16,17 +16,18 @@ import pytest
 from rpms.core.belief import StateSignature
 from rpms.core.errors import FileError, RPMSError
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import read_bytes, text_lines
+from rpms.foreign.file_reader import read_bytes, text_lines
 from rpms.foreign.limits import MOST_LISTED_VALUES, MOST_YAML_NODES
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.play.limits import spending
+from rpms.play.meter import spending
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.gather import gather
 from rpms.store.episodes import content_text, packed, read_episode, unpacked
 from rpms.store.evidence import read_evidence
 from rpms.store.files import write_whole
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces

@@ -188,5 +188,5 @@ def test_a_run_with_a_planted_fault_mends_its_manual_which_then_wins_without_dou
     printed = rpms("rules", "mend", manual, run, "--write").out
     assert line in printed
     assert f"edit: {edit}\n" in printed
-    assert "1 edits written" in printed
+    assert "edits written to" in printed
     assert "1 won" in rpms(*play, "--enforce", "doubt=off", "--out", tmp_path / "mended").out

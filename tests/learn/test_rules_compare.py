@@ -9,7 +9,8 @@ import pytest
 
 from rpms.core.rules import RuleManual
 from rpms.learn.manual_review import Entry, Relation, compare
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
 
 BASE = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rpms.core.facts import Atom
 from rpms.learn.rules.attempts import Vocabulary
-from rpms.learn.rules.goals import GoalBook, Makeable, State, Win, goal_model
+from rpms.learn.rules.wants import GoalBook, Makeable, State, Win, goal_model
 from rpms.store.evidence import Witness
 from tests.learn.test_rules_learn import learn
 

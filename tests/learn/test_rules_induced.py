@@ -6,16 +6,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rpms.core.facts import Atom, Literal
+from rpms.learn.manual_verify import verify
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.needs import Needs
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.write import claims_of, manual_tree
-from rpms.learn.verify import verify
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting
 from tests.learn.made_up import NULLARY, UNARY, Action, Domain, MadeUp

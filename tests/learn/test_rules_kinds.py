@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rpms.learn.rules.action_model import kind_tables
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
-from rpms.learn.rules.model import kind_tables
 from rpms.learn.rules.thresholds import LIMITS
 
 Pairs = dict[str, str]

@@ -13,16 +13,17 @@ import pytest
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Literal
 from rpms.learn.manual_review import merged
+from rpms.learn.manual_verify import recorded
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned, bolder, manual_from
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.rules.ledger import vocabulary_of
 from rpms.learn.rules.rehearse import PLAYED
 from rpms.learn.rules.write import manual_tree
-from rpms.learn.verify import recorded
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label, evidence_file, read_evidence
-from rpms.store.manuals import ManualText, manual_text, read_manual
+from rpms.store.manual_reader import ManualText, manual_text
+from rpms.store.manuals import read_manual
 from rpms.store.traces import keeping, read_traces, sealed_line, traces_file
 from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting

@@ -14,7 +14,8 @@ from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import evidence_file, read_evidence
-from rpms.store.manuals import manual_text, read_manual
+from rpms.store.manual_reader import manual_text
+from rpms.store.manuals import read_manual
 from rpms.worlds.base import Game, Outcome, Setting, Task
 from tests.learn.made_up import Action, Domain, MadeUp, MadeUpGame
 

@@ -7,13 +7,13 @@ from random import Random
 from rpms.core.belief import FactBelief
 from rpms.core.facts import Truth
 from rpms.core.rules import Predicate
+from rpms.learn.rules.action_effects import Outcomes
+from rpms.learn.rules.action_model import kind_tables
 from rpms.learn.rules.attempts import Book, SeenStep, Vocabulary
 from rpms.learn.rules.conclude import Excluded, _action
-from rpms.learn.rules.model import kind_tables
 from rpms.learn.rules.needs import Needs
-from rpms.learn.rules.outcomes import Outcomes
-from rpms.learn.rules.processes import Linked, processes
 from rpms.learn.rules.templates import Names
+from rpms.learn.rules.unnamed_effects import Linked, processes
 from rpms.store.evidence import Label, Witness
 
 VOCABULARY = Vocabulary(

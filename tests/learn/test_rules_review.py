@@ -15,7 +15,8 @@ from rpms.learn.manual_review import Reviewed, decide, lines_of
 from rpms.learn.rules.write import wanted_sentence
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Claim, Evidence, Label, evidence_file, write_learned
-from rpms.store.manuals import manual_text, read_manual
+from rpms.store.manual_reader import manual_text
+from rpms.store.manuals import read_manual
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
 from tests.learn.test_rules_learn import learn
 

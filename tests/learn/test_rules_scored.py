@@ -21,7 +21,7 @@ from rpms.learn.rules.scores import Deed, by_kinds
 from rpms.learn.rules.templates import Names, fill
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.store.evidence import Witness, evidence_of

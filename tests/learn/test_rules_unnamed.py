@@ -16,11 +16,12 @@ from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner
 from rpms.core.rules import Purpose, RuleManual, Stage
 from rpms.core.wording import Wording
-from rpms.foreign.calls import read_call
+from rpms.foreign.call_text import read_call
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesPlan, learn_rules
 from rpms.play.sources import universal_tier
-from rpms.store.manuals import manual_text, read_manual
+from rpms.store.manual_reader import manual_text
+from rpms.store.manuals import read_manual
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
 
 REFUSED = "Error"

@@ -12,6 +12,7 @@ from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Literal
 from rpms.core.goal import Goal
 from rpms.core.rules import Lore, Predicate, RuleManual
+from rpms.learn.manual_verify import verify
 from rpms.learn.rules.agenda import Agenda, Past
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.conditions import conditions
@@ -19,7 +20,6 @@ from rpms.learn.rules.ledger import Diary, InHand, Ledger, vocabulary_of
 from rpms.learn.rules.looking import Standing
 from rpms.learn.rules.scores import deeds_of
 from rpms.learn.rules.templates import Names
-from rpms.learn.verify import verify
 from rpms.store.evidence import Witness
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.registry import find_world

@@ -88,7 +88,7 @@ def test_a_proxy_is_asked_for_another_machine_and_not_with_the_switch(monkeypatc
 def test_with_the_switch_a_name_that_leads_elsewhere_is_not_sent_to(monkeypatch):
     """The check is of the address that was reached: names can resolve to anything."""
     with raw(lambda _: [OK]) as server:
-        monkeypatch.setattr(wire, "_is_local", lambda _stream: False)
+        monkeypatch.setattr(wire, "is_local", lambda _address: False)
         model = connect("openai/gpt-x", server.url, monkeypatch)
         with pytest.raises(ModelUnavailable, match="another machine"):
             model.answer(request())

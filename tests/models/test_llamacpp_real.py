@@ -102,7 +102,7 @@ def played(model: str, url: str | None, record, out, enforcement: Enforcement, s
     plan = plan_run(
         find_world("alfworld"),
         model,
-        NamedModel(model, "alfworld", ModelOptions(base_url=url), record),
+        NamedModel(model, ModelOptions(base_url=url), record),
         split="builtin",
         limit=1,
         condition=replace(FULL, enforcement=enforcement),

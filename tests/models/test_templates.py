@@ -21,9 +21,9 @@ from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, begins, fits, grammar, held, regex, shapes_of
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel, ReplayModel, question
-from rpms.play.episode import Play, play
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
+from rpms.play.seats import Play, play
 from rpms.play.sources import idle_parts, knowledge_of
 from rpms.play.step import Player
 from rpms.store.answers import FolderOfAnswers

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.foreign.calls import NotACall, Tool, WrittenCall, narrowed, read_call
+from rpms.foreign.call_text import NotACall, Tool, WrittenCall, narrowed, read_call
 from rpms.models.parsing import parse_answer
 from rpms.models.recorded import RecordedModel, ReplayModel, question
 from rpms.models.remote import NO_CALL, RemoteModel, called

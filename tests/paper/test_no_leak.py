@@ -17,7 +17,7 @@ from rpms.learn.corrections import gerund
 from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of, manual_of
 from rpms.play.step import Player

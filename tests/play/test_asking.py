@@ -14,7 +14,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Outcome, Setting, Task

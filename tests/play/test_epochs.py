@@ -95,7 +95,7 @@ def test_tables_and_exports_know_epochs(fickle, tmp_path):
 
 
 def test_epochs_share_no_record(tmp_path):
-    named = NamedModel("openai/m", "alfworld", record=tmp_path)
+    named = NamedModel("openai/m", record=tmp_path)
     plan = plan_run(find_world("alfworld"), "openai/m", named, split="builtin", limit=1, memory=EpisodicMemory())
     assert epoch_plan(plan, 1) is plan
     assert epoch_plan(plan, 2).open_model.record == tmp_path / "epoch-2"

@@ -13,7 +13,7 @@ from rpms.core.usage import Price, Usage
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.models.recorded import RecordedModel
-from rpms.play.limits import LimitReached, Limits, Meter, parse_duration
+from rpms.play.meter import LimitReached, Limits, Meter, parse_duration
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers

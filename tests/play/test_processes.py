@@ -15,9 +15,9 @@ import pytest
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel
-from rpms.play.episode import Threads
 from rpms.play.processes import AVAILABLE, InProcesses
 from rpms.play.run import run
+from rpms.play.seats import Threads
 from rpms.store.runs import RunFolder
 from tests.play.test_run import ROOT, files, plan, task
 

@@ -16,8 +16,8 @@ from rpms.core.proportion import wilson
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price, Usage
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.play.display import Display, Lines, RunTally, progress
 from rpms.play.plan import lend, plan_run
-from rpms.play.progress import Display, Lines, RunTally, progress
 from rpms.play.run import run
 from rpms.store.episodes import EpisodeRow
 from tests.play.corridor import world

@@ -19,8 +19,8 @@ from rpms.models.base import Answer
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import question, question_key
-from rpms.play.episode import Play, play
 from rpms.play.reading import Reads, understand
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.store.episodes import EpisodeRecord, episode_text

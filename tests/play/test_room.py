@@ -11,7 +11,7 @@ from rpms.core.episode import Episode
 from rpms.core.prompt import Part, prompt_limit
 from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import FunctionModel
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -19,7 +19,7 @@ from rpms.play.knobs import KNOBS
 from rpms.play.plan import plan_run
 from rpms.play.settings import NAMES, PRESETS, SettingError, Settings
 from rpms.play.sources import ManualChoice, choose_manual, knowledge_of, manual_of
-from rpms.play.tasks import limited
+from rpms.play.task_choice import limited
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.registry import find_world
 
@@ -116,7 +116,7 @@ def test_what_is_given_goes_before_the_preset():
 
 def test_recall_is_set_by_theta_k_and_weights():
     given = Settings.read({"theta": 0.9, "k": "success=7", "weights": "type=0.6,object=0.4,destination=0"})
-    found = knowledge_of(ALFWORLD, given.sources(ALFWORLD)).retrieval
+    found = knowledge_of(ALFWORLD, given.sources(ALFWORLD)).experience.retrieval
     assert (found.threshold, found.top[Kind.SUCCESS]) == (0.9, 7)
     assert found.top[Kind.FAILURE] == ALFWORLD.retrieval.top[Kind.FAILURE]
     assert (found.similarity.type, found.similarity.object, found.similarity.destination) == (0.6, 0.4, 0)
@@ -257,7 +257,7 @@ class TestPrompts:
             "instruction: |\n  Act well.\nexample: Like this.\nheadings: {belief: '[Now]', memory: '[Past]'}\n"
         )
         given = Settings.read({"prompts": str(file)})
-        wording = knowledge_of(ALFWORLD, given.sources(ALFWORLD)).wording
+        wording = knowledge_of(ALFWORLD, given.sources(ALFWORLD)).style.wording
         assert (wording.instruction, wording.example, wording.choosing) == ("Act well.", "Like this.", "")
         assert wording.headings[Part.BELIEF] == "[Now]"
         assert wording.headings[Part.GOAL] == ALFWORLD.wording.headings[Part.GOAL]

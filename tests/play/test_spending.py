@@ -12,9 +12,9 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price, Usage
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
-from rpms.play.limits import spending
+from rpms.play.display import Lines
+from rpms.play.meter import spending
 from rpms.play.plan import lend, plan_run
-from rpms.play.progress import Lines
 from rpms.play.run import run
 from rpms.store.runs import RunFolder
 from tests.play.corridor import world

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +18,8 @@ from rpms.core.actions import ActionSchema
 from rpms.core.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
 from rpms.core.episode import Episode
 from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
+from rpms.core.memory import SuccessSnippet
+from rpms.core.planning.prices import Priced
 from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
 from rpms.core.planning.trust import FULL as FULL_TRUST
 from rpms.core.recall import EpisodicMemory
@@ -22,9 +27,10 @@ from rpms.core.rules import RuleManual
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
+from rpms.store.memories import read_memory
 from rpms.worlds.alfworld import world
 from rpms.worlds.base import Setting, Task
 
@@ -69,9 +75,12 @@ def played(
     enforcement: Enforcement = STRICT,
     condition: Condition = RULES_ONLY,
     budget: int = 40,
+    memory: EpisodicMemory | None = None,
 ) -> Episode:
     mind = compose(
-        replace(condition, enforcement=enforcement), replace(knowledge_of(world), manual=manual), EpisodicMemory()
+        replace(condition, enforcement=enforcement),
+        replace(knowledge_of(world), manual=manual),
+        memory or EpisodicMemory(),
     )
     game = world.open(tasks()[kind], Setting())
     return play(Play(Player(world, mind, model or open_model("planner"), Decoding()), game, tasks()[kind], budget))
@@ -175,6 +184,22 @@ def test_an_open_menu_says_what_surprised_and_what_speaks_for_each_entry():
     assert notices
 
 
+def test_a_search_that_grows_by_less_than_rounding_ends(monkeypatch):
+    passes: Counter[Priced] = Counter()
+
+    def regress(graph: Priced, *args: Any) -> bool:
+        passes[graph] += 1
+        assert passes[graph] < 100, "the search goes on for ever"
+        return once(graph, *args)
+
+    once = Priced._regress
+    monkeypatch.setattr(Priced, "_regress", regress)
+    memory = read_memory(Path(world.embedded_memory()), "alfworld")
+    manual = with_needs("put", lambda needs: tuple(one for one in needs if one != AT))
+    assert played(manual, TWO, condition=FULL, memory=memory).won
+    assert passes
+
+
 def _random_manual(dice: random.Random) -> RuleManual:
     """The manual with some needs and effects lost, negated or exchanged between actions."""
     manual = knowledge_of(world).manual
@@ -235,3 +260,36 @@ def test_a_line_that_the_manual_does_not_state_costs_its_missing_trust():
     line = ManualLine("take", LinePart.DOES, "holding(object)")
     assert Trust().upon(line, stated=0.0) == FULL_TRUST * STEPS
     assert Trust().upon(line) == 0
+
+
+def test_the_line_of_an_untried_action_says_what_speaks_against_it():
+    manual = knowledge_of(world).manual
+    bare = replace(manual, purposes=(), actions=tuple(replace(one, effects=(), observes=()) for one in manual.actions))
+    reasons = {item.reason for step in played(bare, HEAT, budget=6).steps for item in step.decision.menu.items}
+    assert "never tried; against it: fridge 1 is closed" in reasons
+
+
+def test_a_surprise_is_told_at_the_step_whose_command_it_followed_the_last_one_included():
+    manual, game = WRONG["refused"]
+    steps = played(manual, game).steps
+    at = next(step.number for step in steps if any(one.kind == "refused" for one in step.surprises))
+    assert steps[at - 1].infeasible
+    assert played(manual, game, budget=at).steps[-1].surprises == steps[at - 1].surprises
+
+
+def test_a_refused_step_of_memory_speaks_against_its_entry():
+    memory = read_memory(Path(world.embedded_memory()), "alfworld")
+    wrong = EpisodicMemory(
+        tuple(
+            replace(one, actions=tuple(action.replace("heat ", "cool ") for action in one.actions))
+            if isinstance(one, SuccessSnippet)
+            else one
+            for one in memory.entries
+        ),
+        memory.world,
+    )
+    model = open_model("menu-random/0")
+    episode = played(knowledge_of(world).manual, HEAT, model, condition=MEMORY_ONLY, memory=wrong, budget=10)
+    told = {one.line for step in episode.steps for one in step.surprises if step.command.startswith("cool ")}
+    assert told
+    assert told <= {one.id for one in wrong.entries}

@@ -8,7 +8,8 @@ import threading
 import pytest
 
 from rpms.core.errors import InputError
-from rpms.report.serve import is_local, make_server
+from rpms.models.secrets import is_local
+from rpms.report.serve import make_server
 from tests.cli.command import Rpms, rpms
 
 __all__ = ["rpms"]

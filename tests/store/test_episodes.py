@@ -26,7 +26,7 @@ from rpms.core.wording import memory_line
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel, follow_plan
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.store.episodes import content_text, episode_text, file_name, packed, read_episode, read_row, row_of

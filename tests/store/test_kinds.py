@@ -9,7 +9,8 @@ from rpms.core.belief import FactBelief, Situation
 from rpms.core.errors import FileError
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 
 TEXT = """
 predicates:

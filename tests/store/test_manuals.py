@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import FileError
 from rpms.core.rules import Tier
-from rpms.store.manuals import LARGEST_MANUAL, ManualText, find_mistakes, read_manual
+from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import find_mistakes, read_manual
 from tests.core.kitchen import MANUAL, manual
 
 UNIVERSAL = files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from rpms.play.plan import NamedModel, lend
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.memories import read_frozen
 from rpms.study.read import read_study
-from rpms.study.run import Means, plan_cell, plan_round
+from rpms.study.running import Means, plan_cell, plan_round
 from rpms.worlds.registry import find_world
 from tests.models.prompts import request
 
@@ -145,11 +145,11 @@ def won_of_two(file, folder):
     world = find_world(study.world)
     setting = make_setting(world, None, "native", None)
     name = study.models[0]
-    recorded = NamedModel(name, world.name)()
+    recorded = NamedModel(name)()
     means = Means(
         world,
         setting,
-        open_model=lambda model: lend(recorded) if model == name else NamedModel(model, world.name),
+        open_model=lambda model: lend(recorded) if model == name else NamedModel(model),
         learn=lambda *_given: {},
         window=lambda _model, settings: settings.context or 0,
     )

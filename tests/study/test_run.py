@@ -28,7 +28,7 @@ from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Means, Result, StudyLayout, run_study
+from rpms.study.running import Means, Result, StudyLayout, run_study
 from rpms.study.values import Study
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world

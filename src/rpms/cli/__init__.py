@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
+from itertools import takewhile
 
 __all__ = ["main"]
 
@@ -38,7 +39,7 @@ def main() -> None:
         else:
             from rpms.cli.app import make_app  # noqa: PLC0415
 
-            app = make_app(next((word for word in sys.argv[1:2] if not word.startswith("-")), ""))
+            app = make_app(*[*takewhile(lambda word: word[:1] != "-", sys.argv[1:3]), ""][:2])
             command = partial(app, standalone_mode=False)
         for sign, handler in before:  # SIGTERM is a scheduler's Ctrl-C
             signal.signal(sign, signal.default_int_handler if sign == signal.SIGTERM else handler)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from inspect import cleandoc
+from inspect import Parameter, cleandoc
+from itertools import chain, repeat
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, NamedTuple
@@ -21,6 +23,12 @@ ENTRY_POINTS = "rpms.commands"
 """Functions that add the commands of a world, or of another package, to the application they are given."""
 
 _PLAY, _LOOK, _KNOW, _MORE = "Play and learn", "Look at results", "Rules, memory and worlds", "Beyond"
+_KINDS = {
+    str(kind.__name__ if isinstance(kind, type) else kind).replace("pathlib.", ""): kind
+    for one in (str, int, float, bool, Path)
+    for kind in (one, one | None, list[one], list[one] | None)  # type: ignore[valid-type]
+}
+"""Types of parameters by how a source writes them."""
 
 
 class Known(NamedTuple):
@@ -31,13 +39,49 @@ class Known(NamedTuple):
     name: str = "app"
 
     @property
+    def source(self) -> str:
+        return Path(rpms.__file__).parent.joinpath(*self.module.split(".")).with_suffix(".py").read_text("utf-8")
+
+    def load(self) -> Any:
+        return getattr(import_module(f"rpms.{self.module}"), self.name)
+
+    def unloaded(self, part: str = "") -> Callable[..., Any] | None:
+        """The command, or one of the group's, as its source tells it: it is loaded when it is called, or None."""
+        for node in ast.parse(self.source).body:
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            decorated = f"{self.name}.command({part!r})" in map(ast.unparse, node.decorator_list)
+            if decorated if part else node.name == self.name:
+                return _unloaded(self._replace(name=node.name), node)
+        return None
+
+    @property
     def summary(self) -> str:
         """First line of its help, read from the source: to import them all takes seconds."""
-        source = Path(rpms.__file__).parent.joinpath(*self.module.split(".")).with_suffix(".py").read_text("utf-8")
         told = rf'^(?:(?:def|class) {self.name}\b.*?"""|{self.name} = typer\.Typer\(.*?help=")(.*?)("|$)'
-        if (found := re.search(told, source, re.MULTILINE | re.DOTALL)) is None:
+        if (found := re.search(told, self.source, re.MULTILINE | re.DOTALL)) is None:
             raise LookupError(self)
         return found[1]
+
+
+def _unloaded(known: Known, node: ast.FunctionDef) -> Callable[..., Any] | None:
+    """A function with a definition's parameters that loads the defined one; None if their source does not tell them."""
+    arguments = [*node.args.args, *node.args.kwonlyargs]
+    defaults = [*node.args.defaults, *node.args.kw_defaults]
+    parameters = []
+    for argument, default in zip(arguments, chain(repeat("", len(arguments) - len(defaults)), defaults), strict=False):
+        kind = _KINDS.get(ast.unparse(argument.annotation) if argument.annotation else "")
+        if kind is None or not isinstance(default, str | ast.Constant):
+            return None
+        usual = default.value if isinstance(default, ast.Constant) else Parameter.empty
+        parameters.append(Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=usual, annotation=kind))
+
+    def command(**given: Any) -> Any:
+        return known.load()(**given)
+
+    command.__doc__ = ast.get_docstring(node)
+    import_module("rpms.cli.knobs").sign(command, parameters)
+    return command
 
 
 _WORLD = "worlds.alfworld.cli"
@@ -65,12 +109,18 @@ COMMANDS = {
     "games": Known(_KNOW, _WORLD, "games"),
     "verify": Known(_KNOW, _WORLD, "verify"),
 }
+ELSEWHERE = {
+    ("rules", "learn"): Known(_KNOW, "cli.rules_learn", "learn"),
+    ("rules", "verify"): Known(_KNOW, "cli.rules_learn", "check_against"),
+    ("study", "run"): Known(_PLAY, "cli.playing", "StudyOptions"),
+}
+"""Commands of groups that stand in another module than their group."""
 _OWN_WORLD = f"rpms.{_WORLD}:register"
 """The entry point behind this package's own world's commands."""
 
 
-def make_app(word: str | None = None) -> typer.Typer:
-    """The application: whole, or for a command line that begins with `word`, with that command loaded and no other."""
+def make_app(word: str | None = None, part: str = "") -> typer.Typer:
+    """The application: whole, or for a command line that begins with `word` (and `part`), with that command alone."""
     alone = word in COMMANDS  # options of the application itself stand before a command, and typer is slow to read them
     app = typer.Typer(
         name="rpms",
@@ -87,18 +137,10 @@ def make_app(word: str | None = None) -> typer.Typer:
         if word not in (None, name):
             summary = "" if alone else known.summary
             app.command(name, help=summary, rich_help_panel=known.panel)(lambda: None)  # the command line names another
-            continue
-        from rpms.cli.knobs import declare  # noqa: PLC0415  a mistyped command does not wait for it
-
-        found = getattr(import_module(f"rpms.{known.module}"), known.name)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name, rich_help_panel=known.panel)
-            for each in found.registered_commands:
-                declare(each.callback, f"{name} {each.name}")
+        elif f"\n{known.name} = typer.Typer(" in known.source:
+            app.add_typer(_group(name, known, part), name=name, rich_help_panel=known.panel)
         else:
-            command = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
-            declare(command, name)
-            app.command(name, rich_help_panel=known.panel)(command)
+            app.command(name, rich_help_panel=known.panel)(_command(name, known, alone=alone))
     if not alone:
         problems = add_others(app, (_OWN_WORLD,))
 
@@ -114,6 +156,30 @@ def make_app(word: str | None = None) -> typer.Typer:
 
     join_lines(app)
     return app
+
+
+def _group(name: str, known: Known, part: str) -> typer.Typer:
+    """A group of commands: with the one that is named, where that can be told without loading it, or with all."""
+    apart = {word: each for (group, word), each in ELSEWHERE.items() if group == name}
+    one = _command(f"{name} {part}", apart[part], alone=True) if part in apart else known.unloaded(part)
+    if one is not None:
+        group = typer.Typer(add_help_option=False)  # which typer is slow to read, and the command has its own
+        group.command(part)(one)
+    else:
+        group = known.load()
+        for word, other in apart.items():
+            group.command(word)(_command(f"{name} {word}", other))
+    for each in group.registered_commands:
+        import_module("rpms.cli.knobs").declare(each.callback, f"{name} {each.name}")
+    return group
+
+
+def _command(name: str, known: Known, *, alone: bool = False) -> Callable[..., Any]:
+    """A command with its options; `alone`: loaded when it is called, where its source tells them."""
+    found = (known.unloaded() if alone else None) or known.load()
+    command = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
+    import_module("rpms.cli.knobs").declare(command, name)  # a mistyped command does not wait for it
+    return command
 
 
 def _show_version(wanted: bool) -> None:

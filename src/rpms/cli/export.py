@@ -10,8 +10,8 @@ import typer
 
 from rpms.cli.screen import complain, say
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
-from rpms.play.tasks import place_of
+from rpms.foreign.file_reader import is_there
+from rpms.play.task_choice import place_of
 from rpms.report.export import FORMS, TABLES, export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.old_episodes import convert_run
@@ -95,7 +95,6 @@ def _known(step: StepRecord) -> Iterator[str]:
 
 
 def _done(step: StepRecord) -> Iterator[str]:
-    yield from (f"surprise, {one.kind}: {one.text}{f' [{one.line}]' if one.line else ''}" for one in step.surprises)
     if why := step.extras.get("reading"):
         yield f"another reading: {why}"
     yield from (f"read as: {each['goal']}" for each in step.extras.get("readings", ()) if "taken" in each)
@@ -108,3 +107,4 @@ def _done(step: StepRecord) -> Iterator[str]:
     yield f"> {step.command or '(no action)'}"
     if step.infeasible:
         yield f"infeasible{f': {step.objection}' if step.objection else ''}"
+    yield from (f"surprise, {one.kind}: {one.text}{f' [{one.line}]' if one.line else ''}" for one in step.surprises)

@@ -11,18 +11,18 @@ from pathlib import Path
 import typer
 
 from rpms.cli import guard_mcp
-from rpms.cli.screen import complain, make_console, say
+from rpms.cli.screen import MOST_MISTAKES, complain, make_console, say, stop_at_mistakes
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there, read_text
+from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.guard.guard import Guard
-from rpms.guard.manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import replay
+from rpms.guard.tool_manuals import find_tool_doubts, find_tool_mistakes, read_tool_manual
+from rpms.store.manual_reader import manual_text
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
-_MOST_MISTAKES = 20
 _MOST_ROWS = 200
 """Calls of a log that are listed, and of more as many whose ruling has changed."""
 
@@ -34,15 +34,12 @@ def _guard(manual: list[Path], python: Path | None) -> Guard:
 @app.command("check")
 def check(manual: list[Path], log: Path | None = None, python: Path | None = None) -> None:
     """Check a manual. With a log, judge every call in it again and show the rulings."""
-    mistakes = find_tool_mistakes(*manual_texts(*manual))
-    for mistake in mistakes[:_MOST_MISTAKES]:
-        complain(f"rpms: {mistake}")
-    if mistakes:
-        raise typer.Exit(2)
-    rules = open_tool_manual(*manual)
+    texts = [manual_text(file) for file in manual]
+    stop_at_mistakes(find_tool_mistakes(*texts))
+    rules = read_tool_manual(*texts)
     parts = {"policies": rules.policies, "tools": rules.tools, "facts": rules.facts, "records": rules.records}
     say(f"ok: {', '.join(f'{len(each)} {name}' for name, each in parts.items())}")
-    for doubt in find_tool_doubts(*manual_texts(*manual))[:_MOST_MISTAKES]:
+    for doubt in find_tool_doubts(*texts)[:MOST_MISTAKES]:
         complain(f"note: {doubt}")
     if log is not None:
         _judge_again(_guard(manual, python), log)
@@ -100,7 +97,7 @@ def draft(
         if not manual or not model:
             raise InputError("--policy needs --manual, whose tools and facts rules speak of, and --model")
         rules: dict[str, object] = {}
-        for each in candidates(read_text(policy, LARGEST_MANUAL), manual_texts(*manual), ask_model(model)):
+        for each in candidates(read_text(policy, LARGEST_MANUAL), list(map(manual_text, manual)), ask_model(model)):
             rules |= each.rule or {}
             name = next(iter(each.rule)) if each.rule else "no rule"
             say(f"{name}: {excerpt(each.sentence)} {each.problem}".rstrip())

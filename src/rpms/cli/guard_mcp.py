@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rpms.cli.screen import complain, show_logs
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 
 if TYPE_CHECKING:
     from rpms.guard.guard import Guard

@@ -6,6 +6,8 @@ import inspect
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -80,10 +82,16 @@ def _told(parameter: inspect.Parameter, command: str) -> Any:
     if found is None or get_origin(kind) is Annotated:
         return kind
     told = dict(found)
+    if "parser" in told:  # loaded with what else such options take, once there is something to read
+        told["parser"] = partial(_parsed, told["parser"])
     if told.pop("argument", not given):
         return Annotated[kind, typer.Argument(**told)]
     usual = (f"--{name.replace('_', '-')}",) if kind is bool else ()  # without an opposite
     return Annotated[kind, typer.Option(*told.pop("flags", usual), **told)]
+
+
+def _parsed(parser: str, text: str) -> Any:
+    return getattr(import_module("rpms.cli.options"), parser)(text)
 
 
 def knob_parameters(names: Iterable[str]) -> list[inspect.Parameter]:

@@ -11,16 +11,16 @@ from rpms.cli.playing import LearnOptions
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import one_line
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned, round_folder
 from rpms.models.base import Decoding
 from rpms.models.catalogue import FROM_MENU, Backend, ModelOptions, parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.display import progress
 from rpms.play.epochs import trial_folders
 from rpms.play.plan import NamedModel, OpenModel
-from rpms.play.progress import progress
 from rpms.play.run import How, Listener
 from rpms.store.experience import write_experience
 from rpms.store.runs import RunFolder
@@ -58,7 +58,7 @@ def main(given: LearnOptions) -> None:
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
     options.refuse_choosing_without_menu(first.enforcement, model)
     tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, given.engine, given.option))
-    named, player = resources.model(model, world, settings), resources.player()
+    named, player = resources.model(model, settings), resources.player()
     known = resources.price_of(model)
     how = How(engine=player, price=known, meter=resources.meter({model: known}))
     window = context_window(model, settings.context, resources.base_url).tokens
@@ -113,7 +113,7 @@ def gather_insights(
     folders = [RunFolder(each) for folder in runs for each in trial_folders(folder)]
     name = str(folders[0].protocol.settings.get("world", ""))
     world = world_named(name, folders[0].folder)
-    opens = NamedModel(model, name, ModelOptions(base_url=base_url), record.absolute() if record else None)
+    opens = NamedModel(model, ModelOptions(base_url=base_url), record.absolute() if record else None)
     with closing(opens()) as answering:
         decoding = Decoding(max_tokens=max_tokens or world.max_tokens)
         window = context_window(model, context, base_url).tokens

@@ -7,19 +7,17 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import options
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import open_regular
+from rpms.foreign.file_reader import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import ALPHA, LEAST
@@ -56,7 +54,7 @@ def _warn_if_changed(file: Path) -> None:
 
 
 @app.command("show")
-def show(file: options.MemoryFile, entry: str | None = None) -> None:
+def show(file: Path, entry: str | None = None) -> None:
     """Print a memory, one line per entry; or one entry with all its fields and origins."""
     memory = read_memory(file)
     _warn_if_changed(file)
@@ -75,7 +73,7 @@ def _line(entry: Entry) -> Text:
 
 
 @app.command("stats")
-def show_stats(file: options.MemoryFile, entries: bool = False) -> None:
+def show_stats(file: Path, entries: bool = False) -> None:
     """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes it comes from."""
     memory = read_memory(file)
     counted = Stats(memory.entries)
@@ -102,7 +100,7 @@ def show_stats(file: options.MemoryFile, entries: bool = False) -> None:
 
 
 @app.command("merge")
-def merge_files(files: options.MemoryFiles, out: Path, world: str | None = None) -> None:
+def merge_files(files: list[Path], out: Path, world: str | None = None) -> None:
     """Merge memories of one world: equal entries become one, with all their evidence. The order does not matter."""
     if out.exists():
         raise InputError(f"{out}: exists; choose another file")
@@ -122,7 +120,7 @@ def merge_files(files: options.MemoryFiles, out: Path, world: str | None = None)
 
 
 @app.command("diff")
-def diff(before: options.MemoryFile, after: options.MemoryFile) -> None:
+def diff(before: Path, after: Path) -> None:
     """List what differs between two memories. The exit code is 0 if they are equal, 1 if they differ."""
     for file in (before, after):
         _warn_if_changed(file)
@@ -141,7 +139,7 @@ def diff(before: options.MemoryFile, after: options.MemoryFile) -> None:
 
 
 @app.command("export")
-def export(file: options.MemoryFile, out: Path) -> None:
+def export(file: Path, out: Path) -> None:
     """Write a memory as Markdown to read, or as CSV for a spreadsheet."""
     form = _FORMS.get(out.suffix)
     if form is None:
@@ -154,12 +152,6 @@ def export(file: options.MemoryFile, out: Path) -> None:
     say(f"{len(memory)} entries in {out}")
 
 
-MemoryOption = Annotated[
-    Path | None,
-    typer.Option(
-        parser=options.memory_named, metavar="FILE|embedded", help="The memory these runs used.", show_default=False
-    ),
-]
 _WIDTH = 132
 """Columns that a row takes; a narrower terminal wraps it."""
 _STYLES = {Worth.HARMFUL: "red", Worth.HELPFUL: "green", Worth.UNKNOWN: "dim"}
@@ -167,7 +159,7 @@ _STYLES = {Worth.HARMFUL: "red", Worth.HELPFUL: "green", Worth.UNKNOWN: "dim"}
 
 @app.command("audit")
 def audit_runs(
-    runs: list[Path], memory: MemoryOption = None, out: Path | None = None, form: str = "table", rows: int = 10
+    runs: list[Path], memory: Path | None = None, out: Path | None = None, form: str = "table", rows: int = 10
 ) -> None:
     """Estimate what each entry does to success, steps and infeasible actions, from runs that hid some (--mask).
 
@@ -261,14 +253,9 @@ def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str
 
 @app.command("junk")
 def junk(
-    file: options.MemoryFile,
+    file: Path,
     runs: list[Path] | None = None,
-    prune: Annotated[
-        str | None,
-        typer.Option(
-            help=f"What to set aside: {', '.join(each.name.lower() for each in Junk)}, or all.", metavar="KIND,…"
-        ),
-    ] = None,
+    prune: str | None = None,
     out: Path | None = None,
     entries: bool = True,
 ) -> None:

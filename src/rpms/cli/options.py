@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from rpms.cli.knobs import ResourceOptions
 from rpms.cli.screen import complain
@@ -19,13 +16,13 @@ from rpms.core.usage import Price
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import NO_LLM, ModelOptions, parse_model_name
 from rpms.models.windows import Window
-from rpms.play.limits import Limits, Meter, parse_duration
+from rpms.play.meter import Limits, Meter, parse_duration
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.processes import InProcesses
 from rpms.play.run import MakeEngine
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.sources import can_play, idle_parts
-from rpms.play.tasks import place_of, variation_called
+from rpms.play.task_choice import place_of, variation_called
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world, world_names
@@ -44,13 +41,6 @@ def memory_named(text: str) -> Path:
     (file,) = found.values()
     assert file is not None
     return file
-
-
-_MEMORY_FILE = typer.Argument(
-    parser=memory_named, help="A memory (JSON Lines); `embedded`: the one that comes with ALFWorld.", show_default=False
-)
-MemoryFile = Annotated[Path, _MEMORY_FILE]
-MemoryFiles = Annotated[list[Path], _MEMORY_FILE]
 
 
 def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:
@@ -163,11 +153,11 @@ class Resources(ResourceOptions):
             raise InputError("playing on a cluster needs Ray: pip install 'rpms[ray]'") from None
         return OnRay()
 
-    def model(self, name: str, world: str, settings: Settings) -> NamedModel:
+    def model(self, name: str, settings: Settings) -> NamedModel:
         """A model by name, as it is reached from here."""
         record = self.record.absolute() if self.record else None
         reached = model_options(self.base_url, settings, self.timeout)
-        return NamedModel(name, world, reached, record, settings.reader or "")
+        return NamedModel(name, reached, record, settings.reader or "")
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
         """Say what a model lacks before anything is written; on a cluster the nodes must have it."""

@@ -27,10 +27,10 @@ from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.shown import one_line
 from rpms.models.catalogue import Backend, parse_model_name
 from rpms.models.windows import context_window
-from rpms.play.episode import Play, Seat, play
 from rpms.play.methods import NOTHING, Earlier
 from rpms.play.plan import NamedModel, lend
 from rpms.play.reading import NO_GOAL, Reads
+from rpms.play.seats import Play, Seat, play
 from rpms.play.settings import Settings
 from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
@@ -48,7 +48,7 @@ def main(given: PlayOptions) -> None:
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    named, reader = NamedModel(model, given.world, model_options(base_url, settings)), settings.reader or ""
+    named, reader = NamedModel(model, model_options(base_url, settings)), settings.reader or ""
     console, window = make_console(), context_window(model, settings.context, base_url)
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
     answering = person or named()
@@ -102,7 +102,7 @@ def _attempt(console: Console, episode: Play, person: HumanModel | None, given: 
     console.print(Text("\n".join(rules), style="dim"))
     for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
-    advising = mind.enforcement.guard is GuardMode.ADVISE
+    advising = mind.adviser.how.guard is GuardMode.ADVISE
     advice = ""
     if person is not None:
         person.observation = lambda: episode.told

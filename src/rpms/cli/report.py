@@ -8,9 +8,10 @@ from typing import Any
 
 from rpms.cli.screen import complain, flush, say
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.guard.log import is_guard_log
-from rpms.report.serve import is_local, make_server
+from rpms.models.secrets import is_local
+from rpms.report.serve import make_server
 
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
 

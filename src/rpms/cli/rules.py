@@ -11,8 +11,7 @@ from pathlib import Path
 import typer
 from rich.markup import escape
 
-from rpms.cli import rules_learn
-from rpms.cli.screen import complain, make_console, say
+from rpms.cli.screen import make_console, say, stop_at_mistakes
 from rpms.core.actions import ActionSchema, overlapping
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
@@ -21,20 +20,17 @@ from rpms.core.rules import Lore, Purpose, Rule, RuleManual, Tier
 from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt
 from rpms.learn.manual_review import Entry, Relation, compare, decide, lines_of
-from rpms.learn.mend import Edit, moments_of, propose, write_edit
+from rpms.learn.mend import Edit, propose, recorded_steps, write_edit
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.evidence import counts_of
 from rpms.store.files import write_whole
-from rpms.store.manuals import ManualText, find_mistakes, manual_text, merged_text, read_manual
+from rpms.store.manual_reader import ManualText, manual_text
+from rpms.store.manuals import find_mistakes, merged_text, read_manual
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces, traces_file
 from rpms.worlds.registry import find_world, world_named, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
-app.command("learn")(rules_learn.learn)
-app.command("verify")(rules_learn.check_against)
-MOST_MISTAKES = 20
-"""Mistakes printed at once: more are seldom read, and often follow from these."""
 
 
 @app.command("show")
@@ -162,13 +158,7 @@ def check(files: list[Path]) -> None:
         manual = read_manual(*texts)
         if not any(rule.tier is Tier.UNIVERSAL for rule in manual.rules):
             mistakes = find_mistakes(universal_tier(), *texts)
-    for mistake in mistakes[:MOST_MISTAKES]:
-        complain(f"rpms: {mistake}")
-    if len(mistakes) > 1:
-        rest = max(len(mistakes) - MOST_MISTAKES, 0)
-        complain(f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else ""))
-    if mistakes:
-        raise typer.Exit(2)
+    stop_at_mistakes(mistakes)
     _found_sound(manual)
 
 
@@ -277,19 +267,19 @@ def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
     if len(names) > 1:
         raise InputError(f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one")
     world = world_named(names.pop(), runs[0])
-    moments = list(moments_of(world, runs))
+    moments = list(recorded_steps(world, runs))
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(world, choice), moments)
     edits = list(dict.fromkeys(each.edit for each in proposals))  # with None for lines that none passes for
     for edit in edits:
         for each in (one for one in proposals if one.edit == edit):
-            say(
-                f"{each.line}: contradicted {len(each.where)} times, such as at {'; '.join(each.where[:_PLACES_SHOWN])}"
-            )
+            more = len(each.where) - _PLACES_SHOWN
+            shown = "; ".join(each.where[:_PLACES_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+            say(f"{each.line}: contradicted at {shown}")
             say(f"  {each.said}")
         say(f"  edit: {edit}" if edit else "  no single edit passes the replay")
     passed = [edit for edit in edits if edit is not None]
-    say(f"{len(moments)} steps, {len(proposals)} lines contradicted, {len(passed)} edits pass")
+    say(f"steps: {len(moments)}; lines contradicted: {len(proposals)}; edits that pass: {len(passed)}")
     if write and passed:
         text, lacking = manual_text(manual).text, list[Edit]()
         for edit in passed:
@@ -298,6 +288,6 @@ def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
             lacking += [edit] if changed is None else []
         manual_of(world, replace(choice, own=ManualText(str(manual), text, own=True)))  # or it has a mistake
         write_whole(manual, text)
-        say(f"{len(passed) - len(lacking)} edits written to {manual}")
+        say(f"edits written to {manual}: {len(passed) - len(lacking)}")
         for edit in lacking:
             say(f"  not written, since the file does not hold it: {edit}")

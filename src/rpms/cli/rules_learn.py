@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.table import Table
 
 from rpms.cli import options
@@ -17,15 +15,16 @@ from rpms.guard.log import is_guard_log
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import tried
 from rpms.learn.harvest import write_experience
+from rpms.learn.manual_verify import Verification, recorded, table, verify
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.tool_rules import learn_tools
-from rpms.learn.verify import Verification, recorded, table, verify
 from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.report.table import grid
 from rpms.store.evidence import Label, counts_of, evidence_file
-from rpms.store.manuals import manual_text, read_manual
+from rpms.store.manual_reader import manual_text
+from rpms.store.manuals import read_manual
 from rpms.store.traces import traces_file
 from rpms.worlds.registry import find_world, world_named
 
@@ -38,12 +37,7 @@ def learn(
     world: str,
     out: Path,
     split: str | None = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help=f"How many steps to explore; by default {_STEPS:,}, or 0 with --from.", show_default=False
-        ),
-    ] = None,
+    steps: int | None = None,
     from_: list[Path] | None = None,
     memory: Path | None = None,
     seed: int = 0,

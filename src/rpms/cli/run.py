@@ -20,14 +20,14 @@ from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
 from rpms.models.windows import context_window
+from rpms.play.display import progress
 from rpms.play.epochs import Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
-from rpms.play.limits import Spending, spending
+from rpms.play.meter import Spending, spending
 from rpms.play.plan import RunPlan
-from rpms.play.progress import progress
 from rpms.play.run import How, Listener
 from rpms.play.settings import Settings
-from rpms.play.tasks import read_part
+from rpms.play.task_choice import read_part
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary, lack_of_room
@@ -49,7 +49,7 @@ def main(given: RunOptions) -> None:
         raise InputError(f"--part {error}") from None
     base = options.make_setting(found, resources.data, given.engine, given.option)
     tasks, setting = settings.tasks(found, base, dealt)
-    opened = resources.model(model, world, settings)
+    opened = resources.model(model, settings)
     window = context_window(model, settings.context, resources.base_url)
     plan = settings.plan(
         found,

@@ -6,11 +6,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
 from rpms.foreign.shown import lines, one_line
 
 if TYPE_CHECKING:
@@ -35,6 +35,21 @@ def say(text: str) -> None:
 def complain(text: str) -> None:
     """Print one line on standard error."""
     print(one_line(text), file=sys.stderr, flush=True)  # noqa: T201
+
+
+MOST_MISTAKES = 20
+"""Mistakes printed at once: more are seldom read, and often follow from these."""
+
+
+def stop_at_mistakes(mistakes: Sequence[FileError]) -> None:
+    """Print the mistakes of a manual with file and line, and exit with code 2; without any, go on."""
+    for mistake in mistakes[:MOST_MISTAKES]:
+        complain(f"rpms: {mistake}")
+    if len(mistakes) > 1:
+        rest = max(len(mistakes) - MOST_MISTAKES, 0)
+        complain(f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else ""))
+    if mistakes:
+        raise SystemExit(2)
 
 
 def explain(error: Any) -> int:

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from rpms.cli import options, playing
+from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.playing import StudyOptions
 from rpms.cli.screen import complain, make_console, say
@@ -23,9 +23,9 @@ from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.display import progress
 from rpms.play.epochs import CONTROLS, FOLDER
 from rpms.play.plan import NamedModel, RunPlan
-from rpms.play.progress import progress
 from rpms.play.run import How, Listener
 from rpms.report.table import TableCell, grid
 from rpms.store.experience import Experience
@@ -33,7 +33,7 @@ from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, Estimate, estimate_study
 from rpms.study.read import find_study, read_study, shipped_studies
-from rpms.study.run import Means, Result, StudyLayout, plan_round, run_study
+from rpms.study.running import Means, Result, StudyLayout, plan_round, run_study
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world, world_named
 
@@ -43,8 +43,6 @@ _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 """Tables of the paper whose numbers the table of results has, too: only their notes are printed beside it."""
 _WIDTH = 120
 """Least width of tables off a terminal: as `rpms table` prints them, no number cut off."""
-
-app.command("run")(playing.command_of("study run", playing.StudyOptions))
 
 
 @app.command("list")
@@ -142,7 +140,7 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
 
 
 def _named(study: Study, resources: Resources, model: str) -> NamedModel:
-    named = resources.model(model, study.world, study.cases[0].settings)
+    named = resources.model(model, study.cases[0].settings)
     learns = study.learning is not None and model == study.learning.model
     return replace(named, record=None) if learns and parse_model_name(model).provider.backend in NO_LLM else named
 

@@ -19,7 +19,7 @@ from rpms.core.prompt import SHARED, Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import FunctionModel, follow_plan
-from rpms.play.episode import Play
+from rpms.play.seats import Play
 from rpms.play.step import Player
 from rpms.worlds.base import World, lacking
 

@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from rpms.core.belief import Belief
-from rpms.core.condition import FULL, Knowledge, compose
+from rpms.core.condition import FULL, compose
 from rpms.core.decide import Mind, decide
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
@@ -125,8 +125,8 @@ class Subject:
         return tuple(listed[place * len(listed) // count] for place in range(count))
 
     @cached_property
-    def knowledge(self) -> Knowledge:
-        """The world's knowledge; Broken if its manual cannot be read, which is one failure for all."""
+    def knowledge(self) -> Mind:
+        """All that the world knows; Broken if its manual cannot be read, which is one failure for all."""
         return self._ask("manual", knowledge_of, self.world)
 
     @property

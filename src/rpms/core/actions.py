@@ -128,11 +128,11 @@ def syntaxes(actions: Iterable[ActionSchema]) -> list[tuple[str, re.Pattern[str]
 
 def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
     """Pairs of syntaxes of different actions: every command of the first fits the second too, and means the first."""
-    ways = syntaxes(actions)
+    written = syntaxes(actions)
     return [
         (meant, other)
-        for meant, _, schema in ways
-        for other, pattern, another in ways
+        for meant, _, schema in written
+        for other, pattern, another in written
         if schema is not another
         and fixed_words(meant) > fixed_words(other)
         and pattern.fullmatch(PARAMETER.sub("something", meant))

@@ -77,13 +77,13 @@ def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> 
         return kept[3]
     learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
     learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
-    anywhere = TransferableFacts(situation, rules, learned_for, *learned_in)
-    if kept is not None and all(anywhere.truth(deed) is value for deed, value in kept[2].items()):
+    transferable = TransferableFacts(situation, rules, learned_for, *learned_in)
+    if kept is not None and all(transferable.truth(deed) is value for deed, value in kept[2].items()):
         return kept[3]
-    objection = object_to(entry, rules, anywhere)
+    objection = object_to(entry, rules, transferable)
     if len(judged) >= _JUDGED_KEPT:
         judged.clear()
-    judged[key] = (entry, goal, anywhere.deeds, objection)
+    judged[key] = (entry, goal, transferable.deeds, objection)
     return objection
 
 

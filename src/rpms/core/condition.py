@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from math import inf
 
-from rpms.core.acting.advice import Adviser, Spell, as_written
 from rpms.core.acting.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, judge_here
-from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here, same_occupancy
-from rpms.core.decide import Mind, Update
+from rpms.core.consistency import CompatibilityFilter, accept_everything, executable_from_here
+from rpms.core.decide import HARD_SOFT, Mind
 from rpms.core.errors import InputError
-from rpms.core.experience.recollection import Recollection
 from rpms.core.names import nearest
-from rpms.core.prompt import Budget, Form, Layout
-from rpms.core.recall import EpisodicMemory, Retrieval
+from rpms.core.prompt import Form, Layout
+from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual, Tier
-from rpms.core.seams import Seams, judged_by
 from rpms.core.verdict import Candidate
-from rpms.core.wording import PromptStyle, Wording
+from rpms.core.wording import Wording
 
 
 class BeliefShown(StrEnum):
@@ -84,24 +81,6 @@ def named_condition(name: str) -> Condition:
     return found
 
 
-@dataclass(frozen=True)
-class Knowledge:
-    """A world's knowledge, before a condition selects from it."""
-
-    update: Update
-    wording: Wording
-    manual: RuleManual
-    compat: Compat = same_occupancy
-    retrieval: Retrieval = field(default_factory=Retrieval)
-    budget: Budget = field(default_factory=Budget)
-    seams: Seams = field(default_factory=Seams)
-    """Parts of one's own in place of the paper's."""
-    spell: Spell = as_written
-    """Writes a command as the game at hand spells it."""
-    plans: RuleManual | None = None
-    """The manual to plan with, if it says more than `manual`; never shown in a prompt."""
-
-
 _JUDGEMENTS: Mapping[JudgedBy, Callable[..., Iterator[Candidate]]] = {
     JudgedBy.ENTRY: arbitrate,
     JudgedBy.HERE: partial(arbitrate, by=judge_here),
@@ -109,58 +88,56 @@ _JUDGEMENTS: Mapping[JudgedBy, Callable[..., Iterator[Candidate]]] = {
 }
 
 
-def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) -> Mind:
-    """Put a neutral element in place of everything that a condition leaves out, in the prompt and beyond it.
+def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:
+    """Put a neutral element in place of everything that a condition leaves out of what a world knows.
 
     Goal and belief are shown whenever rules or memory are on; arbitration needs rules and is off without them. Guard,
     guidance, a menu from the manual and consistency by preconditions need its actions. Progress is part of the goal,
     and told by the same measure in all.
     """
-    beyond = condition.enforcement
-    manual = knowledge.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
+    beyond, style, adviser, by_state = condition.enforcement, known.style, known.adviser, known.consistent
+    manual = known.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
     acts = bool(manual.actions)
-    tells = manual if acts else knowledge.manual.bare()
-    planned = knowledge.plans.of_tiers(condition.tiers) if knowledge.plans else None
-    own = knowledge.seams
-    by_needs = beyond.consistency is Consistency.PRECONDITION and acts
-    finer = by_needs and condition.state_filter and own.consistency is None
-    compat = (own.consistency or knowledge.compat) if condition.state_filter else accept_everything
-    alone = beyond.adapt and condition.memory and not condition.rules
+    plans = adviser.plans if acts and not (beyond.menu or beyond.guidance) else None
+    assert isinstance(by_state, CompatibilityFilter)
+    if not condition.state_filter:
+        by_state = CompatibilityFilter(accept_everything, own=True)
+    by_needs = beyond.consistency is Consistency.PRECONDITION and acts and not by_state.own
+    judged = known.arbitrate is not HARD_SOFT and condition.rules
     mode = condition.arbitration if condition.rules else Arbitration.NONE
-    budget = replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0)
-    return Mind(
-        update=knowledge.update,
-        style=PromptStyle(
-            _worded(knowledge.wording, condition), condition.layout, condition.form, budget, speak=own.prompt
+    return replace(
+        known,
+        style=replace(
+            style,
+            wording=_worded(style.wording, condition),
+            layout=condition.layout,
+            form=condition.form,
+            budget=replace(style.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0),
         ),
         manual=manual,
-        schemas=knowledge.manual,
-        experience=Recollection(
+        schemas=known.manual,
+        experience=replace(
+            known.experience,
             memory=memory if condition.memory else EpisodicMemory(),
-            retrieval=knowledge.retrieval,
-            retriever=own.retriever,
-            syntax=knowledge.manual,
+            syntax=known.manual,
             rules=manual,
             adapts=beyond.adapt,
-            follows=compat if alone else None,
+            follows=by_state.compat if beyond.adapt and condition.memory and not condition.rules else None,
             slack=beyond.slack or inf,
         ).prepared(),
-        consistent=executable_from_here if finer else CompatibilityFilter(compat),
-        arbitrate=partial(judged_by, judge=own.arbitration)
-        if own.arbitration is not None and condition.rules
-        else partial(_JUDGEMENTS[beyond.judged_by], mode=mode),
-        adviser=Adviser(
-            replace(
+        consistent=executable_from_here if by_needs else by_state,
+        arbitrate=known.arbitrate if judged else partial(_JUDGEMENTS[beyond.judged_by], mode=mode),
+        adviser=replace(
+            adviser,
+            how=replace(
                 beyond,
                 guidance=beyond.guidance and acts,
                 menu=beyond.menu if condition.informed else 0,
                 doubt=beyond.doubt and acts,
             ),
-            spell=knowledge.spell,
-            tells=tells,
-            plans=planned if planned is not None and acts and not (beyond.menu or beyond.guidance) else tells,
+            tells=manual if acts else known.manual.bare(),
+            plans=plans.of_tiers(condition.tiers) if plans is not None else None,
         ),
-        enforcement=beyond,
     )
 
 

@@ -59,6 +59,8 @@ class CompatibilityFilter:
     """M_filt by a COMPAT: mark the candidates that do not suit the belief; lazily, so that only what is needed is."""
 
     compat: Compat
+    own: bool = False
+    """True if it stands in place of every other, such as one of a user's."""
 
     def __call__(
         self, candidates: Iterable[Candidate], situation: Situation, _schemas: ActiveRules

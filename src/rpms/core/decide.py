@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rpms.core.acting.advice import Advice, Adviser, left_out
-from rpms.core.acting.enforcement import PAPER, Enforcement
 from rpms.core.acting.menu import Menu
 from rpms.core.acting.surprise import Noticed, notice
 from rpms.core.arbitration import Arbitration, arbitrate
@@ -16,7 +15,7 @@ from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.experience.adapt import StepContext
 from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal, GoalSignature, Progress
-from rpms.core.memory import Kind, told_kinds
+from rpms.core.memory import Kind, SuccessSnippet, told_kinds
 from rpms.core.planning.reason import Plan, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
@@ -34,12 +33,13 @@ Update = Callable[[Belief, str | None, str], Belief]
 
 
 _SAME_OCCUPANCY = CompatibilityFilter(same_occupancy)
-_HARD_SOFT = partial(arbitrate, mode=Arbitration.HARD_SOFT)
+HARD_SOFT = partial(arbitrate, mode=Arbitration.HARD_SOFT)
+"""The paper's."""
 
 
 @dataclass(frozen=True)
 class Mind:
-    """All that a step is decided with. A condition is a Mind with neutral elements in some places."""
+    """All that a step is decided with. A world knows a whole one; a condition puts neutral elements in some places."""
 
     update: Update
     style: PromptStyle
@@ -48,10 +48,8 @@ class Mind:
     """The world's whole manual, by which every condition's progress and mistakes are measured."""
     experience: Recollection = field(default_factory=Recollection)
     consistent: Consistent = _SAME_OCCUPANCY
-    arbitrate: Arbitrate = _HARD_SOFT
+    arbitrate: Arbitrate = HARD_SOFT
     adviser: Adviser = field(default_factory=Adviser)
-    enforcement: Enforcement = PAPER
-    """Checks of the model's answer: guard, re-asks, replacement."""
     mask: Mask = NO_MASK
     """Memories hidden at random in this episode."""
     carried: tuple[str, ...] = ()
@@ -98,6 +96,11 @@ class Decision(Selection):
             return False
         begun = [option for option in self.plan.options if option.command == command]
         return any(self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun)
+
+    def recalled(self, command: str) -> str:
+        """The memory, bound to the present room, of which a command is a step; empty if there is none."""
+        bound = (each.entry for each in self.advice.memories if each.adapted is not None)
+        return next((one.id for one in bound if isinstance(one, SuccessSnippet) and command in one.actions), "")
 
     @property
     def plan(self) -> Plan:
@@ -177,4 +180,4 @@ def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     }
     for part, items in lines.items():
         yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
-    yield from transcript(now.history, observation, thoughts=not mind.enforcement.recent)
+    yield from transcript(now.history, observation, thoughts=not mind.adviser.how.recent)

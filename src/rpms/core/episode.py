@@ -55,7 +55,7 @@ class Happening:
     contradictions: tuple[str, ...]
     """P2: what the belief held for known that was not so."""
     surprises: tuple[Surprise, ...] = ()
-    """Differences between the observation and the last command's prediction, or that no plan is left."""
+    """Differences between the world's answer and what was foretold of the command, or that no plan is left then."""
     usage: Usage
     """Of all requests of this step, those asked again included."""
 

@@ -4,7 +4,7 @@ RPMSError               anything this package raises on purpose
 ├── InputError          a user's file, flag or name is wrong: one line, exit code 2
 │   └── FileError       … and it is in a file, at a known line
 ├── WorldError          a simulator failed; the episode is marked, the run goes on
-├── LimitReached        a limit that the user set: exit code 3, and the same command goes on (rpms.play.limits)
+├── LimitReached        a limit that the user set: exit code 3, and the same command goes on (rpms.play.meter)
 └── ModelError          a model could not answer
     ├── ModelUnavailable    endpoint, key or package missing: the run stops and can be resumed
     └── ContextOverflow     the prompt is too long for the model

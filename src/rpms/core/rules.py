@@ -257,16 +257,16 @@ class ActiveRules:
         return found
 
     def _read(self, command: str) -> Instance | None:
-        for pattern, schema in self._ways:
+        for pattern, schema in self._patterns:
             if (match := pattern.fullmatch(command)) is not None:
                 return Instance(schema, match.groupdict())
         return None
 
     @cached_property
-    def _ways(self) -> list[tuple[re.Pattern[str], ActionSchema]]:
+    def _patterns(self) -> list[tuple[re.Pattern[str], ActionSchema]]:
         """Every way to write an action, the more specific first: `take <x> from <y>` before `take <x>`."""
-        ways = sorted(syntaxes(self.environment), key=lambda way: -fixed_words(way[0]))
-        return [(pattern, schema) for _, pattern, schema in ways]
+        written = sorted(syntaxes(self.environment), key=lambda each: -fixed_words(each[0]))
+        return [(pattern, schema) for _, pattern, schema in written]
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in the manual's words."""

@@ -19,14 +19,14 @@ from random import Random, SystemRandom
 from typing import Any, TypeVar
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import at_least_one, commands_each, is_whole
+from rpms.envs.env_episodes import at_least_one, commands_each, is_whole
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.layout import State
-from rpms.worlds.alfworld.games.goals import TASK_TYPES
+from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES
+from rpms.worlds.alfworld.games.listing import is_marked_unsolvable, known_dialect, load_game, type_of
 from rpms.worlds.alfworld.games.make import GAME_FILE
-from rpms.worlds.alfworld.games.tasks import is_marked_unsolvable, known_dialect, load_game, type_of
 from rpms.worlds.alfworld.goals import Rate, goal_condition_rate
 
 _NUMBERED = dict(enumerate(TASK_TYPES, 1))

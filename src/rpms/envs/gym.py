@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import EnvTurn, Episodes, at_least_one, by_name, commands_each, is_whole, one_each
+from rpms.envs.env_episodes import EnvTurn, Episodes, at_least_one, by_name, commands_each, is_whole, one_each
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import REQUEST, Task, World

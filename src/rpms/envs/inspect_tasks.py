@@ -20,9 +20,9 @@ from rpms.core.episode import Ending, Episode
 from rpms.core.errors import ContextOverflow, InputError, ModelError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
-from rpms.envs.episodes import Episodes
+from rpms.envs.env_episodes import Episodes
 from rpms.models.base import Answer, Decoding, Request, ShorteningModel
-from rpms.play.episode import Play
+from rpms.play.seats import Play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -21,7 +21,7 @@ from typing import Any
 
 from rpms.core.errors import InputError, RPMSError
 from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_COMMAND, LONGEST_NAME, Admission, Admitting
-from rpms.envs.episodes import EnvTurn, Episodes
+from rpms.envs.env_episodes import EnvTurn, Episodes
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import World
 

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import Episodes
+from rpms.envs.env_episodes import Episodes
 from rpms.play.methods import BOTH
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world

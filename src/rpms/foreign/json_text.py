@@ -1,16 +1,20 @@
-"""JSON from outside: bounded in depth and in the size of its numbers, so that nothing behind it has to be."""
+"""JSON from outside, also in lines: bounded in depth and numbers, so that nothing behind it has to be."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
 
+from rpms.core.errors import FileError
 from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER, MOST_JSON_VALUES
 
 _DIGITS = len(str(-LONGEST_NUMBER))
+_Value = TypeVar("_Value")
 
 
 class NotJson(ValueError):
@@ -64,18 +68,59 @@ def loads(text: str | bytes, *, once: bool = False) -> Any:
     try:
         text = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
         value = (_ONCE if once else _ANY).decode(_counted(text))
-    except NotJson:
-        raise
-    except UnicodeDecodeError:
-        raise NotJson("not UTF-8 text") from None
     except json.JSONDecodeError as error:
         raise NotJson(f"{error.msg} at line {error.lineno}") from None
-    except RecursionError:
-        raise NotJson("nested too deeply") from None
-    except ValueError:
-        raise NotJson("a number is too long") from None
+    except (ValueError, RecursionError) as error:
+        raise error if isinstance(error, NotJson) else NotJson(_mistake(error)) from None
     check_depth(value)
     return value
+
+
+def _mistake(error: Exception) -> str:
+    """Reason why a text is no JSON, in a few words."""
+    match error:
+        case UnicodeDecodeError():
+            return "not UTF-8 text"
+        case json.JSONDecodeError():
+            return error.msg
+    return str(error) if isinstance(error, NotJson) else "nested too deeply"
+
+
+_BLANK = re.compile(r"\s*")
+
+
+def read_jsonl(
+    file: str | Path,
+    lines: Iterable[str] | str,
+    read: Callable[[Any], _Value],
+    problem: str,
+    *,
+    halves: bool = True,
+    damaged: bool = False,
+) -> Iterator[tuple[int, _Value]]:
+    """The values of JSON lines, as `read` makes them, each with its line; in one text, a value may take several.
+
+    A mistake is a FileError with its line that begins with the `problem`; if lines may be `damaged`, they are left out.
+    Without `halves`, half of a letter is one.
+    """
+    line, whole = 1, isinstance(lines, str)
+    for text in [lines] if isinstance(lines, str) else lines:
+        start = end = 0
+        while (begin := _BLANK.match(text, end).end()) < len(text):  # type: ignore[union-attr]
+            line, start = line + text.count("\n", start, begin), begin
+            try:
+                value, end = DECODER.raw_decode(text, start) if whole else (_ANY.decode(_counted(text)), len(text))
+                check_depth(value)
+                if not halves and text.find("\\u", start, end) >= 0:
+                    check_letters(value)
+                found = read(value)
+            except (ValueError, RecursionError) as error:
+                if damaged:
+                    break
+                further = text.count("\n", start, getattr(error, "pos", start))
+                raise FileError(file, line + further, f"{problem}: {_mistake(error)}") from None
+            yield line, found
+        line += text.count("\n", start) + 1
 
 
 def _counted(text: str) -> str:

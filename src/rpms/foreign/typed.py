@@ -6,18 +6,16 @@ every field a second time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from keyword import iskeyword
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from rpms.core.errors import FileError
-from rpms.foreign.json_text import NotJson, check_letters, loads
+from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 
 _Value = TypeVar("_Value")
@@ -30,34 +28,23 @@ def from_json(kind: type[_Value], value: Any) -> _Value:
     return reader_of(kind)(value)  # type: ignore[arg-type, no-any-return]
 
 
-def typed_lines(
-    file: Path,
-    lines: Iterable[str],
-    forms: Mapping[str, Any],
-    called: str,
-    version: int = 1,
-    *,
-    halves: bool = False,
-    heads: bool = False,
-) -> Iterator[Any]:
-    """The values of a file of JSON lines: each line's `type` names its dataclass, and the first line's is the first.
+def tagged_reader(forms: Mapping[str, Any], version: int = 1, *, heads: bool = False) -> Reader:
+    """The reader of a file's objects: the `type` of each names its dataclass, and the first one's is the first.
 
-    The first line has the version; with `heads`, others may be like it. A mistake is a FileError with its line; so is
-    half of a letter, without `halves`.
+    The first has the version; with `heads`, others may be like it.
     """
     head, *others = forms
-    others = [head, *others] if heads else others
-    for number, line in enumerate(lines, 1):
-        try:
-            row = _as(dict, loads(line))
-            if not halves and "\\u" in line:
-                check_letters(row)
-            kind = _one_of(others if number > 1 else [head], row.pop("type", None), "type")
-            if number == 1:
-                _one_of([version], row.pop("version", None), "version")
-            yield from_json(forms[kind], row)
-        except NotJson as error:
-            raise FileError(file, number, f"is no {called}: {error}") from None
+    known = [head]
+
+    def read(value: Any) -> Any:
+        row = dict(as_object(value))
+        kind = _one_of(known, row.pop("type", None), "type")
+        if known == [head]:
+            _one_of([version], row.pop("version", None), "version")
+            known[:] = [head, *others] if heads else others
+        return from_json(forms[kind], row)
+
+    return read
 
 
 def _one_of(known: Sequence[_Value], value: Any, name: str) -> _Value:
@@ -174,6 +161,11 @@ def _as(kind: type, value: Any) -> Any:
     if type(value) is not kind:
         raise NotJson(f"should be {_NAMES[kind]}")
     return value
+
+
+def as_object(value: Any) -> dict[str, Any]:
+    """The value, if it is an object."""
+    return _as(dict, value)  # type: ignore[no-any-return]
 
 
 def _count(value: Any) -> int:

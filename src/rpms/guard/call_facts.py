@@ -14,7 +14,7 @@ from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING
 from rpms.guard.calls import GIVEN, RESULT, Call, ToolFact, ToolManual
 from rpms.guard.comparisons import MISSING, loosened, text_of
-from rpms.guard.readings import Path, Reading
+from rpms.guard.json_facts import Path, Reading
 
 MOST_RECORDS: Final = 10_000
 """Records that are kept; the oldest is forgotten first, and is then unknown again."""

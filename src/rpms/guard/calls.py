@@ -15,7 +15,7 @@ from rpms.core.names import nearest
 from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.shown import excerpt
 from rpms.guard.comparisons import Alike, text_of
-from rpms.guard.readings import Path, Reading, Which
+from rpms.guard.json_facts import Path, Reading, Which
 
 RESULT: Final = "result"
 """The name by which effects and keys speak of what a tool returned."""

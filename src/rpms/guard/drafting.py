@@ -12,8 +12,9 @@ from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import RESULT, ToolManual
-from rpms.guard.manuals import read_tool_manual
 from rpms.guard.mcp_messages import object_of
+from rpms.guard.tool_manuals import read_tool_manual
+from rpms.store.manual_reader import ManualSource
 
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*#]+|\d+[.)])\s*|\n\s*\n")
@@ -59,7 +60,7 @@ class DraftedRule:
     problem: str = ""
 
 
-def candidates(policy: str, sources: Sequence[tuple[str, str]], ask: Callable[[str], str]) -> Iterator[DraftedRule]:
+def candidates(policy: str, sources: Sequence[ManualSource], ask: Callable[[str], str]) -> Iterator[DraftedRule]:
     """Ask a model for a rule for each sentence of a policy. What it answers is data: only a rule that reads is kept."""
     manual = read_tool_manual(*sources)
     for number, sentence in enumerate(filter(None, map(str.strip, _SENTENCE.split(policy))), start=1):

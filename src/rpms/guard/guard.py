@@ -26,9 +26,9 @@ from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
 from rpms.guard.log import LONGEST_RESULT, CheckLine, GuardLog, ResultLine, ToldLine, Word
-from rpms.guard.manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
+from rpms.guard.tool_manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.under_way import SharedFacts, UnderWay
 
 USER: Final = "user_says"

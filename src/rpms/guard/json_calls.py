@@ -12,7 +12,7 @@ from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, RecordKind
 from rpms.guard.comparisons import MISSING, text_of
-from rpms.guard.readings import Path
+from rpms.guard.json_facts import Path
 
 _HOLDERS = (Mapping, list, tuple)
 _LONGEST = 1_000

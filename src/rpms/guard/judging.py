@@ -14,7 +14,7 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import Absent, CallFacts, Coming
 from rpms.guard.calls import CALL_IT_WITH, GIVEN, OTHER, Allow, Ask, Modify, OnUnknown, Policy, Refuse, Ruling, Warn
 from rpms.guard.comparisons import MISSING, loosened, text_of
-from rpms.guard.readings import Path
+from rpms.guard.json_facts import Path
 
 _SHOWN = 4
 """Facts that are named in a reason."""

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from rpms.core.errors import FileError
-from rpms.foreign.files import is_there, open_regular, text_lines
-from rpms.foreign.typed import typed_lines
+from rpms.foreign.file_reader import is_there, open_regular, text_lines
+from rpms.foreign.json_text import read_jsonl
+from rpms.foreign.typed import tagged_reader
 
 VERSION: Final = 1
 LONGEST_RESULT: Final = 200_000
@@ -133,10 +134,11 @@ class GuardLog:
 def read_guard_log(file: Path) -> Iterator[Event]:
     """The lines of a log, read as they are asked for. A wrong line is a FileError; a cut-off end is left out."""
     lines = text_lines(file, bounded=False)
-    first = next(lines, "")
-    events = typed_lines(file, chain([first], lines), _FORMS, "line of a guard's log", VERSION, halves=True, heads=True)
+    first = next(lines, "") or "null"
+    read = tagged_reader(_FORMS, VERSION, heads=True)
+    events = read_jsonl(file, chain([first], lines), read, "is no line of a guard's log")
     try:
-        yield from (event for event in events if not isinstance(event, HeadLine))
+        yield from (event for _, event in events if not isinstance(event, HeadLine))
     except FileError as error:
         if error.line in (None, 1) or next(lines, None) is not None:
             raise  # other than by the last line of a process that was killed

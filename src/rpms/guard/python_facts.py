@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, ClassVar, TypeVar
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import open_regular
+from rpms.foreign.file_reader import open_regular
 from rpms.foreign.limits import LONGEST_FACT, MOST_HUNG
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import PythonFact

@@ -10,7 +10,7 @@ from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Truth
-from rpms.foreign.files import read_text
+from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import FORM, Call, Ruling, Tried

@@ -31,7 +31,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.usage import Usage
 from rpms.learn.corrections import corrective_rule, in_words, schema_effects, template_of
-from rpms.learn.verify import has_asked
+from rpms.learn.manual_verify import has_asked
 from rpms.play.sources import knowledge_of
 from rpms.store.memories import write_memory
 from rpms.store.traces import Trace

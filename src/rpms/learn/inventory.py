@@ -220,11 +220,11 @@ def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:
 class _AnyTime:
     """Facts that hold in whatever room, state and moment of an episode: what was done before is unknown."""
 
-    anywhere: TransferableFacts
+    transferable: TransferableFacts
     rules: ActiveRules
 
     def truth(self, atom: Atom, /) -> Truth:
-        return Truth.UNKNOWN if atom.predicate in self.rules.deeds else self.anywhere.truth(atom)
+        return Truth.UNKNOWN if atom.predicate in self.rules.deeds else self.transferable.truth(atom)
 
 
 def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) -> Iterator[Remark]:

@@ -14,12 +14,13 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Clause
 from rpms.core.rules import Purpose, RuleManual
 from rpms.foreign.shown import excerpt
-from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
+from rpms.guard.tool_manuals import TOOL_MANUAL, read_tool_manual
 from rpms.learn.rules.write import place_sentence
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, evidence_of
 from rpms.store.files import write_whole
-from rpms.store.manuals import MANUAL, ManualText, manual_text, read_manual
+from rpms.store.manual_reader import ManualText, manual_text
+from rpms.store.manuals import MANUAL, read_manual
 from rpms.store.yaml_files import plain, read_yaml, yaml_text
 
 _GONE = object()

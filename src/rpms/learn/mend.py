@@ -19,7 +19,7 @@ from rpms.core.goal import NOTHING_DONE
 from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
-from rpms.learn.verify import recorded, replayed
+from rpms.learn.manual_verify import recorded, replayed
 from rpms.store.manuals import MANUAL
 from rpms.store.yaml_files import read_yaml, with_list
 from rpms.worlds.base import World
@@ -79,7 +79,7 @@ class Proposal:
     edit: Edit | None = None  # The one that passed, or another after which nothing contradicts the line any more
 
 
-def moments_of(world: World, runs: Sequence[Path]) -> Iterator[RecordedStep]:
+def recorded_steps(world: World, runs: Sequence[Path]) -> Iterator[RecordedStep]:
     """The steps of runs, with beliefs read anew from their texts."""
     for trace in recorded(world, runs):
         for number, (step, before, after) in enumerate(replayed(world, trace), 1):
@@ -88,52 +88,52 @@ def moments_of(world: World, runs: Sequence[Path]) -> Iterator[RecordedStep]:
             yield RecordedStep(where, step.command, refused, step.won, before, after, trace.won)
 
 
-def find_surprises(manual: RuleManual, moment: RecordedStep) -> Noticed:
+def find_surprises(manual: RuleManual, step: RecordedStep) -> Noticed:
     """Compare one step with what a manual foretells of it, its end and what it showed included."""
-    rules = _rules(manual, moment)
-    noticed = compare(UNSHAKEN, rules, moment.before, moment.command, moment.after, refused=moment.refused)
+    rules = _rules(manual, step)
+    noticed = compare(UNSHAKEN, rules, step.before, step.command, step.after, refused=step.refused)
     shown = [(of, seen) for of, news in noticed.trust.learned.items() for seen in news if isinstance(seen, Revelation)]
     for of, seen in shown:
-        text = f"`{moment.command}` showed what no line says: {seen}"
+        text = f"`{step.command}` showed what no line says: {seen}"
         noticed = noticed.with_(_SHOWN, ManualLine(of, LinePart.SHOWS, COMPLETE), text, noticed.trust)
-    holds = goal_holds(rules, moment.after, NOTHING_DONE)
-    if moment.won and not holds and rules.purpose is not None and not rules.purpose.each:
+    holds = goal_holds(rules, step.after, NOTHING_DONE)
+    if step.won and not holds and rules.purpose is not None and not rules.purpose.each:
         return noticed.with_(_EARLY, "", "won before all that the goal wants held", noticed.trust)
-    return goal_goes_on(noticed, rules, moment.after) if holds and not moment.won else noticed
+    return goal_goes_on(noticed, rules, step.after) if holds and not step.won else noticed
 
 
-def _rules(manual: RuleManual, moment: RecordedStep) -> ActiveRules:
-    goal = moment.before.goal
+def _rules(manual: RuleManual, step: RecordedStep) -> ActiveRules:
+    goal = step.before.goal
     return manual.active(goal.type, goal.object, goal.destination)
 
 
-def propose(manual: RuleManual, moments: Sequence[RecordedStep]) -> tuple[list[Proposal], RuleManual]:
+def propose(manual: RuleManual, steps: Sequence[RecordedStep]) -> tuple[list[Proposal], RuleManual]:
     """A proposal for each contradicted line, and the manual with all edits that passed, the most telling first."""
-    lines = first = _contradicted(manual, moments)
-    while passed := _best_edit(manual, moments, [edit for line in lines.values() for edit in line.edits]):
+    lines = first = _contradicted(manual, steps)
+    while passed := _best_edit(manual, steps, [edit for line in lines.values() for edit in line.edits]):
         edit, manual = passed
-        lines = _contradicted(manual, moments)
+        lines = _contradicted(manual, steps)
         for each in first.values():
             if edit in each.edits or (each.line not in lines and each.edit is None):
                 each.edit = edit
     return list((lines | first).values()), manual
 
 
-def _contradicted(manual: RuleManual, moments: Iterable[RecordedStep]) -> dict[str, Proposal]:
+def _contradicted(manual: RuleManual, steps: Iterable[RecordedStep]) -> dict[str, Proposal]:
     lines: dict[str, Proposal] = {}
-    for moment in moments:
-        noticed = find_surprises(manual, moment)
+    for step in steps:
+        noticed = find_surprises(manual, step)
         for one in noticed.surprises:
             if one.line:
                 found = lines.setdefault(one.line, Proposal(one.line, one.text))
-                found.where.append(moment.where)
-                found.edits |= dict.fromkeys(_edits(_rules(manual, moment), moment, one, noticed))
+                found.where.append(step.where)
+                found.edits |= dict.fromkeys(_edits(_rules(manual, step), step, one, noticed))
     return lines
 
 
-def _edits(rules: ActiveRules, moment: RecordedStep, one: Surprise, noticed: Noticed) -> Iterator[Edit]:
+def _edits(rules: ActiveRules, step: RecordedStep, one: Surprise, noticed: Noticed) -> Iterator[Edit]:
     """Edits that could have foretold one surprise."""
-    instance = rules.instance(moment.command)
+    instance = rules.instance(step.command)
     name = instance.schema.name if instance is not None else ""
     stated = {str(need): need for need in instance.schema.preconditions} if instance is not None else {}
     of, part, said = next(one.line.partition(f" {part} ") for part in LinePart if f" {part} " in one.line)
@@ -162,62 +162,62 @@ def _edits(rules: ActiveRules, moment: RecordedStep, one: Surprise, noticed: Not
 
 
 def _best_edit(
-    manual: RuleManual, moments: Sequence[RecordedStep], edits: Iterable[Edit]
+    manual: RuleManual, steps: Sequence[RecordedStep], edits: Iterable[Edit]
 ) -> tuple[Edit, RuleManual] | None:
     """The edit that foretells most, with the manual that it makes, of those that pass a replay of all steps."""
-    before = [(moment, _weight(manual, moment), _about(_rules(manual, moment), moment)) for moment in moments]
+    before = [(step, _weight(manual, step), _about(_rules(manual, step), step)) for step in steps]
     tried: list[tuple[tuple[float, bool, int, int], Edit, RuleManual]] = []
     for place, edit in enumerate(dict.fromkeys(edits)):
         changed = apply(manual, edit)
-        support = _support(manual, changed, edit, moments)
-        gains = [weight - _weight(changed, moment) for moment, weight, about in before if support and edit.of in about]
+        support = _support(manual, changed, edit, steps)
+        gains = [weight - _weight(changed, step) for step, weight, about in before if support and edit.of in about]
         if min(gains, default=-1.0) >= 0 and sum(gains) > 0:
             plain = edit.add is None or not edit.remove
             tried.append(((sum(gains), plain, support, -place), edit, changed))
     for _, edit, changed in sorted(tried, key=lambda one: one[0], reverse=True):
-        if all(_weight(changed, moment) <= weight for moment, weight, _ in before):
+        if all(_weight(changed, step) <= weight for step, weight, _ in before):
             return edit, changed
     return None
 
 
-def _about(rules: ActiveRules, moment: RecordedStep) -> frozenset[str]:
+def _about(rules: ActiveRules, step: RecordedStep) -> frozenset[str]:
     """Actions, processes, goals and rules whose lines may foretell something of a step."""
-    instance, purpose = rules.instance(moment.command), rules.purpose
-    processes = [f"{_PROCESS}{one.name}" for one in rules.lore.processes if one.match(moment.command) is not None]
+    instance, purpose = rules.instance(step.command), rules.purpose
+    processes = [f"{_PROCESS}{one.name}" for one in rules.lore.processes if one.match(step.command) is not None]
     bans = [rule.id for rule, _ in rules.prohibitions.get(instance.schema.name, ())] if instance is not None else []
     names = [*processes, *bans, *([instance.schema.name] if instance is not None else ())]
     return frozenset((*names, *([purpose.name] if purpose is not None else ())))
 
 
-def _weight(manual: RuleManual, moment: RecordedStep) -> float:
+def _weight(manual: RuleManual, step: RecordedStep) -> float:
     """Surprises of a step; a refusal counts half where a need was unknown, so that the manual promised nothing."""
-    rules = _rules(manual, moment)
-    surprises, instance = find_surprises(manual, moment).surprises, rules.instance(moment.command)
+    rules = _rules(manual, step)
+    surprises, instance = find_surprises(manual, step).surprises, rules.instance(step.command)
     needs = instance.preconditions if instance is not None else ()
-    unsure = any(need.truth(moment.before) is Truth.UNKNOWN for need in needs)
+    unsure = any(need.truth(step.before) is Truth.UNKNOWN for need in needs)
     return len(surprises) - 0.5 * (unsure and any(one.kind == SurpriseKind.REFUSED for one in surprises))
 
 
-def _support(manual: RuleManual, changed: RuleManual, edit: Edit, moments: Sequence[RecordedStep]) -> int:
+def _support(manual: RuleManual, changed: RuleManual, edit: Edit, steps: Sequence[RecordedStep]) -> int:
     """Steps that speak for an edit beside those that it foretells; with none it is a guess, and does not pass.
 
     A new need held in successes, a goal's new fact came about in its order in wins, a ban was broken in wins alone.
     """
     if edit.part is LinePart.FORBIDS:
         line = str(ManualLine(edit.of, edit.part, edit.remove))
-        broken = [one for one in moments if line in [each.line for each in find_surprises(manual, one).surprises]]
+        broken = [one for one in steps if line in [each.line for each in find_surprises(manual, one).surprises]]
         return len(broken) if all(one.led for one in broken) else 0
     if not isinstance(edit.add, Clause):
         return 1
     count = 0
-    for moment in moments:
-        rules = _rules(changed, moment)
-        instance, purpose = rules.instance(moment.command), rules.purpose
+    for step in steps:
+        rules = _rules(changed, step)
+        instance, purpose = rules.instance(step.command), rules.purpose
         if edit.part is LinePart.NEEDS and instance is not None and instance.schema.name == edit.of:
-            count += not moment.refused and edit.add.bind(instance.binding).truth(moment.before) is Truth.TRUE
-        elif edit.part is LinePart.WANTS and moment.won and purpose is not None and purpose.name == edit.of:
-            bound = [edit.add.bind(binding) for binding in bindings_met(purpose, moment.after)]
-            count += any(edit.last is (fact.truth(moment.before) is not Truth.TRUE) for fact in bound)
+            count += not step.refused and edit.add.bind(instance.binding).truth(step.before) is Truth.TRUE
+        elif edit.part is LinePart.WANTS and step.won and purpose is not None and purpose.name == edit.of:
+            bound = [edit.add.bind(binding) for binding in bindings_met(purpose, step.after)]
+            count += any(edit.last is (fact.truth(step.before) is not Truth.TRUE) for fact in bound)
     return count
 
 

@@ -27,7 +27,7 @@ from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
-from rpms.foreign.files import read_bytes
+from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
 from rpms.learn.corrections import worded_by

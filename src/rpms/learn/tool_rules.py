@@ -13,12 +13,12 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Truth, parse_clause
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolSchema, Tried
-from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
+from rpms.guard.tool_manuals import TOOL_MANUAL, read_tool_manual
 from rpms.learn.manual_review import with_edits
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.needs import Needs
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file, manual_before, write_learned
-from rpms.store.manuals import manual_text
+from rpms.store.manual_reader import manual_text
 from rpms.store.yaml_files import manual_yaml, plain, read_yaml
 
 
@@ -93,7 +93,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
         raise InputError(f"{out}: is the manual that is learned from; choose another --out")
     before = manual_before(out)
     source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
-    declared = read_tool_manual((str(manual), manual_text(manual).text))
+    declared = read_tool_manual(manual_text(manual))
     predicates = {name: fact.predicate for name, fact in declared.facts.items()}
     tools: dict[str, _Tool] = {}
     for each in tried:

@@ -10,7 +10,7 @@ from rpms.core.decide import Decision
 from rpms.core.errors import ContextOverflow, InputError
 from rpms.core.prompt import Part, Prompt
 from rpms.core.usage import Usage
-from rpms.foreign.calls import Tool
+from rpms.foreign.call_text import Tool
 
 __all__ = ["Answer", "CannotHold", "Decoding", "Model", "Request", "Scalar", "Usage"]
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from rapidfuzz import process
 
 from rpms.core.errors import InputError, ModelUnavailable, RPMSError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.accounting import KNOWN

@@ -12,11 +12,12 @@ from typing import Any
 from rpms.core.acting.menu import Menu
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision
-from rpms.core.errors import FileError, InputError, ModelError
+from rpms.core.errors import InputError, ModelError
 from rpms.core.planning.reason import reasoner_of
-from rpms.foreign.files import read_text
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.file_reader import read_text
+from rpms.foreign.json_text import NotJson, read_jsonl
 from rpms.foreign.limits import LARGEST_SCRIPT
+from rpms.foreign.typed import as_object
 from rpms.models.base import Answer, Request
 
 Policy = Callable[[Decision], tuple[str, str]]
@@ -134,27 +135,22 @@ class ScriptedModel:
 
 def read_script(path: Path, name: str | None = None) -> ScriptedModel:
     """Read a script: an action a line, or in `.jsonl` objects with `text`, or `action`, `thought`, `episode`."""
-    content = read_text(path, LARGEST_SCRIPT)
+    lines = read_text(path, LARGEST_SCRIPT).splitlines()
     common: list[str] = []
     by_episode: dict[str, list[str]] = {}
-    for number, raw in enumerate(content.splitlines(), start=1):
-        line = raw.strip()
-        if path.suffix == ".jsonl":
-            if line:
-                entry = _entry(path, number, line)
-                episode = entry.get("episode")
-                text = str(entry["text"]) if "text" in entry else _spoken(entry.get("thought"), entry["action"])
-                (common if episode is None else by_episode.setdefault(str(episode), [])).append(text)
-        elif line and not line.startswith("#"):
-            common.append(line if "action:" in line.lower() else f"Action: {line}")
+    if path.suffix == ".jsonl":
+        for _, (text, episode) in read_jsonl(path, lines, _scripted, "is not a JSON object with `text` or `action`"):
+            (common if episode is None else by_episode.setdefault(str(episode), [])).append(text)
+    else:
+        told = (line for line in map(str.strip, lines) if line and not line.startswith("#"))
+        common = [line if "action:" in line.lower() else f"Action: {line}" for line in told]
     return ScriptedModel(name or f"scripted/{path}", common, by_episode)
 
 
-def _entry(path: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        entry = loads(line)
-    except NotJson:
-        entry = None
-    if not isinstance(entry, dict) or not isinstance(entry.get("text", entry.get("action")), str):
-        raise FileError(path, number, "is not a JSON object with `text` or `action`")
-    return entry
+def _scripted(value: Any) -> tuple[str, object]:
+    """An answer, and the episode that it is for."""
+    entry = as_object(value)
+    if not isinstance(entry.get("text", entry.get("action")), str):
+        raise NotJson("it has neither")
+    text = entry["text"] if "text" in entry else _spoken(entry.get("thought"), entry["action"])
+    return text, entry.get("episode")

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from rpms.core.errors import ModelError
 from rpms.core.prompt import Form, Message, Part, Prompt
-from rpms.foreign.calls import NotACall, Tool, from_fields
+from rpms.foreign.call_text import NotACall, Tool, from_fields
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage
 from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, held, shapes_of

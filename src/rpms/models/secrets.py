@@ -39,13 +39,15 @@ def requests_forbidden() -> bool:
 
 def is_loopback(url: str) -> bool:
     """True if a URL names this very machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
+    return is_local(urlsplit(url).hostname or "")
+
+
+def is_local(host: str) -> bool:
+    """True for a name or an address that only this machine can reach."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
     except ValueError:
-        return False
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def check_base_url(url: str) -> None:

@@ -17,15 +17,15 @@ from typing import TypeVar, Unpack
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Usage
-from rpms.foreign.files import is_there, read_bytes
+from rpms.foreign.file_reader import is_there, read_bytes
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.foreign.typed import reader_of
 from rpms.models.catalogue import NO_LLM, Backend, backend_of
-from rpms.play.episode import Threads
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener, MakeEngine, run
+from rpms.play.seats import Threads
 from rpms.store.protocol import Protocol
 from rpms.store.runs import EPISODES, EPOCHS, PROTOCOL, RunFolder, RunSummary, Timing, open_run
 
@@ -137,7 +137,7 @@ def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
     if not menu or plan.trial or backend_of(plan.model_name) in NO_LLM - {Backend.REPLAY}:
         return {}
     alike = replace(plan, keep={}, method=METHODS[REACT])
-    return {name: replace(alike, model_name=name, open_model=NamedModel(name, plan.world.name)) for name in CONTROLS}
+    return {name: replace(alike, model_name=name, open_model=NamedModel(name)) for name in CONTROLS}
 
 
 def play_controls(

@@ -14,7 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rpms.core.condition import FULL, Condition, Knowledge
+from rpms.core.condition import FULL, Condition
+from rpms.core.decide import Mind
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
 from rpms.core.memory import learned_from
@@ -35,7 +36,7 @@ from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.reading import CONTROLS, Reads
 from rpms.play.sources import Sources, knowledge_of
-from rpms.play.tasks import limited
+from rpms.play.task_choice import limited
 from rpms.store.answers import FolderOfAnswers, open_answers
 from rpms.store.memories import memory_hash
 from rpms.store.prompts import prompts_hash
@@ -48,7 +49,6 @@ class NamedModel:
     """A model by name, opened when called; it can be pickled and sent to where the episodes are played."""
 
     name: str
-    world: str
     options: ModelOptions = field(default_factory=ModelOptions)
     record: Path | None = None
     """A folder that keeps every answer, and gives back what it holds."""
@@ -173,8 +173,8 @@ class RunPlan:
             settings["epoch"] = self.epoch
         return Protocol(tuple(task.id for task in self.tasks), settings)
 
-    def knowledge(self) -> Knowledge:
-        """The world's knowledge, from the sources of this plan."""
+    def knowledge(self) -> Mind:
+        """All that its world knows, from the sources of this plan."""
         return knowledge_of(self.world, self.sources, self.decoding.max_tokens, self.method)
 
 
@@ -207,7 +207,7 @@ def plan_run(
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
-    named = open_model if isinstance(open_model, NamedModel) else NamedModel(model_name, world.name)
+    named = open_model if isinstance(open_model, NamedModel) else NamedModel(model_name)
     silent = named is not open_model and reader and reader not in CONTROLS
     if silent and parse_model_name(reader).provider.backend in NO_LLM - {Backend.REPLAY}:
         raise InputError(f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}")

@@ -28,8 +28,8 @@ from typing import Any
 
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.catalogue import IN_PROCESS, Backend, backend_of
-from rpms.play.episode import GRACE, LOSSES, Finished, Players, Threads, lost_episode
 from rpms.play.plan import RunPlan
+from rpms.play.seats import GRACE, LOSSES, Finished, Players, Threads, lost_episode
 from rpms.worlds.base import Task
 
 AVAILABLE = sys.platform == "linux"

@@ -16,8 +16,8 @@ from typing import Any
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.models.base import Model
-from rpms.play.episode import LOSSES, Finished, Seat, lost_episode
 from rpms.play.plan import RunPlan
+from rpms.play.seats import LOSSES, Finished, Seat, lost_episode
 from rpms.worlds.base import Task, World
 from rpms.worlds.registry import find_world, world_names
 

@@ -159,8 +159,8 @@ def reconsidered(readings: Readings | None, decision: Decision, mind: Mind) -> R
             return reasoner_of(rules).plan(Situation(belief.serving(goal), goal), seek=False).cost
 
         return readings.following(why, belief, price)
-    ways = reasoner_of(plans.active(decision.goal.type, decision.goal.object, decision.goal.destination))
-    return readings.instead(belief, unsearched(ways, belief, decision.goal.object))
+    achievers = reasoner_of(plans.active(decision.goal.type, decision.goal.object, decision.goal.destination))
+    return readings.instead(belief, unsearched(achievers, belief, decision.goal.object))
 
 
 class _Asking:

@@ -11,11 +11,11 @@ from typing import Protocol, TypedDict
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.core.usage import Price, Usage
-from rpms.foreign.files import is_there
-from rpms.play.episode import Finished, Threads
-from rpms.play.limits import LimitReached, Meter, usages_of
+from rpms.foreign.file_reader import is_there
+from rpms.play.meter import LimitReached, Meter, usages_of
 from rpms.play.plan import RunPlan
 from rpms.play.processes import InProcesses
+from rpms.play.seats import Finished, Threads
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunSummary, open_run
 from rpms.worlds.base import Task

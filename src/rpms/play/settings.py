@@ -26,7 +26,7 @@ from rpms.play.knobs import KNOBS
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.sources import MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual
-from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
+from rpms.play.task_choice import drawn, first_of_each_type, limited, tasks_named
 from rpms.store.experience import read_experience
 from rpms.store.prompts import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World

@@ -9,16 +9,21 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from rpms.core.acting.advice import Adviser
 from rpms.core.acting.enforcement import Constrained, Enforcement, GuardMode
-from rpms.core.condition import Knowledge
+from rpms.core.consistency import CompatibilityFilter
+from rpms.core.decide import HARD_SOFT, Mind
 from rpms.core.errors import FileError, InputError
+from rpms.core.experience.recollection import Recollection
 from rpms.core.prompt import Budget, prompt_limit
 from rpms.core.recall import Retrieval
 from rpms.core.rules import RuleManual
-from rpms.core.seams import Seams
+from rpms.core.seams import Seams, judged_by
+from rpms.core.wording import PromptStyle
 from rpms.models.catalogue import chooses_from_menu
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.store.manuals import ManualText, manual_text, read_manual
+from rpms.store.manual_reader import ManualText, manual_text
+from rpms.store.manuals import read_manual
 from rpms.store.prompts import Prompts
 from rpms.worlds.base import World
 
@@ -66,7 +71,7 @@ def choose_manual(choice: str | Path, over: str = COMPLETE_MANUAL) -> ManualChoi
     file = Path(choice)
     if not file.is_file():
         raise InputError(f"{choice}: is no manual and no file: choose {' or '.join(MANUALS)}, or a file of tiers 2, 3")
-    return ManualChoice(file.name, replace(manual_text(file), own=True), over)
+    return ManualChoice(file.name, manual_text(file)._replace(own=True), over)
 
 
 @dataclass(frozen=True)
@@ -119,21 +124,22 @@ def manual_of(world: World, choice: ManualChoice = _COMPLETE.manual) -> RuleManu
     return read_manual(*choice.texts(world))
 
 
-def knowledge_of(
-    world: World, sources: Sources = _COMPLETE, answer: int = 0, method: Method = METHODS[REACT]
-) -> Knowledge:
-    """A world's knowledge, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
+def knowledge_of(world: World, sources: Sources = _COMPLETE, answer: int = 0, method: Method = METHODS[REACT]) -> Mind:
+    """All that a world knows, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
     told, planned_with = (sources.manual.texts(world, planning=planning) for planning in (False, True))
-    return Knowledge(
+    own, wording = sources.seams, method.wording(sources.prompts.over(world.wording), world)
+    budget = Budget(prompt=prompt_limit(sources.context, answer), memory=sources.memory_tokens)
+    return Mind(
         update=world.update,
-        wording=method.wording(sources.prompts.over(world.wording), world),
+        style=PromptStyle(wording, budget=budget, speak=own.prompt),
         manual=manual_of(world, sources.manual),
-        compat=world.compat,
-        retrieval=sources.retrieval(world),
-        seams=sources.seams,
-        budget=Budget(prompt=prompt_limit(sources.context, answer), memory=sources.memory_tokens),
-        spell=lambda command, belief: world.command(command, belief).text,
-        plans=None if planned_with == told else read_manual(*planned_with),
+        experience=Recollection(retrieval=sources.retrieval(world), retriever=own.retriever),
+        consistent=CompatibilityFilter(own.consistency or world.compat, own=own.consistency is not None),
+        arbitrate=partial(judged_by, judge=own.arbitration) if own.arbitration else HARD_SOFT,
+        adviser=Adviser(
+            spell=lambda command, belief: world.command(command, belief).text,
+            plans=None if planned_with == told else read_manual(*planned_with),
+        ),
     )
 
 

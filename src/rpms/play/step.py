@@ -7,7 +7,7 @@ from functools import cached_property
 
 from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
 from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Repair
-from rpms.core.acting.surprise import SurpriseKind
+from rpms.core.acting.surprise import Noticed, SurpriseKind, against_memory, notice
 from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
@@ -20,7 +20,7 @@ from rpms.core.prompt import Part, Turn
 from rpms.core.usage import Usage
 from rpms.core.verdict import Fate
 from rpms.core.wording import HEADINGS
-from rpms.foreign.calls import Tool, narrowed
+from rpms.foreign.call_text import Tool, narrowed
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
@@ -93,6 +93,18 @@ class Move:
         return self.asked.command.text
 
 
+def _surprised(steps: tuple[Step, ...], noticed: Noticed) -> tuple[Step, ...]:
+    """The steps, the last one with what surprised in the answer to it; that no plan is left is told once."""
+    if not steps:
+        return ()
+    *earlier, last = steps
+    told = [one for one in last.decision.noticed.surprises if one.kind == SurpriseKind.STRANDED]
+    new = [one for one in noticed.surprises if one not in told]
+    if entry := last.decision.recalled(last.command):
+        new += against_memory(entry, last.command, noticed, refused=last.infeasible)
+    return (*earlier, replace(last, surprises=(*last.surprises, *new)))
+
+
 @dataclass(frozen=True)
 class Player:
     """A mind with a model to ask, in one world. It changes nothing: courses go in and come out."""
@@ -146,8 +158,6 @@ class Player:
         asked_first = read.usage if read is not None and not course.steps else Usage()
         notes = read.notes if read is not None and not course.steps else ()
         changed = read is not None and (not course.steps or read is not course.read)
-        known = [one for last in course.steps[-1:] for one in last.decision.noticed.surprises]
-        lasting = [one for one in known if one.kind == SurpriseKind.STRANDED]  # told where it begins
         step = Step(
             number=len(course.steps) + 1,
             observation=move.observation,
@@ -162,7 +172,7 @@ class Player:
             infeasible=not command or self.world.infeasible(outcome.observation),
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
-            surprises=tuple(one for one in decision.noticed.surprises if one not in lasting),
+            surprises=() if course.steps else decision.noticed.surprises,
             usage=before.usage + asked_first + asked.usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,
@@ -177,21 +187,29 @@ class Player:
         wrote = " ".join((parsed.action or "").split()) if own else ""
         wrote = "" if wrote == command else wrote
         turn = Turn(move.told, command, thought, state, step.infeasible, said, gained, wrote)
-        advises = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
+        advises = self.mind.adviser.how.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         return Course(
             decision.goal,
             decision.belief,
             command,
             step.advice if advises else "",
             (*course.history, turn),
-            (*course.steps, step),
+            (*_surprised(course.steps, decision.noticed), step),
             read,
             decision.noticed.trust,
         )
 
+    def end(self, course: Course, outcome: Outcome) -> tuple[Step, ...]:
+        """The steps of an episode that is over, with what surprised in the world's last answer."""
+        belief = self.mind.update(course.belief, course.command, outcome.observation)
+        now = self.mind.context(belief, course.goal, course.history)
+        return _surprised(
+            course.steps, notice(course.trust, now, Situation(course.belief, course.goal), won=outcome.won)
+        )
+
     def _ask(self, decision: Decision, episode: str) -> Asked:
         """Ask once, as in the paper, or again while the guard refuses, as often as the enforcement allows."""
-        rules = self.mind.enforcement
+        rules = self.mind.adviser.how
         situation = Situation(decision.belief, decision.goal)
         prompt, usage = decision.prompt, Usage()
         refused: list[tuple[str, str]] = []
@@ -240,11 +258,11 @@ class Player:
 
     def _blocks(self, decision: Decision) -> bool:
         """True if the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
-        return self.mind.enforcement.guard is GuardMode.BLOCK and bool(decision.rules.environment)
+        return self.mind.adviser.how.guard is GuardMode.BLOCK and bool(decision.rules.environment)
 
     def _caution(self, command: str, decision: Decision) -> Refusal | None:
         """Objection of a critical failure to an action, raised once: memory's own guard."""
-        if not self.mind.enforcement.adapt or self.mind.enforcement.guard is not GuardMode.BLOCK:
+        if not self.mind.adviser.how.adapt or self.mind.adviser.how.guard is not GuardMode.BLOCK:
             return None
         sound = [each for each in decision.candidates if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED]
         ended = ended_alike(command, sound, decision.schemas)
@@ -264,8 +282,8 @@ class Player:
 
     def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The menu, or in a run without one the templates of all actions, where the answer is to be held to them."""
-        wanted, choices = self.mind.enforcement.constrained, decision.menu.choices
-        without = not self.mind.enforcement.menu
+        wanted, choices = self.mind.adviser.how.constrained, decision.menu.choices
+        without = not self.mind.adviser.how.menu
         templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
         if wanted is Constrained.OFF or not (choices or templates) or self.calls is Calls.NATIVE:
             return (), ()
@@ -289,7 +307,7 @@ class Player:
 
     def _answer(self, request: Request) -> Answer:
         """Ask, held as far as the model can be; a run that insists is stopped where it cannot."""
-        insists = self.mind.enforcement.constrained is Constrained.ON
+        insists = self.mind.adviser.how.constrained is Constrained.ON
         try:
             answer = self.model.answer(request)
         except CannotHold as error:
@@ -302,8 +320,8 @@ class Player:
         return answer
 
     def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
-        if refusal is not None and self.mind.enforcement.replace and self._blocks(decision):
+        if refusal is not None and self.mind.adviser.how.replace and self._blocks(decision):
             return f"refused to the last: {refusal.text}"
-        if decision.notice and self.mind.enforcement.unstick:
+        if decision.notice and self.mind.adviser.how.unstick:
             return f"stuck: {decision.notice}"
         return ""

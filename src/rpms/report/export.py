@@ -12,7 +12,7 @@ from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Price
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import whole_letters
 from rpms.models.accounting import cost
 from rpms.report.gather import is_going, runs_in

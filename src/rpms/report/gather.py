@@ -11,7 +11,7 @@ from typing import Any
 from rpms.core.acting.enforcement import PAPER, STRICT
 from rpms.core.condition import ABLATION
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, read_bytes, unreadable
+from rpms.foreign.file_reader import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.play.epochs import CONTROLS, FOLDER, agreement, epoch_folders, won_by_task

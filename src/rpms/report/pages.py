@@ -17,7 +17,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import gather

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ipaddress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
+from rpms.models.secrets import is_local
 
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
@@ -54,11 +54,3 @@ def make_server(folder: Path, host: str, port: int) -> ThreadingHTTPServer:
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"cannot listen at {host}:{port}: {why}; choose another --port") from None
-
-
-def is_local(host: str) -> bool:
-    """True for an address that only this machine can reach."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -26,9 +26,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import read_bytes, text_lines
+from rpms.foreign.file_reader import read_bytes, text_lines
 from rpms.foreign.forms import Count, Text
-from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key
+from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key, read_jsonl
 from rpms.foreign.limits import LARGEST_RECORD
 from rpms.foreign.typed import reader_of
 from rpms.store.files import remove_leftovers, waiting_lock, write_whole, written_beside
@@ -185,19 +185,15 @@ class PackedAnswers:
     def __init__(self, file: Path) -> None:
         """Reads the file; one that is cut off, changed or something else is a FileError."""
         self._file = file
-        lines = text_lines(file)
+        first, *lines = list(text_lines(file)) or [""]
         try:
-            self.heading = Heading.model_validate(loads(next(lines, "")))
+            self.heading = Heading.model_validate(loads(first))
         except (NotJson, ValidationError):
             raise FileError(file, 1, "is no packed record: its first line is not that of one") from None
-        digest = hashlib.sha256()
-        self._lines: dict[str, str] = {}  # read again when asked for: values take many times the room of their text
-        for number, line in enumerate(lines, start=2):
-            digest.update(line.encode() + b"\n")
-            try:
-                self._lines[_answer(loads(line))[0]] = line
-            except NotJson:
-                raise FileError(file, number, "is no answer of a packed record") from None
+        # Lines are read again when asked for: values take many times the room of their text.
+        found = read_jsonl(file, ["", *lines], reader_of(tuple[str, Any]), "is no answer of a packed record")
+        self._lines = {key: lines[number - 2] for number, (key, _) in found}
+        digest = hashlib.sha256("".join(f"{line}\n" for line in lines).encode())
         if digest.hexdigest() != self.heading.sha256 or len(self._lines) != self.heading.answers:
             raise FileError(file, None, "is not as it was written: its checksum differs; pack it again")
 
@@ -277,7 +273,3 @@ def _kept(answer: Mapping[str, Any]) -> dict[str, Any]:
     """An answer without the seconds it took, which a replay does not take."""
     usage = {name: value for name, value in answer["usage"].items() if value and name != "seconds"}
     return {**answer, "usage": usage}
-
-
-_answer = reader_of(tuple[str, Any])
-"""Reads a line after the first: the question's hash, and what was answered."""

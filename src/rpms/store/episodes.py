@@ -28,7 +28,7 @@ from rpms.core.prompt import Block, Form, Layout, Part, Prompt
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line
-from rpms.foreign.files import read_bytes
+from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.foreign.typed import from_json

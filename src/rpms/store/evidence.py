@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there
+from rpms.foreign.file_reader import is_there
+from rpms.foreign.json_text import read_jsonl
 from rpms.foreign.limits import LARGEST_MEMORY
-from rpms.foreign.typed import typed_lines
+from rpms.foreign.typed import tagged_reader
 from rpms.store.files import read_text, remove_leftovers, write_whole
-from rpms.store.manuals import manual_text
+from rpms.store.manual_reader import manual_text
 
 SUFFIX = ".evidence.jsonl"
 GUARD = "guard"
@@ -190,8 +191,8 @@ def write_evidence(file: Path, evidence: Evidence) -> None:
 
 def read_evidence(file: Path) -> Evidence:
     """Read the file; a mistake is a FileError with its line."""
-    lines = read_text(file, LARGEST_MEMORY).splitlines()
-    rows = typed_lines(file, lines, {"evidence": Evidence, "claim": Claim}, "evidence")
+    lines, read = read_text(file, LARGEST_MEMORY).split("\n"), tagged_reader({"evidence": Evidence, "claim": Claim})
+    rows = (row for _, row in read_jsonl(file, lines, read, "is no evidence", halves=False))
     header: Evidence | None = next(rows, None)
     if header is None:
         raise FileError(file, 1, "is empty: `rpms rules learn` writes it with a manual")

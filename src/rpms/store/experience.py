@@ -15,8 +15,9 @@ from pathlib import Path
 from rapidfuzz import fuzz
 
 from rpms.core.errors import FileError
+from rpms.foreign.json_text import read_jsonl
 from rpms.foreign.limits import LARGEST_SCRIPT
-from rpms.foreign.typed import typed_lines
+from rpms.foreign.typed import tagged_reader
 from rpms.store.files import read_sealed, sealed, write_whole
 
 MOST_INSIGHTS = 20
@@ -76,16 +77,17 @@ def write_experience(file: Path, experience: Experience) -> None:
 
 def read_experience(file: Path, world: str) -> Experience:
     """Read it; what was cut off, changed, or gathered in another world is a FileError."""
-    forms = {"experience": Experience, "insight": Insight, "trajectory": Trajectory}
-    lines = list(typed_lines(file, read_sealed(file, LARGEST_SCRIPT).splitlines(), forms, "experience", halves=True))
+    read = tagged_reader({"experience": Experience, "insight": Insight, "trajectory": Trajectory})
+    lines = dict(read_jsonl(file, read_sealed(file, LARGEST_SCRIPT).split("\n"), read, "is no experience"))
     if not lines:
         raise FileError(file, 1, "is no experience: it has no header")
-    if lines[0].world != world:
-        raise FileError(file, 1, f"was gathered in {lines[0].world}, not in {world}")
-    for number, line in enumerate(lines[1:], 2):
+    head, *others = lines.values()
+    if head.world != world:
+        raise FileError(file, 1, f"was gathered in {head.world}, not in {world}")
+    for number, line in zip([*lines][1:], others, strict=True):
         if len(line.text) > (LONGEST_INSIGHT if isinstance(line, Insight) else LONGEST_TRAJECTORY):
             raise FileError(file, number, "is no experience: text: is too long")
-    insights = tuple(line for line in lines if isinstance(line, Insight))
+    insights = tuple(line for line in others if isinstance(line, Insight))
     if len(insights) > MOST_INSIGHTS:
         raise FileError(file, None, f"has {len(insights)} insights; a prompt shows {MOST_INSIGHTS}")
-    return Experience(world, insights, tuple(line for line in lines if isinstance(line, Trajectory)))
+    return Experience(world, insights, tuple(line for line in others if isinstance(line, Trajectory)))

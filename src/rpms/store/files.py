@@ -20,8 +20,8 @@ from typing import Any
 from filelock import lock_descriptor
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign import files as foreign
-from rpms.foreign.files import open_regular
+from rpms.foreign import file_reader as foreign
+from rpms.foreign.file_reader import open_regular
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_MEMORY, MOST_LISTED_VALUES
 from rpms.foreign.shown import excerpt

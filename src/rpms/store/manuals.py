@@ -2,66 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import lru_cache, partial
 from itertools import product
-from pathlib import Path
 
 from ruamel.yaml.comments import CommentedMap
 
 from rpms.core.actions import PARAMETER, ActionSchema, Revelation
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
-from rpms.core.facts import Clause, Kinds, parse_literal
-from rpms.core.names import is_near
+from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_literal
 from rpms.core.rules import ANYTHING, Locality, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
-from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.store import manual_forms as forms
-from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ID, NAME, ClauseReader, bare_words, read_each, unknown_command
-from rpms.store.files import read_text
-from rpms.store.yaml_files import At, YamlFile, YamlKind, entries_at, plain, read_yaml, validate, yaml_text
+from rpms.store.manual_reader import ID, NAME, ManualReader, ManualText, give_way, manual_kind, read_each
+from rpms.store.yaml_files import At, YamlFile, entries_at, plain, read_yaml, validate, yaml_text
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")
 _KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS)
-MANUAL = YamlKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
+MANUAL = manual_kind("a manual", _KEYS)
+AS_VARIABLE = "variable of its `over`"
+"""The role of a goal's arguments, in messages."""
 _GOAL_FIELDS = ("object", "state", "destination")
 
 
-@dataclass(frozen=True, slots=True)
-class ManualText:
-    """A piece of a manual and where it is from, for messages."""
-
-    name: str
-    text: str
-    own: bool = False
-    """A user's own, laid over a world's: what it brings stands in place of the world's of the same name or id; its
-    tier 1 in place of the whole."""
-
-
-def _give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
-    """Take out of a world's files what a user's own file brings instead: all but tier 1 where it stands alone."""
-    rules = own.tree.get(Tier.DOMAIN.value)
-    groups = rules.values() if isinstance(rules, Mapping) else ()
-    for yaml in yamls:
-        if own.tree.get("alone") is True:
-            for key in [key for key in yaml.tree if key not in (Tier.UNIVERSAL.value, "world")]:
-                yaml.tree.pop(key)
-        if Tier.UNIVERSAL.value in own.tree:
-            yaml.tree.pop(Tier.UNIVERSAL.value, None)
-        named = ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value)
-        pairs = [(yaml.tree.get(section), own.tree.get(section)) for section in named]
-        pairs += [(old, new) for old in (yaml.tree.get(Tier.DOMAIN.value) or {}).values() for new in groups]
-        for theirs, mine in pairs:
-            for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
-                theirs.pop(name, None)
-
-
 @dataclass
-class _Reader(ClauseReader):
-    """Builds one manual out of several files."""
+class _Reader(ManualReader[RuleManual]):
+    """Builds a world's manual: predicates first, then actions, then the rules, which may speak of both."""
+
+    kind = MANUAL
+    predicates: dict[str, Predicate] = field(default_factory=dict)
+    kinds: dict[str, Kinds] = field(default_factory=dict)
 
     world: str = ""
     rules: list[Rule] = field(default_factory=list)
@@ -74,17 +49,7 @@ class _Reader(ClauseReader):
     syntax: dict[str, str] = field(default_factory=dict)
     """Commands, with their parameters left blank, and the action each belongs to."""
 
-    def read(self, sources: Sequence[ManualText]) -> RuleManual:
-        """Predicates first, then actions, then the rules, which may speak of both."""
-        yamls: list[YamlFile] = []
-        for source in sources:
-            with self.noting():
-                yamls.append(read_yaml(source.name, source.text, MANUAL))
-                if source.own:
-                    _give_way(yamls[:-1], yamls[-1])
-        for yaml in yamls:
-            with self.noting():
-                self._check_keys(yaml)
+    def build(self, yamls: Sequence[YamlFile]) -> RuleManual:
         self.read_each_in(yamls, "predicates", self._predicate, name=True)
         for yaml, predicate in product(yamls, self.predicates.values()):
             with self.noting():
@@ -114,11 +79,8 @@ class _Reader(ClauseReader):
             Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities, self.kinds),
         )
 
-    def _check_keys(self, yaml: YamlFile) -> None:
-        for key in yaml.tree:
-            if key not in _KEYS:
-                named = f" {excerpt(key)!r}" if is_near(str(key), _KEYS) or yaml.tree.keys() & set(_KEYS) else ""
-                raise yaml.error((key,), f"unknown tier or key{named}; a manual has {', '.join(_KEYS)}")
+    def head(self, yaml: YamlFile) -> None:
+        super().head(yaml)
         world = yaml.tree.get("world")
         if world is not None and not isinstance(world, str):
             raise yaml.error(("world",), "`world` must be a text")
@@ -187,7 +149,7 @@ class _Reader(ClauseReader):
         for name in sorted(free - names - bound - {ANYTHING}):
             if not name.startswith('"'):
                 choice = ", ".join(sorted(names)) or "none here"
-                raise yaml.error(path, f"{name!r} is no {AS_PARAMETER} ({choice}); write `_` for whatever there is")
+                raise yaml.error(path, f"{name!r} is no {self.role} ({choice}); write `_` for whatever there is")
         return Revelation(literal.atom, tuple(clauses))
 
     def _locality(self, yaml: YamlFile, name: str, value: object) -> None:
@@ -229,9 +191,9 @@ class _Reader(ClauseReader):
         """Read what a command is good for in particular. Every bare word in its facts is a variable."""
         path = ("processes", name)
         read = validate(yaml, forms.ProcessForm, value, path)
-        if not self.broken - {""} and (problem := unknown_command(read.command, self.actions.values())):
+        if not self.broken - {""} and (problem := _unknown_command(read.command, self.actions.values())):
             raise yaml.error((*path, "command"), f"{name}: {problem}")
-        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in bare_words(text))
+        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in _bare_words(text))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
         needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
         gives = read_each(self._literal, yaml, (*path, "effects"), read.effects, names)
@@ -307,6 +269,58 @@ class _Reader(ClauseReader):
             )
         return Prohibition(read.action, read_each(self._clause, yaml, (*path, "when"), read.when, action.parameters))
 
+    def known(self) -> Mapping[str, int]:
+        return {**GOAL_PREDICATES, **{name: len(each.args) for name, each in self.predicates.items()}}
+
+    def _checked(self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str) -> Literal:
+        read = super()._checked(yaml, path, literal, names, role)
+        return replace(read, kinds=self.kinds.get(literal.atom.predicate))
+
+    def _check_agreement(self, yaml: YamlFile, path: At, clauses: Sequence[Clause]) -> None:
+        """Report a list of which not all can hold: a fact and its negation, or two facts that exclude each other."""
+        certain: dict[Atom, bool] = {}
+        alone: dict[str, Atom] = {}
+        for place, clause in sorted(enumerate(clauses), key=lambda item: len(item[1].literals)):
+            against = [
+                literal for literal in clause.literals if certain.get(literal.atom, literal.negated) != literal.negated
+            ]
+            if len(against) == len(clause.literals):
+                atom = against[0].atom
+                raise yaml.error((*path, place), f"contradicts itself: both {atom} and not {atom}")
+            literal, *others = clause.literals
+            if others:
+                continue
+            certain[literal.atom] = literal.negated
+            declared = self.predicates.get(literal.atom.predicate)
+            if declared is not None and declared.exclusive == "always" and not literal.negated:
+                other = alone.setdefault(declared.name, literal.atom)
+                if other != literal.atom:
+                    problem = f"contradicts itself: {other} and {literal.atom} exclude each other"
+                    raise yaml.error((*path, place), problem)
+
+
+def _bare_words(text: str) -> Iterator[str]:
+    """The arguments of a condition that stand for something: all that are not in quotes."""
+    for inside in re.findall(r"\(([^()]*)\)", text):
+        yield from (arg.strip() for arg in inside.split(",") if arg.strip() and not arg.strip().startswith('"'))
+
+
+_LONGEST_COMPARED = 200
+"""Characters of a command in which its nearest neighbour is looked for; finding it takes the square of that."""
+WAIT = "wait"
+"""Command that lets time pass. A process may name it without an action: it needs and does nothing by itself."""
+
+
+def _unknown_command(command: str, actions: Collection[ActionSchema]) -> str:
+    """Fault of a process's command that no action writes, with the nearest one; not of `wait` or a mere parameter."""
+    written = PARAMETER.sub("x", command)
+    blank = not PARAMETER.sub("", command).strip()
+    if command == WAIT or blank or any(action.match(written) is not None for action in actions):
+        return ""
+    known = [WAIT, *(syntax for action in actions for syntax in action.syntax)]
+    nearest = get_close_matches(command[:_LONGEST_COMPARED], known, 1, 0.0)[0]
+    return f"no action writes the command {excerpt(command)!r}; the nearest known one is `{nearest}`"
+
 
 def read_manual(*sources: ManualText) -> RuleManual:
     """Read a manual made of one or more texts; the first mistake is a FileError with its file and line."""
@@ -316,23 +330,12 @@ def read_manual(*sources: ManualText) -> RuleManual:
 @lru_cache(maxsize=4)
 def _read(sources: tuple[ManualText, ...]) -> RuleManual:
     """Once for each text: a run checks its manual before it plays by it, and each of its parts asks for it again."""
-    reader = _Reader()
-    manual = reader.read(sources)
-    if reader.mistakes:
-        raise reader.mistakes[0]
-    return manual
+    return _Reader().sound(sources)
 
 
 def find_mistakes(*sources: ManualText) -> list[FileError]:
     """All mistakes of a manual, at most one for each entry, in their order."""
-    reader = _Reader()
-    reader.read(sources)
-    return reader.in_order(source.name for source in sources)
-
-
-def manual_text(file: Path) -> ManualText:
-    """Read a user's file."""
-    return ManualText(str(file), read_text(file, 4 * LARGEST_MANUAL))
+    return _Reader().faults(sources)
 
 
 def merged_text(sources: Sequence[ManualText]) -> str:
@@ -340,7 +343,7 @@ def merged_text(sources: Sequence[ManualText]) -> str:
     first, *others = yamls = [read_yaml(source.name, source.text, MANUAL) for source in sources]
     for place, source in enumerate(sources):
         if source.own:
-            _give_way(yamls[:place], yamls[place])
+            give_way(yamls[:place], yamls[place])
     for each in others:
         _join(first.tree, each.tree)
     first.tree.insert(1, "alone", value=True)

@@ -31,11 +31,11 @@ from rpms.core.memory import (
 )
 from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import read_bytes
-from rpms.foreign.json_text import DECODER, NotJson, check_depth, check_letters
+from rpms.foreign.file_reader import read_bytes
+from rpms.foreign.json_text import NotJson, read_jsonl
 from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
 from rpms.foreign.shown import excerpt
-from rpms.foreign.typed import Reader, needed_by, object_reader, reader_of
+from rpms.foreign.typed import Reader, as_object, needed_by, object_reader, reader_of
 from rpms.store.files import read_text, write_whole
 
 
@@ -160,39 +160,6 @@ _FORMS: dict[str, _Form] = {
 _REGISTERED = _Form(OwnEntry, f"{_AT} fields")
 
 
-def objects_in(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The JSON objects of a text, one a line or printed over several, each with its line."""
-    position, line, counted = 0, 1, 0
-    while True:
-        while position < len(text) and text[position].isspace():
-            position += 1
-        if position == len(text):
-            return
-        line += text.count("\n", counted, position)
-        counted = position
-        value, position = _value(file, text, position, line)
-        if not isinstance(value, dict):
-            raise FileError(file, line, "not an entry: a memory has one JSON object a line")
-        yield line, value
-
-
-def _value(file: Path, text: str, position: int, line: int) -> tuple[object, int]:
-    """The JSON value at a place, and where it ends."""
-    try:
-        value, end = DECODER.raw_decode(text, position)
-        check_depth(value)
-        if text.find("\\u", position, end) >= 0:
-            check_letters(value)
-    except json.JSONDecodeError as error:
-        wrong = line + text.count("\n", position, error.pos)
-        raise FileError(file, wrong, f"not valid JSON: {error.msg}; a memory has one JSON object a line") from None
-    except NotJson as error:
-        raise FileError(file, line, f"not valid JSON: {error}") from None
-    except RecursionError:
-        raise FileError(file, line, "not valid JSON: nested too deeply") from None
-    return value, end
-
-
 def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
     """An entry, and how many origins were made up for it."""
     kind = value.get("type")
@@ -215,6 +182,7 @@ def check_header(file: Path, line: int, value: Mapping[str, Any], type_: str, wo
     return named
 
 
+NO_OBJECT = "not an entry, or not valid JSON: a memory has one JSON object a line"
 _NEWER = "cannot read this header; was it written by a newer version?"
 
 
@@ -229,7 +197,7 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
     entries: list[Entry] = []
     ids: dict[str, int] = {}
     made_up = 0
-    for line, value in objects_in(file, text):
+    for line, value in read_jsonl(file, text, as_object, NO_OBJECT, halves=False):
         if value.get("type") == "memory":
             headed = True
             world = check_header(file, line, {"version": 1, **value}, "memory", world, _NEWER)

@@ -11,7 +11,7 @@ from typing import Any
 
 from rpms.core.errors import FileError
 from rpms.core.prompt import Block, Part, Turn, transcript
-from rpms.foreign.files import read_bytes
+from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.foreign.typed import from_json

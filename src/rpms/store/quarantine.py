@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Entry
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import is_there
-from rpms.foreign.json_text import NotJson
+from rpms.foreign.file_reader import is_there
+from rpms.foreign.json_text import NotJson, read_jsonl
 from rpms.foreign.shown import excerpt
-from rpms.foreign.typed import object_reader, reader_of
+from rpms.foreign.typed import as_object, object_reader, reader_of
 from rpms.store.files import read_text, write_whole
-from rpms.store.memories import check_header, entry_of, freeze, objects_in, read_frozen, record, said, write_memory
+from rpms.store.memories import NO_OBJECT, check_header, entry_of, freeze, read_frozen, record, said, write_memory
 
 
 class Quarantined(NamedTuple):
@@ -41,7 +41,8 @@ def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
     """Entries set aside from a memory, none without such a file; the first mistake in it is a FileError."""
     file = quarantine_file(memory)
     found: dict[str, Quarantined] = {}
-    for place, (line, value) in enumerate(objects_in(file, read_text(file)) if is_there(file) else ()):
+    text = read_text(file) if is_there(file) else ""
+    for place, (line, value) in enumerate(read_jsonl(file, text, as_object, NO_OBJECT, halves=False)):
         if not place:
             check_header(file, line, value, "quarantine", world, _BEGIN)
             continue

@@ -23,11 +23,11 @@ from typing import TypeVar
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Price, Usage
-from rpms.foreign.files import is_there, open_regular, read_bytes, unreadable
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.file_reader import is_there, open_regular, read_bytes, unreadable
+from rpms.foreign.json_text import NotJson, loads, read_jsonl
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
-from rpms.foreign.typed import from_json
+from rpms.foreign.typed import from_json, reader_of
 from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
 from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
 from rpms.store.protocol import Protocol, read_protocol
@@ -181,15 +181,10 @@ class RunFolder:
         file = self.folder / TIMINGS
         if not is_there(file):
             return {}
-        lines = read_bytes(file, LARGEST_TABLE).decode("utf-8", "replace").splitlines()
-        found: dict[str, Timing] = {}
-        for line in lines:
-            try:
-                timing = from_json(Timing, loads(line))
-            except NotJson:
-                continue  # cut off by a crash; the episode was played again and has another line
-            found[timing.task] = timing
-        return found
+        lines = read_bytes(file, LARGEST_TABLE).decode("utf-8", "replace").split("\n")
+        # a line that a crash cut off is left out: the episode was played again and has another
+        found = read_jsonl(file, lines, reader_of(Timing), "is no timing", damaged=True)
+        return {timing.task: timing for _, timing in found}
 
     def price(self) -> Price | None:
         """The price it was played at; None where that was not known."""

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, open_regular, read_bytes
+from rpms.foreign.file_reader import is_there, open_regular, read_bytes
+from rpms.foreign.json_text import read_jsonl
 from rpms.foreign.limits import LARGEST_MEMORY
-from rpms.foreign.typed import typed_lines
+from rpms.foreign.typed import tagged_reader
 from rpms.store.files import hold, read_text, write_whole, writing
 
 SUFFIX = ".episodes.jsonl"
@@ -82,8 +83,8 @@ def read_traces(file: Path) -> tuple[Mapping[str, str], tuple[Trace, ...]]:
 def _read(file: Path) -> list[Any]:
     """The header and the traces."""
     lines = read_text(file, LARGEST_MEMORY).split("\n")[:-1]  # what comes after the last line's end was never finished
-    forms = {"exploration": _Header, "episode": Trace}
-    read = list(typed_lines(file, lines, forms, "exploration", version=_VERSION))
+    forms = tagged_reader({"exploration": _Header, "episode": Trace}, _VERSION)
+    read = [each for _, each in read_jsonl(file, lines, forms, "is no exploration", halves=False)]
     if not read:
         raise FileError(file, 1, "is no exploration: it has no first line; remove it to begin anew")
     seal = ""

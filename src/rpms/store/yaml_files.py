@@ -5,9 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, get_origin, get_type_hints
 
@@ -40,6 +39,8 @@ class YamlKind:
     """Brackets within brackets."""
     form: str
     """Its keys at the top, in words."""
+    keys: tuple[str, ...] = ()
+    """All keys it may have at the top, where no others are allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,50 +265,3 @@ def validate(yaml: YamlFile, form: type[_Form], value: object, path: At) -> _For
 def _lists(form: Any) -> frozenset[str]:
     """Fields of a form that are lists."""
     return frozenset(name.rstrip("_") for name, kind in get_type_hints(form).items() if get_origin(kind) is tuple)
-
-
-@dataclass
-class SectionReader:
-    """Reads one thing out of several files, and goes on after a mistake, so that the others are found as well."""
-
-    ids: dict[str, str] = field(default_factory=dict)
-    mistakes: list[FileError] = field(default_factory=list)
-    broken: set[str] = field(default_factory=set)
-    """Names with a mistake in their definition; their uses are not reported."""
-
-    def entries(self, yamls: Sequence[YamlFile], *path: str) -> Iterator[tuple[YamlFile, str, Any]]:
-        """The entries of one section in all files."""
-        for yaml in yamls:
-            if str(path[0]) in yaml.tree:
-                with self.noting():
-                    for name, value in entries_at(yaml, tuple(map(str, path))):
-                        yield yaml, name, value
-
-    def read_each_in(
-        self, yamls: Sequence[YamlFile], section: str, read: Callable[[YamlFile, str, Any], None], *, name: bool = False
-    ) -> None:
-        """Read the entries of a section, each on its own; with `name`, a mistake makes the entry's name useless."""
-        for yaml, entry, value in self.entries(yamls, section):
-            with self.noting(entry if name else ""):
-                read(yaml, entry, value)
-
-    def in_order(self, names: Iterable[str]) -> list[FileError]:
-        """All mistakes, in the order of the files and their lines."""
-        order = {name: place for place, name in enumerate(names)}
-        return sorted(self.mistakes, key=lambda each: (order[each.file], each.line or 0))
-
-    @contextmanager
-    def noting(self, name: str = "") -> Iterator[None]:
-        """Go on after a mistake. `name`: what it makes useless."""
-        try:
-            yield
-        except FileError as mistake:
-            self.mistakes.append(mistake)
-            self.broken.add(name)
-
-    def claim(self, yaml: YamlFile, path: tuple[str, ...], id_: str) -> None:
-        """Report a name that is used twice."""
-        line = yaml.line(path)
-        if id_ in self.ids:
-            raise FileError(yaml.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another name")
-        self.ids[id_] = f"{yaml.name}:{line}"

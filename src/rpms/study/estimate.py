@@ -17,7 +17,7 @@ from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
-from rpms.study.run import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
+from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -133,7 +133,7 @@ class _Estimator:
         steps = max(1, round(plan.step_budget * STEPS))
         first = self._first_prompt(plan)
         if plan.condition.memory and not plan.memory.entries:
-            first += plan.knowledge().budget.memory
+            first += plan.knowledge().style.budget.memory
         prompt = steps * first + TURN * steps * (steps - 1) // 2
         return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
 

@@ -22,7 +22,7 @@ from rpms.core.names import nearest
 from rpms.core.reading.requests import plain_goal
 from rpms.core.recall import Retrieval
 from rpms.core.wording import Wording
-from rpms.foreign.calls import Tool
+from rpms.foreign.call_text import Tool
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt, whole_letters
 

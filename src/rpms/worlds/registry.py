@@ -15,7 +15,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import read_text
+from rpms.foreign.file_reader import read_text
 from rpms.worlds.base import World, lacking
 
 ENTRY_POINTS = "rpms.worlds"

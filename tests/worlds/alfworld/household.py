@@ -5,16 +5,20 @@ import lzma
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
-from rpms.core.condition import FULL, Knowledge, compose
-from rpms.core.decide import decide
+from rpms.core.condition import FULL, compose
+from rpms.core.consistency import CompatibilityFilter
+from rpms.core.decide import Mind, decide
+from rpms.core.experience.recollection import Recollection
 from rpms.core.recall import EpisodicMemory
+from rpms.core.wording import PromptStyle
 from rpms.models.policy import follow_plan
-from rpms.store.manuals import ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import domain, grammar
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.tasks import builtin_game, builtin_ids
+from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
 
 DIALECTS = ("0.3", "0.4")
 
@@ -25,7 +29,13 @@ def manual():
 
 
 MANUAL = manual()
-KNOWLEDGE = Knowledge(world.update, world.wording, MANUAL, world.compat, world.retrieval)
+KNOWLEDGE = Mind(
+    world.update,
+    PromptStyle(world.wording),
+    MANUAL,
+    experience=Recollection(retrieval=world.retrieval),
+    consistent=CompatibilityFilter(world.compat),
+)
 
 
 def mind(condition=FULL, memory=()):

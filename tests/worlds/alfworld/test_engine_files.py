@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import FileError
 from rpms.worlds.alfworld.engine.gamefile import load_engine, read_engine
-from rpms.worlds.alfworld.games.tasks import builtin_game, builtin_ids
+from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
 
 GAME = builtin_game(builtin_ids()[0])
 DOMAIN, GRAMMAR, PROBLEM = GAME["pddl_domain"], GAME["grammar"], GAME["pddl_problem"]

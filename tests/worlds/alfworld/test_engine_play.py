@@ -12,7 +12,7 @@ from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import domain, grammar
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.tasks import builtin_game, builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids, builtin_walkthrough
 
 GAMES = {name: read_engine(builtin_game(name), name) for name in builtin_ids()}
 

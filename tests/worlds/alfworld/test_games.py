@@ -19,10 +19,10 @@ from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.layout import names_of
 from rpms.worlds.alfworld.engine.texts import DIALECTS
-from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal
+from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES, GameGoal
 from rpms.worlds.alfworld.games.house import initial_facts
+from rpms.worlds.alfworld.games.listing import list_tasks
 from rpms.worlds.alfworld.games.make import SCENES, MadeGame, Unprovable, make_game, make_games, plan
-from rpms.worlds.alfworld.games.tasks import list_tasks
 from tests.alfworld_games import wins_at_the_end
 
 SAMPLE = [make_game(11, index) for index in range(180)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.errors import InputError
-from rpms.worlds.alfworld.games.tasks import list_tasks
+from rpms.worlds.alfworld.games.listing import list_tasks
 
 
 def put_game(data: Path, name: str, text: str = '{"solvable": true}', split: str = "train") -> Path:

@@ -12,7 +12,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.learn.harvest import harvest
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, menu_best, menu_random
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting

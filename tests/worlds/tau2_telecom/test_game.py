@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.errors import InputError
-from rpms.foreign.calls import read_call
+from rpms.foreign.call_text import read_call
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.tau2_telecom.game import Sandbox
 from tests.worlds.tau2_telecom.tickets import TASKS, opened, task_with, world

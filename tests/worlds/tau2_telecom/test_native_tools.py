@@ -14,7 +14,7 @@ from rpms.models.base import Decoding
 from rpms.models.patience import Patience
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.remote import RemoteModel
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -20,7 +20,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel, follow_plan
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting

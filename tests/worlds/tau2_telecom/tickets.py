@@ -11,7 +11,7 @@ from rpms.core.condition import FULL, compose
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting

@@ -54,13 +54,13 @@ class Adviser:
     spell: Spell = as_written
     tells: RuleManual = field(default_factory=RuleManual)
     """Manual that measures progress: the condition's, or without rules the part that every player has read."""
-    plans: RuleManual = field(default_factory=RuleManual)
-    """Manual that plans are made with: the same, or more for a planner."""
+    plans: RuleManual | None = None
+    """Manual that plans are made with, where it says more than `tells`; never shown in a prompt."""
 
     def plan(self, step: StepContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
         """Plan from rules and memories, with the trust in the rules afterwards."""
         belief, goal = step.situation.belief, step.situation.goal
-        rules = self.plans.active(goal.type, goal.object, goal.destination)
+        rules = (self.plans or self.tells).active(goal.type, goal.object, goal.destination)
         if self.how.doubt:
             plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
         else:
@@ -236,7 +236,7 @@ def find_loop(history: Sequence[Turn], state: str) -> str:
 
 
 def recalled_steps(
-    memories: Iterable[Candidate], room: StepContext, tried: Container[str] = (), slack: float = inf
+    memories: Iterable[Candidate], context: StepContext, tried: Container[str] = (), slack: float = inf
 ) -> Iterator[tuple[str, str]]:
     """Commands from experience alone, each with its source: the next step of each snippet, best first.
 
@@ -244,10 +244,10 @@ def recalled_steps(
     in this state.
     """
     snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
-    all_bound = [each if each.adapted else room.adapt(each) for each in snippets]
+    all_bound = [each if each.adapted else context.adapt(each) for each in snippets]
     bound = [(snippet_of(each), each.adapted) for each in all_bound if each.adapted is not None]
     ready = [each for each in bound if not each[1].seeks]
-    now = [each for each in ready if each[0].sub_goal_type == room.progress.sub_goal]
+    now = [each for each in ready if each[0].sub_goal_type == context.progress.sub_goal]
     ready = [*now, *(each for each in ready if each not in now)]
     steps = [(entry.actions, f"adapted from {entry.id}: {how.note}") for entry, how in ready]
     if any(how.followed for _, how in ready):
@@ -255,22 +255,22 @@ def recalled_steps(
         return
     left = False
     for actions, why in steps[: len(now) or None]:
-        if actions[0] not in room.refused:
+        if actions[0] not in context.refused:
             left = left or actions[0] not in tried
             yield actions[0], why
     if left:
         return
     sought = [how.seeks for _, how in bound if how.seeks]
-    for kind in dict.fromkeys(sought or room.missing()):
-        yield from room.search(kind, tried, slack)
+    for kind in dict.fromkeys(sought or context.missing()):
+        yield from context.search(kind, tried, slack)
     for actions, why in steps:
-        yield from ((action, why) for action in actions if action not in room.refused)
+        yield from ((action, why) for action in actions if action not in context.refused)
 
 
-def weighed(plan: Plan, memories: Sequence[Candidate], room: StepContext) -> Plan:
+def weighed(plan: Plan, memories: Sequence[Candidate], context: StepContext) -> Plan:
     """A plan with the evidence of memory for its options; without a plan to the goal, recalled steps come first."""
     if not plan.options or plan.cost == inf:
-        steps = recalled_steps(memories, room)
+        steps = recalled_steps(memories, context)
         plan = plan.after([Option(command, 0.0, evidence=why) for command, why in steps])
     begun = {
         each.entry.actions[0]: each.entry.id
@@ -279,19 +279,20 @@ def weighed(plan: Plan, memories: Sequence[Candidate], room: StepContext) -> Pla
     }
     kept, doubted = list[Option](), list[Option]()
     commands = [option.command for option in plan.options]
-    lessons = failed_alike(commands, room.signature, memories, room.schemas, room.whereabouts.worked)
+    lessons = failed_alike(commands, context.signature, memories, context.schemas, context.whereabouts.worked)
     for option in plan.options:
         if option.command in lessons:
             doubted.append(replace(option, evidence=f"failed in {lessons[option.command]}"))
         else:
-            told = _found_there(option, room) or (f"as in {begun[option.command]}" if option.command in begun else "")
+            alike = f"as in {begun[option.command]}" if option.command in begun else ""
+            told = _found_there(option, context) or alike
             kept.append(replace(option, evidence=told) if told and not option.evidence else option)
     return replace(plan, options=(*kept, *doubted))
 
 
-def _found_there(option: Option, room: StepContext) -> str:
+def _found_there(option: Option, context: StepContext) -> str:
     """Of a look, how often experience found such a thing in such a place."""
     link = next((link for link in option.chain if link.reveals), None)
     sought = [kind_of(arg) for arg in link.fact.args if arg.endswith("?")] if link is not None else []
     places = [kind_of(arg) for arg in link.fact.args if not arg.endswith("?")] if link is not None else []
-    return room.whereabouts.told(sought[0], places[0]) if sought and places else ""
+    return context.whereabouts.told(sought[0], places[0]) if sought and places else ""

@@ -28,30 +28,32 @@ _PLANNED, _TRIED = 3, 3
 """If no plan trusts the manual: number of first actions of other plans that come before untried actions with the
 goal's things, and number of these."""
 
+_CHEAPER = 1e-6
+"""Steps by which a plan has to be cheaper than one at hand to be looked for."""
 _DOUBTING_KEPT = 16
 """Rules with doubts that are kept for the steps to come, for each goal."""
 
 Spelling = Callable[[str], str]
 
 
-def plan_doubting(present: StepContext, rules: ActiveRules, spell: Spelling, noticed: Noticed) -> tuple[Plan, Noticed]:
+def plan_doubting(context: StepContext, rules: ActiveRules, spell: Spelling, noticed: Noticed) -> tuple[Plan, Noticed]:
     """Plan from the manual and the trust left in it."""
-    goal = present.situation.goal
-    order = likely_places(rules, present.whereabouts, (goal.object, goal.destination))
-    stated = cache(lambda: reasoner_of(rules).plan(present.situation, order))
-    done = noticed.trust.begun(present.situation, present.state, rules)
+    goal = context.situation.goal
+    order = likely_places(rules, context.whereabouts, (goal.object, goal.destination))
+    stated = cache(lambda: reasoner_of(rules).plan(context.situation, order))
+    done = noticed.trust.begun(context.situation, context.state, rules)
     idle = frozenset[str]()
     for _ in range(_CIRCLES):
-        best = _best(present, rules, stated, order, spell, noticed.trust, idle)
+        best = _best(context, rules, stated, order, spell, noticed.trust, idle)
         first = best.options[0] if best.options else None
         if first is None or not first.chain or (first.command, doubts_of(first.chain)) not in done or _waits(first):
             break
-        before, noticed = noticed.trust, circle(noticed, rules, first.chain, present.situation)
+        before, noticed = noticed.trust, circle(noticed, rules, first.chain, context.situation)
         if noticed.trust == before:  # no line is to blame
             idle |= {first.command}
     options = sorted(best.options, key=lambda one: (one.command, doubts_of(one.chain)) in done and not _waits(one))
     if best.opened:
-        tries = islice(untried(present, rules, spell, noticed.trust), _TRIED)
+        tries = islice(untried(context, rules, spell, noticed.trust), _TRIED)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
     ventures = {one.command: one.chain for one in reversed(options) if one.chain}
     noticed = replace(noticed, trust=replace(noticed.trust, ventures=ventures))
@@ -63,7 +65,7 @@ def _waits(option: Option) -> bool:
 
 
 def _best(
-    present: StepContext,
+    context: StepContext,
     rules: ActiveRules,
     stated: Callable[[], Plan],
     order: Order,
@@ -76,7 +78,7 @@ def _best(
     One that needs other things than the known ones, or doubts what was doubted in vain, gives way to a cheaper doubt.
     No plan begins with an idle command, which led back to this state.
     """
-    situation = present.situation
+    situation = context.situation
     words = (situation.goal.object, situation.goal.destination)
     unseen = [f"{word} ?" for word in words if word and not situation.belief.called(word)]
 
@@ -90,9 +92,10 @@ def _best(
             known = _doubting(rules, trust, wide, idle)
             if unseen and wide:
                 yield sound(known.search(situation, order, unseen))
-            found = sound(known.plan(situation, order, seek=False, most=2 * dear if wide == 1 else inf))
-            yield replace(found, opened=wide > 0)
-        if stated().cost and not found.options:
+            cheaper = other.cost - _CHEAPER if other.options else inf
+            most = min(2 * dear, cheaper) if wide == 1 else cheaper
+            yield replace(sound(known.plan(situation, order, seek=False, most=most)), opened=wide > 0)
+        if stated().cost and not other.options:
             yield replace(sound(known.search(situation, order)), opened=True)
 
     other, dear = sound(stated()) if not trust.shaken and stated().cost < inf else Plan(), FULL * STEPS
@@ -117,20 +120,21 @@ def _doubting(rules: ActiveRules, trust: Trust, wide: int, idle: frozenset[str])
     return kept[key]
 
 
-def untried(present: StepContext, rules: ActiveRules, spell: Spelling, trust: Trust) -> Iterator[Option]:
+def untried(context: StepContext, rules: ActiveRules, spell: Spelling, trust: Trust) -> Iterator[Option]:
     """Actions with the goal's things that were never done, those first of which least is known against."""
-    situation, goal = present.situation, present.situation.goal
+    situation, goal = context.situation, context.situation.goal
     things = {*situation.belief.called(goal.object), *situation.belief.called(goal.destination)}
-    done = {turn.action for turn in present.history}
-    found: list[tuple[int, int, str]] = []
+    done = {turn.action for turn in context.history}
+    found: list[tuple[int, int, str, str]] = []
     for number, command in enumerate(reasoner_of(rules).commands(situation)):
         instance = rules.instance(command)
         if instance is None or things.isdisjoint(instance.binding.values()):
             continue
         needs = (clause.bind(instance.binding) for clause in needs_of(rules, instance.schema))
-        values = [clause.truth(situation) for clause in needs]
-        found.append((values.count(Truth.FALSE), number, command))
-    for against, _, command in sorted(found):
+        lacking = [clause.literals[0].atom for clause in needs if clause.truth(situation) is Truth.FALSE]
+        against = ", ".join(rules.say(atom, situation.truth(atom)) for atom in lacking)
+        found.append((len(lacking), number, command, "never tried" + (f"; against it: {against}" if against else "")))
+    for count, _, command, evidence in sorted(found):
         written = spell(command)
         if written not in done and not trust.bars(written, rules, situation):
-            yield Option(written, float(against), evidence="never tried" + (", known needs lack" if against else ""))
+            yield Option(written, float(count), evidence=evidence)

@@ -61,7 +61,7 @@ class SurpriseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Surprise:
-    """One difference, with the line of the manual that it speaks against."""
+    """One difference, with the line of the manual or the entry of memory that it speaks against."""
 
     kind: str
     line: str
@@ -91,17 +91,26 @@ class Noticed:
         return next((one.text for one in self.surprises if one.kind in kinds), "")
 
 
-def notice(trust: Trust, now: StepContext, before: Situation) -> Noticed:
+def notice(trust: Trust, now: StepContext, before: Situation, *, won: bool = False) -> Noticed:
     """Evidence about the manual from the answer to the last command."""
     if not now.history:
         return Noticed(trust)
     last, situation = now.history[-1], now.situation
     noticed = compare(trust, now.schemas, before, last.action, situation, refused=last.failed)
-    if goal_holds(now.schemas, situation, now.progress):
+    if not won and goal_holds(now.schemas, situation, now.progress):
         noticed = goal_goes_on(noticed, now.schemas, situation)
     news = last.failed or bool(noticed.surprises)
     begun = (last.state, last.action, before, trust.ventures.get(last.action, ()))
     return replace(noticed, trust=replace(noticed.trust, walked=() if news else (*noticed.trust.walked, begun)))
+
+
+def against_memory(entry: str, command: str, noticed: Noticed, *, refused: bool) -> tuple[Surprise, ...]:
+    """A surprise that speaks against the memory whose step a command was: refused, or without its effect."""
+    if refused:
+        return (Surprise(str(SurpriseKind.REFUSED), entry, f"`{command}` was refused, though {entry} did the like"),)
+    if any(one.kind == SurpriseKind.ABSENT for one in noticed.surprises):
+        return (Surprise(str(SurpriseKind.ABSENT), entry, f"`{command}` did not do what it did in {entry}"),)
+    return ()
 
 
 def compare(
@@ -150,7 +159,7 @@ def _refused(
     if waived:  # it was done in spite of what nobody knew
         against += [clause for clause, was, now in values if was is now is Truth.UNKNOWN]
     for clause in against:
-        trust = trust.weighed(need_line(rules, schema, clause), -CONTRADICTED if waived else CONFIRMED)
+        trust = trust.weighed(need_line(rules, schema, clause), CONFIRMED)
     if waived or not against:  # or it needs something else as well
         trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
     if against:

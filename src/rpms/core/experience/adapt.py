@@ -19,7 +19,7 @@ from rpms.core.facts import Truth, kind_of
 from rpms.core.goal import EXPLORING, NOTHING_DONE, Progress
 from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
 from rpms.core.memory import SuccessSnippet
-from rpms.core.planning.ground import UNLIKELY
+from rpms.core.planning.ground import FURTHER_DOWN
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules
@@ -31,13 +31,13 @@ _WINDOW = 50
 """Snippets of which those of the present sub-goal come first."""
 
 
-def adapted(candidates: Iterable[Candidate], room: StepContext) -> Iterator[Candidate]:
-    """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
+def adapted(candidates: Iterable[Candidate], context: StepContext) -> Iterator[Candidate]:
+    """Bind snippets that suit the state to the names that are here; lazily, so that only what is needed is bound."""
     said: dict[object, str] = {}
-    for candidate in reordered(candidates, _WINDOW, lambda passed: sorted(passed, key=room.turn)):
-        bound = room.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
+    for candidate in reordered(candidates, _WINDOW, lambda passed: sorted(passed, key=context.turn)):
+        bound = context.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
         if bound.adapted is not None:
-            bound = bound.judged(room.unless_said(snippet_of(bound).actions or bound.adapted.note, bound, said))
+            bound = bound.judged(context.unless_said(snippet_of(bound).actions or bound.adapted.note, bound, said))
         yield bound
 
 
@@ -114,7 +114,7 @@ class StepContext:
             return candidate.judged(Verdict(Fate.FILTERED, "all that it did is done already"))
         lost = lifted.sought if lifted.sought not in names else ""
         hint = self.hint(lifted) if lost else ""
-        note = "; ".join(filter(None, (_which(steps, len(entry.actions)), hint)))
+        note = "; ".join(filter(None, (which_steps(steps, len(entry.actions)), hint)))
         if not note:
             return candidate.judged(Verdict(Fate.FILTERED, "nothing of it can be bound to what is known here"))
         return bind(candidate, steps, Adaptation(note, self.meant(lifted) if lost else ""))
@@ -335,7 +335,7 @@ class StepContext:
                 if left[0] != steps[0]:
                     begun.append((left[0], told))
                 else:
-                    others.append((UNLIKELY * ranks[place_kind], left[0], told))
+                    others.append((FURTHER_DOWN * ranks[place_kind], left[0], told))
         if any(step not in tried for step, _ in begun):
             yield from begun
             return
@@ -346,13 +346,13 @@ class StepContext:
     def approach(self, place: str) -> tuple[str, ...]:
         """Commands given at places of this kind before use; those most places need come before refused ones."""
         kind, most = kind_of(place), self.whereabouts.approach()
-        ways = self.whereabouts.approach(kind)
-        if any((kind, way) in self._refused_ways for way in ways):
-            ways = tuple(dict.fromkeys((*most[:1], *ways)))
-        return tuple(way.replace("{}", place) for way in ways or most)
+        commands = self.whereabouts.approach(kind)
+        if any((kind, command) in self._refused_approaches for command in commands):
+            commands = tuple(dict.fromkeys((*most[:1], *commands)))
+        return tuple(command.replace("{}", place) for command in commands or most)
 
     @cached_property
-    def _refused_ways(self) -> frozenset[tuple[str, str]]:
+    def _refused_approaches(self) -> frozenset[tuple[str, str]]:
         """Kinds of places with what was refused there in this episode, `{}` for the place."""
         failed = (turn.action for turn in self.history if turn.failed)
         named = ((command, name) for command in failed for name in read(command, self.schemas).names)
@@ -373,7 +373,7 @@ class StepContext:
                 yield kind
 
 
-def _which(steps: Sequence[Stride], total: int) -> str:
+def which_steps(steps: Sequence[Stride], total: int) -> str:
     """The remaining steps of a snippet, in words."""
     if not steps:
         return ""

@@ -90,7 +90,7 @@ class Atlas:
         self._where, self._syntax = where, syntax
         self._doors: dict[str, dict[str, None]] = {}
         """Place → the places that were gone to from there."""
-        self._ways: dict[str, Counter[str]] = {}
+        self._commands: dict[str, Counter[str]] = {}
         """Place → what was done to get there, `{}` for the place."""
         self._arrived: Counter[str] = Counter()
         """Command without names → times it was the first at a new place."""
@@ -113,7 +113,7 @@ class Atlas:
                 if stride.at:
                     self._doors.setdefault(stride.at, {})[stride.to] = None
                 self._doors.setdefault(stride.to, {})
-                self._ways.setdefault(stride.to, Counter())[renamed(stride.command, {stride.to: "{}"})] += 1
+                self._commands.setdefault(stride.to, Counter())[renamed(stride.command, {stride.to: "{}"})] += 1
                 self._arrived.update([after_it] if after_it else [])
             elif len(stride.names) == 1:
                 self._single.setdefault((stride.at, after_it), {})[stride.command] = None
@@ -189,13 +189,13 @@ class Atlas:
 
     def commands(self, place: str) -> tuple[str, ...]:
         """Commands to a place from the one before it: as to most places, or if that was never so, as to this one."""
-        own = self._ways.get(place, Counter())
-        ways = self._usual if own.keys() <= self._usual.keys() else own
-        return tuple(way.replace("{}", place) for way in ways)
+        own = self._commands.get(place, Counter())
+        commands = self._usual if own.keys() <= self._usual.keys() else own
+        return tuple(command.replace("{}", place) for command in commands)
 
     @cached_property
     def _usual(self) -> dict[str, None]:
         every: Counter[str] = Counter()
-        for ways in self._ways.values():
-            every.update(ways)
+        for commands in self._commands.values():
+            every.update(commands)
         return dict.fromkeys(usual(every))

@@ -8,7 +8,7 @@ of other goals that reached it are followed. Of the manual only syntax and effec
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, islice
 from math import inf
@@ -50,32 +50,33 @@ class Following:
     """Steps a snippet may be farther from done than the nearest one."""
     _atlases: dict[tuple[str, str], Atlas] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def __call__(self, candidates: Iterable[Candidate], room: StepContext) -> Iterator[Candidate]:
-        where = Where.of(room.situation, room.schemas)
+    def __call__(self, candidates: Iterable[Candidate], context: StepContext) -> Iterator[Candidate]:
+        where = Where.of(context.situation, context.schemas)
         stream, others, bound = iter(candidates), list[Candidate](), list[Candidate]()
         for candidate in islice(stream, CONSIDERED) if where is not None else ():
-            tied = where and self._tied(candidate.entry, where, room)
-            follows = tied and not learned_ahead(room.situation, candidate.entry)
+            tied = where and self._tied(candidate.entry, where, context)
+            follows = tied and not learned_ahead(context.situation, candidate.entry)
             (bound if follows else others).append(candidate)
             if tied is None and not bound:
                 break
         if bound and where is not None:
-            yield from self._followed(bound, where, room)
-            yield from adapted(others, room)
+            yield from self._followed(bound, where, context)
+            yield from adapted(others, context)
         else:
-            yield from self._adapted(chain(others, stream), where, room)
+            yield from self._adapted(chain(others, stream), where, context)
 
-    def _adapted(self, candidates: Iterable[Candidate], where: Where | None, room: StepContext) -> Iterator[Candidate]:
+    def _adapted(self, memories: Iterable[Candidate], where: Where | None, context: StepContext) -> Iterator[Candidate]:
         """Adapted candidates; if none has a step for the present sub-goal, those of other goals that reached it."""
         known, led = set[str](), False
-        for each in adapted(candidates, room):
+        for each in adapted(memories, context):
             known.add(each.entry.id)
-            led = led or (each.verdict.fate is Fate.KEPT and room.leads_on(each))
+            led = led or (each.verdict.fate is Fate.KEPT and context.leads_on(each))
             yield each
         if not led:
-            free = (each for each in self._reached(known, room) if not (where and self._tied(each.entry, where, room)))
-            suited = (each for each in free if not self.compat(room.situation.belief, each.entry))
-            yield from (each for each in adapted(islice(suited, CONSIDERED), room) if room.leads_on(each))
+            reached = self._reached(known, context)
+            free = (each for each in reached if not (where and self._tied(each.entry, where, context)))
+            suited = (each for each in free if not self.compat(context.situation.belief, each.entry))
+            yield from (each for each in adapted(islice(suited, CONSIDERED), context) if context.leads_on(each))
 
     def _atlas(self, where: Where) -> Atlas:
         """The map of all entries, made once and whole before anybody else may see it."""
@@ -93,19 +94,20 @@ class Following:
                 found[entry.sub_goal_type].append(entry)
         return found
 
-    def _tied(self, entry: Entry, where: Where, room: StepContext) -> bool | None:
+    def _tied(self, entry: Entry, where: Where, context: StepContext) -> bool | None:
         """True if only its place makes the state filter reject an entry; None if the filter does not mind places."""
         if not isinstance(entry, SuccessSnippet):
             return None
-        belief = room.situation.belief
+        belief = context.situation.belief
         if not self.compat(belief, _moved(entry, where, _NOWHERE)):
             return None if entry.state_signature.get(where.field) else False
         return not self.compat(belief, _moved(entry, where, where.here))
 
-    def _followed(self, candidates: Sequence[Candidate], where: Where, room: StepContext) -> Iterator[Candidate]:
+    def _followed(self, candidates: Sequence[Candidate], where: Where, context: StepContext) -> Iterator[Candidate]:
         """The candidates with the way on from here, nearest first; without one, a hint."""
         doubts: dict[str, str] = {}
-        leads = self._leads(candidates, Pathfinder.of(room, where, self._atlas(where)), doubts)
+        now = {each.name: getattr(context, each.name) for each in fields(context)}
+        leads = self._leads(candidates, Pathfinder(**now, where=where, atlas=self._atlas(where)), doubts)
         best: tuple[tuple[float, ...], float] | None = None
         said: dict[object, str] = {}
         for order, found, trail in leads:
@@ -115,20 +117,20 @@ class Following:
             elif best is not None and trail.price > best[1] + self.slack:
                 verdict = Verdict(Fate.CROWDED, "others are nearer to being done")
             else:
-                verdict = room.unless_said(trail.next.command, candidate, said)
-                if verdict is _KEPT and not room.mask.hides(candidate.entry.id):
+                verdict = context.unless_said(trail.next.command, candidate, said)
+                if verdict is _KEPT and not context.mask.hides(candidate.entry.id):
                     best = best or (order, trail.price)
             note = trail.note(len(snippet_of(candidate).actions))
             yield bind(candidate, trail.steps, Adaptation(note, followed=True)).judged(verdict)
         leading = {each.entry.id for _, each, _ in leads}
         rest = [each for each in candidates if each.entry.id not in leading]
         told = best is not None
-        for candidate in sorted(rest, key=lambda each: _order(each, room)):
+        for candidate in sorted(rest, key=lambda each: _order(each, context)):
             reason = doubts.get(candidate.entry.id) or "it is for another sub-goal"
             if told:
                 yield candidate.judged(Verdict(Fate.FILTERED, reason))
             else:
-                told = not room.mask.hides(candidate.entry.id)
+                told = not context.mask.hides(candidate.entry.id)
                 yield bind(candidate, (), Adaptation(reason, followed=True)).judged(_KEPT)
 
     def _leads(self, candidates: Sequence[Candidate], path: Pathfinder, doubts: dict[str, str]) -> list[Lead]:
@@ -137,17 +139,17 @@ class Following:
         First those that reached the present sub-goal for similar goals, then for any; if no similar goal ever had it,
         the next stages.
         """
-        room, leads, found = path, list[Lead](), False
-        now = [each for each in candidates if snippet_of(each).sub_goal_type == room.progress.sub_goal]
-        ahead = [each for each in candidates if _stage(each, room) >= (room.situation.stage or 0)]
+        leads, found = list[Lead](), False
+        now = [each for each in candidates if snippet_of(each).sub_goal_type == path.progress.sub_goal]
+        ahead = [each for each in candidates if _stage(each, path) >= (path.situation.stage or 0)]
         for number, group in enumerate((now, self._elsewhere(candidates, path), () if now else ahead)):
             for candidate in () if found else group:
                 trail = path.trail(snippet_of(candidate))
                 doubt = doubts[candidate.entry.id] = self._doubt(snippet_of(candidate), trail, path)
                 if trail is not None and not doubt:
                     later = 0 if trail.stale else number
-                    leads.append(((trail.stale, later, *_order(candidate, room)), candidate, trail))
-            found = any(not trail.stale and not room.mask.hides(each.entry.id) for _, each, trail in leads)
+                    leads.append(((trail.stale, later, *_order(candidate, path)), candidate, trail))
+            found = any(not trail.stale and not path.mask.hides(each.entry.id) for _, each, trail in leads)
         return sorted(leads, key=lambda lead: (lead[0], lead[2].price))
 
     def _elsewhere(self, known: Sequence[Candidate], path: Pathfinder) -> Iterator[Candidate]:
@@ -155,9 +157,9 @@ class Following:
         others = self._reached({each.entry.id for each in known}, path)
         return islice((each for each in others if self._tied(each.entry, path.where, path)), CONSIDERED)
 
-    def _reached(self, known: Container[str], room: StepContext) -> Iterator[Candidate]:
+    def _reached(self, known: Container[str], context: StepContext) -> Iterator[Candidate]:
         """Other snippets that reached the present sub-goal, most similar goals first."""
-        goal, reached = room.situation.goal.signature, self._by_sub_goal.get(room.progress.sub_goal, ())
+        goal, reached = context.situation.goal.signature, self._by_sub_goal.get(context.progress.sub_goal, ())
         scored = [(self.similarity(goal, each.goal_signature), each) for each in reached]
         for score, entry in sorted(scored, key=lambda one: -one[0]):
             if entry.id not in known:
@@ -187,12 +189,12 @@ def _moved(entry: SuccessSnippet, where: Where, place: str) -> SuccessSnippet:
     return replace(entry, state_signature=StateSignature(fields))
 
 
-def _order(candidate: Candidate, room: StepContext) -> tuple[float, int]:
+def _order(candidate: Candidate, context: StepContext) -> tuple[float, int]:
     """Sorts what was learned for the likest goal, and at the present stage, before all else."""
-    return -candidate.score, abs(_stage(candidate, room) - (room.situation.stage or 0))
+    return -candidate.score, abs(_stage(candidate, context) - (context.situation.stage or 0))
 
 
-def _stage(candidate: Candidate, room: StepContext) -> int:
+def _stage(candidate: Candidate, context: StepContext) -> int:
     """The stage that an entry was learned at; the present one where it does not say."""
     then = stage_of(snippet_of(candidate))
-    return then if then is not None else room.situation.stage or 0
+    return then if then is not None else context.situation.stage or 0

@@ -81,6 +81,6 @@ class Recollection:
     def adapt(self) -> Adapt:
         """Binds memories to the present: where they act alone, they are also followed from place to place."""
         if self.follows is None:
-            return adapted if self.adapts else lambda candidates, _room: iter(candidates)  # the paper's: as stored
+            return adapted if self.adapts else lambda candidates, _context: iter(candidates)  # the paper's: as stored
         similarity, syntax = self.retrieval.similarity, self.syntax.active("")
         return Following(self.follows, similarity, self.memory.entries, syntax, self.slack)

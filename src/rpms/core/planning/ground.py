@@ -22,7 +22,7 @@ UNTRIED = 5.0
 """Steps that it costs to try a kind that a table does not list: what is known to work is offered before that."""
 SEARCH = 2.0
 """Steps that a look costs beyond the way there, since it may find nothing."""
-UNLIKELY = 2.0
+FURTHER_DOWN = 2.0
 """Steps that one place further down in the order of likely places counts."""
 PLACES = 12
 """Places considered at a time for something unseen: more than a menu holds."""
@@ -62,29 +62,29 @@ IMPOSSIBLE: Judged = (False, inf, None)
 class Ground:
     """The facts of one situation, and the actions that lead to a fact there."""
 
-    def __init__(self, ways: Achievers, situation: Situation, order: Order) -> None:
-        self._manual = ways
+    def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
+        self._manual = achievers
         self._facts = situation
         self._rank = PlaceRanks(situation.goal, order).rank
-        self._lore = ways.rules.lore
-        self._vocabulary = known_names(ways, situation.belief.names)
+        self._lore = achievers.rules.lore
+        self._vocabulary = known_names(achievers, situation.belief.names)
         self._names = self._vocabulary.names
         self._made, self._judged = self._vocabulary.made, self._vocabulary.judged
         self._passed = self._vocabulary.stones.setdefault("passed", {})
-        self._known, self._passing, self._here, self._reached = answers_of(ways, situation)[2:]
+        self._known, self._passing, self._here, self._reached = answers_of(achievers, situation)[2:]
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
         self._beyond = inf
         """Cost of the cheapest way that cost more than might be spent."""
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
-    def _ways(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+    def _possible_edges(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
         """The edges to a fact that does not hold, by ways that cost less than may be spent and no less than `since`."""
         if fact.predicate == "or":
             yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
             return
         if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
-            price = SEARCH + UNLIKELY * self._rank(fact.args)
+            price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
             for way in self._affordable(self._manual.revealers.get(fact.predicate, ()), since, spend):
                 yield from self._ground(way, fact, price)
         if not fact.makeable:
@@ -98,8 +98,8 @@ class Ground:
         if companion and not fact.negated and not direct:
             yield from self._by_companion(companion, fact, since, spend)
 
-    def _affordable(self, ways: Iterable[Achiever], since: float, spend: float) -> Iterator[Achiever]:
-        for way in ways:
+    def _affordable(self, achievers: Iterable[Achiever], since: float, spend: float) -> Iterator[Achiever]:
+        for way in achievers:
             if since <= way.schema.steps < spend:
                 yield way
             elif way.schema.steps >= spend:
@@ -344,14 +344,14 @@ class Ground:
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
             manual = self._manual
-            ways = manual.makers(fact.predicate, fact.negated)
+            makers = manual.makers(fact.predicate, fact.negated)
             self._made[key] = (fact.predicate in manual.companions and not fact.negated) or any(
                 not way.circular
                 and all(
                     self._suits(parameter, name) if parameter in way.parameters else kind_of(name) == parameter
                     for parameter, name in zip(way.fact.args, fact.args, strict=True)
                 )
-                for way in ways
+                for way in makers
             )
         return self._made[key]
 

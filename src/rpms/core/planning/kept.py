@@ -77,29 +77,29 @@ class Answers(NamedTuple):
     """Stages behind, by purpose and things."""
 
 
-def known_names(ways: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNames:
+def known_names(achievers: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNames:
     """The names of the step before with all that follows from them, as far as it still does."""
-    kept: KnownNames | None = ways.kept.get("names")
+    kept: KnownNames | None = achievers.kept.get("names")
     if kept is None or kept.known != known:
-        kept = ways.kept["names"] = KnownNames(ways.lasting_names, known, kept)
-        _note_use(ways)
+        kept = achievers.kept["names"] = KnownNames(achievers.lasting_names, known, kept)
+        _note_use(achievers)
     return kept
 
 
-def _note_use(ways: Achievers) -> None:
+def _note_use(achievers: Achievers) -> None:
     """Make an index the latest used; the one that was not used for longest loses what it kept of its last step."""
     with _using:
-        _used.pop(ways, None)
-        _used[ways] = None
+        _used.pop(achievers, None)
+        _used[achievers] = None
         if len(_used) > _INDEXES_AT_WORK:
             del _used[unused := next(iter(_used))]
             for of_one_step in ("names", "answers", "doubting"):
                 unused.kept.pop(of_one_step, None)
 
 
-def answers_of(ways: Achievers, situation: Situation) -> Answers:
+def answers_of(achievers: Achievers, situation: Situation) -> Answers:
     """The cached answers of this belief in this step; progress and plan ask much alike."""
-    kept = ways.kept.get("answers")
+    kept = achievers.kept.get("answers")
     if kept is None or kept.belief is not situation.belief or kept.goal is not situation.goal:
-        kept = ways.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {}, {})
+        kept = achievers.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {}, {})
     return kept

@@ -78,9 +78,9 @@ class Option:
 class Priced(Purposeful):
     """The actions that matter in one situation, from the goal down, each with what it costs to get there."""
 
-    def __init__(self, ways: Achievers, situation: Situation, order: Order, most: float = inf) -> None:
+    def __init__(self, achievers: Achievers, situation: Situation, order: Order, most: float = inf) -> None:
         self._most, self._given_up = most, False
-        super().__init__(ways, situation, order)
+        super().__init__(achievers, situation, order)
         self._edges: dict[Fact, Sequence[Edge]] = {}
         self._found: dict[Fact, Found] = {}
         self._costs: dict[Fact, float] = {}
@@ -147,7 +147,8 @@ class Priced(Purposeful):
         if fact.predicate == SEEN:
             found = [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
         else:
-            found = [self._finding(edge) for edge in self._ways(fact, since, spend) if not self._is_barred(edge)]
+            possible = self._possible_edges(fact, since, spend)
+            found = [self._finding(edge) for edge in possible if not self._is_barred(edge)]
         self._found[fact] = [*had, *found], self._read, self._beyond
         if None not in self._read:
             self._expanded[fact] = self._found[fact]
@@ -155,10 +156,10 @@ class Priced(Purposeful):
 
     def _glimpses(self, thing: str) -> Iterator[Fact]:
         """All that nobody knows of a thing and that some action shows."""
-        for predicate, ways in self._manual.revealers.items():
+        for predicate, revealers in self._manual.revealers.items():
             if thing != UNSEEN and predicate in self._manual.together:
                 continue  # what is with what never says where a thing is
-            for way in ways:
+            for way in revealers:
                 free = [name for name in way.fact.args if name != ANYTHING]
                 for chosen in product(*map(self._called, free)):
                     binding = dict(zip(free, chosen, strict=True))
@@ -248,17 +249,17 @@ class Priced(Purposeful):
                 if total == inf:
                     continue
                 more = regret + total - self._costs[fact]
-                ways = (edge, *above) if edge.schema is not None else above
+                chain = (edge, *above) if edge.schema is not None else above
                 if edge.needs:
                     first = self._first(edge)
                     if first not in reached:
-                        heappush(heap, (more, next(number), first, ways))
+                        heappush(heap, (more, next(number), first, chain))
                 elif edge.schema is None or is_unseen(edge.named):
                     continue  # nothing can be done to what nobody has seen
                 elif edge.command not in options or options[edge.command][0] > more:
-                    options[edge.command] = (more, ways)
+                    options[edge.command] = (more, chain)
         found = sorted(options.items(), key=lambda item: item[1][0])
-        return tuple(Option(command, regret, tuple(map(self._link, ways))) for command, (regret, ways) in found)
+        return tuple(Option(command, regret, tuple(map(self._link, chain))) for command, (regret, chain) in found)
 
     def _link(self, edge: Edge) -> Link:
         doubt = edge.schema.doubt if edge.schema is not None else ""

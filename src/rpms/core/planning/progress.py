@@ -44,8 +44,8 @@ class Purposeful(Ground):
             known = list(self._facts.belief.called(named)) if named else []
             lacking = max(len(variables) - len(known), int(imagined)) if named else 0
             known += [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
-            ways = combinations if purpose.interchangeable else permutations
-            choices.append([dict(zip(variables, chosen, strict=True)) for chosen in ways(known, len(variables))])
+            pick = combinations if purpose.interchangeable else permutations
+            choices.append([dict(zip(variables, chosen, strict=True)) for chosen in pick(known, len(variables))])
         for chosen in product(*choices):
             yield {name: thing for binding in chosen for name, thing in binding.items()}
 
@@ -76,8 +76,8 @@ class Purposeful(Ground):
 class Tracker(Purposeful):
     """Measures progress in one situation."""
 
-    def __init__(self, ways: Achievers, situation: Situation) -> None:
-        super().__init__(ways, situation, {})
+    def __init__(self, achievers: Achievers, situation: Situation) -> None:
+        super().__init__(achievers, situation, {})
         self._lacking_before: dict[object, set[Fact]] = {}
         kept = self._vocabulary.stones
         self._needed: dict[object, tuple[dict[str, str], list[tuple[Need, Fact]]]] = kept.setdefault("needed", {})
@@ -124,24 +124,24 @@ class Tracker(Purposeful):
     def _nearest(self, purpose: Purpose, bindings: Iterable[Mapping[str, str]]) -> GoalStanding | None:
         """Progress by the things with the fewest milestones left, and of those the ones at hand."""
         needs = [need for step in purpose.steps for need in self._manual.wanted(step)]
-        ways: dict[object, _Way] = {}
+        routes: dict[object, _Route] = {}
         for binding in bindings:
             things = tuple([binding[name] for name in purpose.sought])
             lacking = [self._judge(need, binding)[2] for need in needs]
             key = (things, *[fact is None for fact in lacking])  # which place a thing goes to makes no difference
-            if key not in ways:
+            if key not in routes:
                 bound = [need.literals[0].bound(binding) for need in needs]
-                ways[key] = self._way(bound, things, [fact for fact in lacking if fact is not None])
-        if not ways:
+                routes[key] = self._route(bound, things, [fact for fact in lacking if fact is not None])
+        if not routes:
             return None
-        way = min(ways.values(), key=lambda way: way.distance)
-        total, current = way.total, self._next(way)
+        route = min(routes.values(), key=lambda route: route.distance)
+        total, current = route.total, self._next(route)
         if current is None:
             return GoalStanding(Progress("done", "", total, total))
         target = kind_of(current.thing) if current.found else current.thing
-        return GoalStanding(Progress(current.name, target, total - len(way.todo), total))
+        return GoalStanding(Progress(current.name, target, total - len(route.todo), total))
 
-    def _way(self, wanted: Iterable[Fact], things: tuple[str, ...], lacking: list[Fact]) -> _Way:
+    def _route(self, wanted: Iterable[Fact], things: tuple[str, ...], lacking: list[Fact]) -> _Route:
         """The milestones of a goal by some things, and those that are left."""
         stones = dict.fromkeys(stone for fact in wanted for stone in self._milestones(fact, things))
         left = {one for fact in lacking for one in self._left(fact, things)}
@@ -151,11 +151,11 @@ class Tracker(Purposeful):
             if stone.thing in behind or stone.fact in left or (stone.found and "?" in stone.thing):
                 todo.append(stone)
                 behind.add(stone.thing)
-        return _Way(things, len(stones), todo, lacking, self._away(lacking, things))
+        return _Route(things, len(stones), todo, lacking, self._away(lacking, things))
 
-    def _next(self, way: _Way) -> Milestone | None:
+    def _next(self, route: _Route) -> Milestone | None:
         """The milestone to see to first: of the first fact that is lacking, or of the nearest one like it."""
-        lacking, todo, things = way.lacking, way.todo, way.things
+        lacking, todo, things = route.lacking, route.todo, route.things
         if not lacking or not todo:
             return todo[0] if todo else None
         first = lacking[0]
@@ -202,12 +202,13 @@ class Tracker(Purposeful):
         """Preconditions of the usual way to a fact that concern the things and that actions can cause."""
         key = (fact, things)
         if key not in self._needed:
-            ways = self._manual.makers(fact.predicate, fact.negated)
-            if not ways or fact.predicate in self._manual.positional or not any(arg in things for arg in fact.args):
+            makers = self._manual.makers(fact.predicate, fact.negated)
+            if not makers or fact.predicate in self._manual.positional or not any(arg in things for arg in fact.args):
                 self._needed[key] = {}, []
             else:
-                binding = dict(zip(ways[0].fact.args, fact.args, strict=True))
-                needs = [(need, need.literals[0].bound(binding)) for need in ways[0].needs if need.literals[0].makeable]
+                binding = dict(zip(makers[0].fact.args, fact.args, strict=True))
+                makeable = [need for need in makers[0].needs if need.literals[0].makeable]
+                needs = [(need, need.literals[0].bound(binding)) for need in makeable]
                 about = [(need, fact) for need, fact in needs if not set(things).isdisjoint(fact.args)]
                 moving = self._manual.positional
                 self._needed[key] = (
@@ -228,18 +229,18 @@ class Tracker(Purposeful):
     def _make_milestones(self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact]) -> Iterator[Milestone]:
         fact = Fact(fact.predicate, fact.args, fact.negated)
         thing = next((arg for arg in fact.args if arg in things), None)
-        ways = self._manual.makers(fact.predicate, fact.negated)
-        if thing is None or not ways or fact.predicate in self._manual.positional or fact in above:
+        makers = self._manual.makers(fact.predicate, fact.negated)
+        if thing is None or not makers or fact.predicate in self._manual.positional or fact in above:
             return
         binding, needs = self._before(fact, things)
         role = next((name for name, bound in binding.items() if bound == thing), "object")
         before = [stone for _, one in needs for stone in self._milestones(one, things, above | {fact})]
         stones = [stone for stone in before if stone.thing == thing]
         yield from stones or [Milestone(Fact("found", (thing,)), f"find_{role}", thing, found=True)]
-        yield Milestone(fact, f"{ways[0].schema.name}_{role}", thing)
+        yield Milestone(fact, f"{makers[0].schema.name}_{role}", thing)
 
 
-class _Way(NamedTuple):
+class _Route(NamedTuple):
     """One way to reach a goal by its milestones."""
 
     things: tuple[str, ...]

@@ -157,14 +157,14 @@ class _Graph(Priced):
     def plan(self, purposes: Sequence[tuple[Purpose, float]]) -> Plan:
         """Plan for one of several purposes, each with its price."""
         for imagined in (False, True):
-            ways = [
+            edges = [
                 way
                 for purpose, price in purposes
                 for binding in self.bindings(purpose, self._facts.goal, imagined=imagined)
                 if (way := self._goal_edge(purpose, binding, price)) is not None
             ]
-            furthest = max((stages for stages, _ in ways), default=0)
-            if self._reaches([edge for stages, edge in ways if stages == furthest]):
+            furthest = max((stages for stages, _ in edges), default=0)
+            if self._reaches([edge for stages, edge in edges if stages == furthest]):
                 return Plan(self._options(), self._costs[GOAL], imagined)
             if self._given_up:
                 break

@@ -42,13 +42,13 @@ class Impasse(Priced):
             return
         makers = self._manual.makers(fact.predicate, fact.negated) if fact.makeable else ()
         revealers = self._manual.revealers.get(fact.predicate, ()) if self._truth(fact) is None else ()
-        ways = (*makers, *revealers)
-        if not ways:
+        achievers = (*makers, *revealers)
+        if not achievers:
             yield self._unmakeable(fact)
         for find in (self._nameless, self._unmet):
-            for way in ways:
+            for way in achievers:
                 yield from (f"{self._say(fact)} ← {way.schema.name}: {reason}" for reason in find(way, fact))
-        for way in ways:
+        for way in achievers:
             for needed in self._lacking_of(way, fact):
                 deeper = self._reasons(needed, asked)
                 yield from (f"{self._say(fact)} ← {way.schema.name} ← {reason}" for reason in deeper)

@@ -126,7 +126,7 @@ class Whereabouts:
     _snippets: dict[str, list[SuccessSnippet]] | None = None
     _tallies: dict[str, Tallies] = field(default_factory=dict)
     _every: Tallies | None = None
-    _ways: dict[str, dict[str, int]] = field(default_factory=dict)
+    _commands: dict[str, dict[str, int]] = field(default_factory=dict)
     _approaches: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _worked: dict[str, int] = field(default_factory=dict)
     _generally: dict[str, Mapping[str, float]] = field(default_factory=dict)
@@ -147,15 +147,15 @@ class Whereabouts:
                     what = renamed(deed.command, {name: kind_of(name) for name in deed.names})
                     self._worked[what] = self._worked.get(what, 0) + 1
                 for name, way in approaches(lifted):
-                    known_ways = self._ways.setdefault(kind_of(name), {})
-                    known_ways[way] = known_ways.get(way, 0) + 1
+                    counted = self._commands.setdefault(kind_of(name), {})
+                    counted[way] = counted.get(way, 0) + 1
         return self._tallies[kind]
 
     def approach(self, kind: str = "") -> tuple[str, ...]:
         """Usual actions at places of a kind, or of any, before they are of use: `go to {}`, `open {}` for the place."""
         if kind not in self._approaches:
             self._all()
-            self._approaches[kind] = usual(self._ways.get(kind, {}) if kind else summed(self._ways.values()))
+            self._approaches[kind] = usual(self._commands.get(kind, {}) if kind else summed(self._commands.values()))
         return self._approaches[kind]
 
     def worked(self, action: str) -> int:

@@ -61,12 +61,12 @@ def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:
     return tuple(found.values())
 
 
-def unsearched(ways: Achievers, belief: Belief, kind: str) -> float:
+def unsearched(achievers: Achievers, belief: Belief, kind: str) -> float:
     """Share of places, and of whatever else can be looked into, where a thing of a kind may be as far as is known."""
     values = []
-    for way in (way for each in ways.revealers.values() for way in each):
+    for way in (way for each in achievers.revealers.values() for way in each):
         roles = [name for name in way.fact.args if name != ANYTHING]
-        declared = ways.rules.predicates.get(way.fact.predicate)
+        declared = achievers.rules.predicates.get(way.fact.predicate)
         if len(roles) != 1 or len(way.fact.args) != 2 or declared is None or "object" not in declared.args:
             continue
         for name in belief.names.get(roles[0], ()):
@@ -106,7 +106,7 @@ class Narrowing:
         return self.manual.active("")
 
     @cached_property
-    def _ways(self) -> Achievers:
+    def _achievers(self) -> Achievers:
         return Achievers(self.active)
 
     @cached_property
@@ -173,7 +173,7 @@ class Narrowing:
         """Predicates that say of one thing in a role whether it is here, and that no action changes."""
         for name, declared in self.manual.predicates.items():
             about_one = len(declared.args) == 1 and declared.args[0] in roles
-            if about_one and not declared.lasting and not self._ways.makers(name):
+            if about_one and not declared.lasting and not self._achievers.makers(name):
                 yield name
 
     def _truth(self, fact: Fact) -> Truth:
@@ -191,8 +191,8 @@ class Narrowing:
             if self._is_lasting(fact.predicate):
                 judged = [self._objected([fact], fact)]
             else:
-                ways = self._ways.makers(fact.predicate, fact.negated)
-                judged = [self._way_blocked(way, fact, depth) for way in ways]
+                makers = self._achievers.makers(fact.predicate, fact.negated)
+                judged = [self._way_blocked(way, fact, depth) for way in makers]
             self._known[fact] = min(judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE)
         return self._known[fact]
 
@@ -201,7 +201,7 @@ class Narrowing:
         doubtful = False
         for need in way.needs:
             literal = need.literals[0]
-            if len(need.literals) > 1 or literal.predicate in self._ways.positional:
+            if len(need.literals) > 1 or literal.predicate in self._achievers.positional:
                 continue
             found = _FINE
             if self._is_lasting(literal.predicate):
@@ -213,14 +213,14 @@ class Narrowing:
             doubtful = doubtful or found.doubtful
         return Objected("", doubtful)
 
-    def _objected(self, ways: Sequence[Fact], fact: Fact) -> Objected:
+    def _objected(self, facts: Sequence[Fact], fact: Fact) -> Objected:
         """Judges a choice among permanent facts."""
-        values = {self._truth(each) for each in ways}
+        values = {self._truth(each) for each in facts}
         if not values or Truth.TRUE in values:
             return _FINE
         if Truth.UNKNOWN in values:
             return Objected("", True)
-        return Objected(self._say(ways[0]) if len(ways) == 1 else f"nothing here gives {fact.atom}")
+        return Objected(self._say(facts[0]) if len(facts) == 1 else f"nothing here gives {fact.atom}")
 
     def _bound(self, literal: Fact, binding: Mapping[str, str]) -> Iterator[Fact]:
         """A need with each name that its one free parameter may have."""

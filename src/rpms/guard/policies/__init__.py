@@ -11,7 +11,7 @@ from rpms.core.errors import InputError
 from rpms.guard.call_facts import PythonFact
 from rpms.guard.calls import ToolManual
 from rpms.guard.guard import Guard
-from rpms.guard.manuals import read_tool_manual
+from rpms.guard.tool_manuals import read_tool_manual
 
 NAMES: Final = ("airline", "retail")
 """The policies, each a manual and the functions that it names."""

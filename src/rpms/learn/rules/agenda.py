@@ -17,11 +17,11 @@ from rpms.core.planning.reason import Reasoner, reasoner_of
 from rpms.core.rules import Predicate, Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
-from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, fields_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.needs import Needs, bits, signed, union
 from rpms.learn.rules.templates import SLOT, fill
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.wants import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, fields_of, guesses, literal_in
 from rpms.store.evidence import Label
 
 

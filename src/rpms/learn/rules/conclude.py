@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.rules import ANYTHING, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
+from rpms.learn.rules.action_effects import Outcomes
+from rpms.learn.rules.action_model import ActionModel, kind_tables, seen
 from rpms.learn.rules.attempts import NAME, Book, Sights, slots_of
-from rpms.learn.rules.goals import NOT, GoalModel, Makeable, goal_model
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.model import ActionModel, kind_tables, seen
 from rpms.learn.rules.needs import Needs, circumstances
-from rpms.learn.rules.outcomes import Outcomes
-from rpms.learn.rules.processes import Process, processes, processes_by_role
 from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.unnamed_effects import Process, processes, processes_by_role
+from rpms.learn.rules.wants import NOT, GoalModel, Makeable, goal_model
 from rpms.store.evidence import Label, Support
 
 _WORD = re.compile(r"[a-z]+")

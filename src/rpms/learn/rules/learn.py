@@ -10,6 +10,7 @@ from pathlib import Path
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
 from rpms.learn.manual_review import with_edits
+from rpms.learn.manual_verify import Verification, recorded, verify
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Doubts, Excluded, Learned, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
@@ -17,10 +18,10 @@ from rpms.learn.rules.rehearse import Rehearsal
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.write import claims_of, manual_tree
-from rpms.learn.verify import Verification, recorded, verify
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, evidence_file, manual_before, write_learned
-from rpms.store.manuals import MANUAL, ManualText, read_manual
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import MANUAL, read_manual
 from rpms.store.traces import Trace, keeping, traces_file
 from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting, Task, World

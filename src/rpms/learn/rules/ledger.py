@@ -13,12 +13,12 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book, SeenStep, Sights, Vocabulary, slots_of
-from rpms.learn.rules.goals import NOT, GoalBook, Story
 from rpms.learn.rules.needs import bits
-from rpms.learn.rules.processes import Linked
 from rpms.learn.rules.scores import Tie
 from rpms.learn.rules.templates import SLOT, Names, draw
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.unnamed_effects import Linked
+from rpms.learn.rules.wants import NOT, GoalBook, Story
 from rpms.play.sources import manual_of
 from rpms.store.evidence import Witness
 from rpms.store.traces import Spoken, Trace
@@ -218,8 +218,9 @@ class Diary:
     def _sight(self, book: Book, attempt: Attempt, after: Belief) -> None:
         """Count what was found where, at the moment in which it became known."""
         fresh, slots = attempt.known_after & ~attempt.known, slots_of(attempt.names)
+        companions = {each.exclusive for each in book.vocabulary.predicates.values()}
         for place, atom in enumerate(book.revelations):
-            if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in self._ledger.vocabulary.companions:
+            if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in companions:
                 continue
             where = next((slots[arg] for arg in atom.args if arg != ANYTHING), None)
             if where is not None:

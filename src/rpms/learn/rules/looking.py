@@ -16,11 +16,11 @@ from rpms.core.planning.reason import Plan
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.agenda import Agenda, Question, Ventures
 from rpms.learn.rules.attempts import slots_of
-from rpms.learn.rules.goals import State
 from rpms.learn.rules.ledger import Diary
 from rpms.learn.rules.needs import bits
 from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.wants import State
 from rpms.worlds.base import Game
 
 

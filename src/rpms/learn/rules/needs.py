@@ -15,8 +15,8 @@ from itertools import combinations
 from operator import and_, or_
 
 from rpms.core.facts import Clause, Literal, kind_of
+from rpms.learn.rules.action_model import Induced, KindTable, induced, literal_of, strange, working
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.model import Induced, KindTable, induced, literal_of, strange, working
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Witness
 

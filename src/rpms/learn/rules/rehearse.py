@@ -12,13 +12,13 @@ from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import Mind
 from rpms.core.errors import FileError, WorldError
 from rpms.core.recall import EpisodicMemory
+from rpms.learn.manual_verify import spoken
 from rpms.learn.rules.conclude import Doubts, Learned, manual_from
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.learn.verify import spoken
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
-from rpms.play.episode import Play, play
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.store.traces import Trace
@@ -143,7 +143,8 @@ class Rehearsal:
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""
         lines = []
-        for type_, games in sorted(self.results.items()):
+        for type_ in sorted({*self.results, *(self.explorer.ledger.goals if self.explorer.tasks else ())}):
+            games = self.results.get(type_, [])
             since = games[self._mended.get(type_, 0) :] or games
             lost = "" if any(since) else "NOT WON IN PLAY: "
             lines.append(f"{lost}{type_}: won {sum(since)} of {len(since)} games played with this manual")

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal, kind_of
+from rpms.learn.rules.action_model import ActionModel, Induced, seen
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.conditions import Circumstance, conditions, view
-from rpms.learn.rules.model import ActionModel, Induced, seen
-from rpms.learn.rules.processes import Process, process_of
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.unnamed_effects import Process, process_of
 from rpms.store.evidence import Support, Witness
 
 

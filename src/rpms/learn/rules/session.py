@@ -11,11 +11,11 @@ from rpms.core.errors import FileError, InputError, WorldError
 from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import command_of
 from rpms.learn.rules.agenda import Agenda, Exploring, Question
-from rpms.learn.rules.goals import State
 from rpms.learn.rules.ledger import Diary, Ledger
 from rpms.learn.rules.looking import Looking, Standing
 from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.wants import State
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.base import Setting, Task, World, act, by_verb, start
 

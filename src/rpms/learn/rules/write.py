@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from rpms.core.actions import ActionSchema
 from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.rules import Predicate, Purpose, RuleManual
+from rpms.learn.rules.action_model import ActionModel, Induced, seen
 from rpms.learn.rules.conclude import Learned, manual_from, processes_of
-from rpms.learn.rules.goals import GoalModel, literal_in
-from rpms.learn.rules.model import ActionModel, Induced, seen
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.wants import GoalModel, literal_in
 from rpms.store.evidence import Claim, Label, Support
 
 _OF_NAMES = "a table of names, unknown for any other name"
@@ -58,10 +60,7 @@ def _listed(kinds: Iterable[tuple[str, ...]]) -> Any:
     rows = sorted(kinds)
     if not rows or len(rows[0]) == 1:
         return [row[0] for row in rows]
-    found: dict[str, list[str]] = {}
-    for one, other in rows:
-        found.setdefault(one, []).append(other)
-    return found
+    return {one: [other for _, other in some] for one, some in groupby(rows, itemgetter(0))}
 
 
 def _procedure(purpose: Purpose) -> dict[str, Any]:

@@ -158,7 +158,6 @@
       const found = [`goal: ${episode.goal}`];
       for (const step of episode.steps) {
         found.push("", `step ${step.number}`, step.observation.trim());
-        for (const one of step.surprises) found.push(`surprise, ${one.kind}: ${one.text}${one.line ? ` [${one.line}]` : ""}`);
         if (step.extras.reading) found.push(`another reading: ${step.extras.reading}`);
         for (const each of step.extras.readings || []) if ("taken" in each) found.push(`read as: ${each.goal}`);
         if (step.thought.trim()) found.push(`thought: ${step.thought.trim()}`);
@@ -166,6 +165,7 @@
         if (step.extras.replaced) found.push(`replaced: ${step.action || "(no action)"}: ${step.extras.replaced}`);
         found.push(`> ${step.command || "(no action)"}`);
         if (step.infeasible) found.push(`infeasible${step.objection ? `: ${step.objection}` : ""}`);
+        for (const one of step.surprises) found.push(`surprise, ${one.kind}: ${one.text}${one.line ? ` [${one.line}]` : ""}`);
       }
       if (episode.steps.length) found.push("", episode.steps[episode.steps.length - 1].result.trim());
       return [...found, `ended: ${episode.row.ending}${episode.row.error ? `: ${episode.row.error}` : ""}`].join("\n");

@@ -85,9 +85,6 @@ const Step = (() => {
       step.contradictions.length
         ? el("div", { class: "alarm drift" }, el("strong", {}, "The belief was wrong: "), step.contradictions.join("; "))
         : null,
-      ...step.surprises.map(({ kind, line, text }) =>
-        el("div", { class: "alarm doubt" }, el("strong", {}, `Surprise (${kind}): `), text, line ? el("span", { class: "dim" }, ` Against: ${line}`) : null),
-      ),
     );
   }
 
@@ -261,6 +258,9 @@ const Step = (() => {
         : step.objection
           ? el("div", { class: "alarm doubt" }, "The manual objected, and yet it worked: ", step.objection)
           : null,
+      ...step.surprises.map(({ kind, line, text }) =>
+        el("div", { class: "alarm doubt" }, el("strong", {}, `Surprise (${kind}): `), text, line ? el("span", { class: "dim" }, ` Against: ${line}`) : null),
+      ),
     );
   }
 

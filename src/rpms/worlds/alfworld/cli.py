@@ -9,7 +9,7 @@ import typer
 
 from rpms.core.errors import InputError
 from rpms.foreign.shown import lines
-from rpms.worlds.alfworld.games.goals import TASK_TYPES
+from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES
 from rpms.worlds.alfworld.games.make import make_games
 from rpms.worlds.alfworld.verify import verify as verify_transcripts
 

@@ -10,7 +10,7 @@ from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.alfworld import observations
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.layout import State
-from rpms.worlds.alfworld.games.goals import CLEAN, COOL, HEAT, LOOK, SENTENCES, TWO
+from rpms.worlds.alfworld.games.goal_kinds import CLEAN, COOL, HEAT, LOOK, SENTENCES, TWO
 
 STATES = {HEAT: "hot", COOL: "cool", CLEAN: "clean"}
 

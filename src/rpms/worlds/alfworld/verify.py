@@ -8,12 +8,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import is_there, text_lines
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.file_reader import is_there, text_lines
+from rpms.foreign.json_text import NotJson, read_jsonl
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.tasks import load_game
+from rpms.worlds.alfworld.games.listing import load_game
 
 SHOWN = 5
 """Differences kept as examples; all are counted."""
@@ -102,31 +102,28 @@ def read_playthroughs(path: str | Path) -> Iterator[Playthrough]:
     """The playthroughs of a `.jsonl` or `.jsonl.xz` file, one a line. Raises FileError at the first bad line."""
     if not is_there(Path(path)):
         raise FileError(path, None, "no such transcript")
-    for number, text in enumerate(text_lines(path), start=1):
-        if text.strip():
-            yield _playthrough(path, number, text)
+    problem = "is no playthrough, or the transcript is damaged"
+    for number, (game, dialect, steps) in read_jsonl(path, text_lines(path), _recorded, problem):
+        yield Playthrough(str(path), number, game, dialect, tuple(steps))
 
 
-def _playthrough(path: str | Path, number: int, text: str) -> Playthrough:
-    try:
-        data = loads(text)
-    except NotJson as error:
-        raise FileError(path, number, f"is not a line of JSON ({error}): the transcript is damaged") from None
+def _recorded(data: Any) -> tuple[str, str, list[Any]]:
+    """Game, dialect and steps of a line."""
     if not isinstance(data, dict) or not isinstance(data.get("game"), str) or not isinstance(data.get("steps"), list):
-        raise FileError(path, number, "is not a playthrough: it needs 'game' and 'steps'")
+        raise NotJson("it needs 'game' and 'steps'")
     game = PurePosixPath(data["game"])
     if game.is_absolute() or ".." in game.parts or "\x00" in data["game"]:
-        raise FileError(path, number, "names a game outside the data folder")
+        raise NotJson("names a game outside the data folder")
     dialect = _DIALECTS.get(str(data.get("dialect", "put")))
     if dialect is None:
-        raise FileError(path, number, "names a dialect that is neither put (0.3) nor move (0.4)")
+        raise NotJson("names a dialect that is neither put (0.3) nor move (0.4)")
     for index, step in enumerate(data["steps"]):
         for field, kind in _FIELDS.items():
             if not isinstance(step, dict) or not isinstance(step.get(field, ...), kind):
-                raise FileError(path, number, f"has no {field!r} in step {index}, or not one of the right kind")
+                raise NotJson(f"has no {field!r} in step {index}, or not one of the right kind")
     if not data["steps"]:
-        raise FileError(path, number, "has no steps: there is nothing to verify")
-    return Playthrough(str(path), number, data["game"], dialect, tuple(data["steps"]))
+        raise NotJson("has no steps: there is nothing to verify")
+    return data["game"], dialect, data["steps"]
 
 
 def _data_folder(data: str | Path | None) -> Path:

@@ -17,13 +17,13 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal, Progress
 from rpms.core.recall import Retrieval, Similarity
 from rpms.core.wording import Wording
-from rpms.foreign.files import read_bytes
+from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import called, forgive
 from rpms.worlds.alfworld.game import NativeGame, TextWorldGame, contradictions
-from rpms.worlds.alfworld.games.tasks import (
+from rpms.worlds.alfworld.games.listing import (
     BUILTIN,
     LARGE,
     TRAIN,

@@ -163,6 +163,8 @@ Ask = Callable[..., bool | None]
 """A predicate: the scene and its arguments, and whether it holds."""
 Names = Callable[[Scene], Sequence[str]]
 """The things that a word or a role stands for."""
+
+
 def once(find: Callable[[Scene], Things]) -> Callable[[Scene], Things]:
     """Find things out once for each scene."""
     return wraps(find)(lambda scene: scene.mean(find.__name__, find))

@@ -7,7 +7,7 @@ from contextvars import copy_context
 from typing import Any, Final
 
 from rpms.core.errors import InputError
-from rpms.foreign.calls import NotACall, WrittenCall, read_call
+from rpms.foreign.call_text import NotACall, WrittenCall, read_call
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import Outcome
 from rpms.worlds.tau2_telecom.package import load_package, records

@@ -9,7 +9,7 @@ from math import inf, isfinite
 from typing import Any
 
 from rpms.core.facts import Atom, Literal, parse_literal
-from rpms.foreign.calls import NotACall, WrittenCall, read_call
+from rpms.foreign.call_text import NotACall, WrittenCall, read_call
 from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.base import read_table
 from rpms.worlds.tau2_telecom.belief import TelecomBelief

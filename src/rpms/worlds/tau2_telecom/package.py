@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from rpms.core.errors import InputError
-from rpms.foreign.files import read_bytes
+from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.base import Task
 

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from rpms.core.belief import Belief
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.recall import Retrieval, Similarity
-from rpms.foreign.calls import NotACall, Tool, WrittenCall, read_call
+from rpms.foreign.call_text import NotACall, Tool, WrittenCall, read_call
 from rpms.worlds.base import Command, Game, Setting, Task, World, read_wording
 from rpms.worlds.tau2_telecom.belief import TelecomBelief, disagreements
 from rpms.worlds.tau2_telecom.game import DONE, TelecomGame

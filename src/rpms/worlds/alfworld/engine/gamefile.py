@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import FileError
-from rpms.foreign.files import is_there, read_text
+from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.engine.dialect import read_domain, read_grammar, recognise

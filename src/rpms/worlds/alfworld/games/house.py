@@ -11,7 +11,7 @@ from itertools import cycle
 
 from rpms.worlds.alfworld.affordances import object_types, tables
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.goals import MADE, GameGoal
+from rpms.worlds.alfworld.games.goal_kinds import MADE, GameGoal
 
 FLOOR = "floor"
 """The place of what is in no receptacle: it can be seen but not taken."""

@@ -20,7 +20,7 @@ from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal, draw_goal
+from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES, GameGoal, draw_goal
 from rpms.worlds.alfworld.games.house import Fact, House, initial_facts, problem
 
 GAME_FILE = "game.tw-pddl"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import lru_cache
@@ -15,21 +15,26 @@ from typing import Any
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Literal, parse_literal
 from rpms.core.rules import Predicate, Rule, Tier
-from rpms.foreign.files import read_text
-from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import GIVEN, RESULT, Policy, RecordKind, ToolEffect, ToolFact, ToolManual, ToolSchema
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
+from rpms.guard.json_facts import Path, Reading, Take
 from rpms.guard.manual_doubts import doubts_of
-from rpms.guard.manual_forms import OnError, ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
-from rpms.guard.readings import Path, Reading, Take
-from rpms.store.clauses import ID, NAME, LiteralReader, read_each
-from rpms.store.yaml_files import At, YamlFile, YamlKind, plain, read_yaml, validate
+from rpms.guard.tool_manual_forms import (
+    OnError,
+    ToolFactForm,
+    ToolForm,
+    ToolPolicyForm,
+    ToolRecordForm,
+    ToolSettingsForm,
+)
+from rpms.store.manual_reader import ID, NAME, ManualReader, ManualSource, manual_kind, manual_text, read_each
+from rpms.store.yaml_files import At, YamlFile, plain, validate
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")
 _KEYS = (*_SETTINGS, *_SECTIONS)
-TOOL_MANUAL = YamlKind("a guard's manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
+TOOL_MANUAL = manual_kind("a guard's manual", _KEYS)
 AS_MANY = "argument of this tool, or part of one"
 """The role of arguments that may stand for many: `items.*`."""
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -40,9 +45,10 @@ _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
 @dataclass
-class _Reader(LiteralReader):
+class _Reader(ManualReader[ToolManual]):
     """Builds one manual out of one or more files: facts, then tools, then policies, which speak of both."""
 
+    kind = TOOL_MANUAL
     noun = "fact"
     role = "argument of this tool"
     facts: dict[str, ToolFact] = field(default_factory=dict)
@@ -52,41 +58,36 @@ class _Reader(LiteralReader):
     drafts: list[Policy] = field(default_factory=list)
     settings: ToolSettingsForm = field(default_factory=ToolSettingsForm)
     fails: tuple[str | Reading, ...] = ToolManual.fails
-    _yamls: list[YamlFile] = field(default_factory=list)
+    now: datetime | None = None
+    """The moment that is now for the manual, where it names one."""
+    doubting: bool = False
+    """True if likely mistakes are noted as well."""
 
-    def read(self, sources: Iterable[tuple[str, str]]) -> ToolManual:
-        yamls: list[YamlFile] = []
-        for name, text in sources:
-            with self.noting():
-                yamls.append(read_yaml(name, text, TOOL_MANUAL))
-        now: datetime | None = None
-        for yaml in yamls:
-            with self.noting():
-                now = self._set(yaml) or now
+    def build(self, yamls: Sequence[YamlFile]) -> ToolManual:
         for section, read in zip(_SECTIONS, (self._record, self._fact, self._tool, self._policy), strict=True):
             self.read_each_in(yamls, section, read, name=True)
-        self._yamls = yamls
         chosen = self.settings
-        return ToolManual(
+        manual = ToolManual(
             chosen.guard,
             self.facts,
             self.records,
             self.tools,
             tuple(self.policies),
             tuple(self.drafts),
-            now,
+            self.now,
             self.fails,
             closed=chosen.errors is OnError.CLOSED,
             others=chosen.others,
             repeats=chosen.repeats,
             circles=chosen.circles,
         )
+        for section, name, problem in doubts_of(manual) if self.doubting else ():
+            yaml = next(each for each in yamls if name in (each.tree.get(section) or ()))
+            self.mistakes.append(yaml.error((section, name), problem))
+        return manual
 
-    def _set(self, yaml: YamlFile) -> datetime | None:
-        """Read what stands for the whole manual; the moment that is now for it, where it names one."""
-        for key in yaml.tree:
-            if key not in _KEYS:
-                raise yaml.error((key,), f"unknown key {excerpt(key)!r}; a guard's manual has {', '.join(_KEYS)}")
+    def head(self, yaml: YamlFile) -> None:
+        super().head(yaml)
         given = {name: yaml.tree[name] for name in _SETTINGS if name in yaml.tree}
         if isinstance(given.get("now"), date):
             given["now"] = given["now"].isoformat()
@@ -94,10 +95,9 @@ class _Reader(LiteralReader):
         self.settings = replace(self.settings, **{name: getattr(mine, name) for name in given})
         if "fails" in given:
             self.fails = tuple(self._failure(yaml, place, each) for place, each in enumerate(mine.fails))
-        now = moment_of(mine.now)
-        if mine.now and now is None:
+        self.now = moment_of(mine.now) or self.now
+        if mine.now and moment_of(mine.now) is None:
             raise yaml.error(("now",), f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00")
-        return now
 
     def _failure(self, yaml: YamlFile, place: int, value: str | Mapping[str, Any]) -> str | Reading:
         """Beginning of a failed result, or a condition on its JSON: `{path: ok, is: false}`."""
@@ -108,11 +108,6 @@ class _Reader(LiteralReader):
         reading = self._reading(yaml, path, form, compared)
         assert reading is not None  # a form with `of` that names no reading is a mistake
         return reading
-
-    def doubt(self, section: str, name: str, problem: str) -> None:
-        """Note a likely mistake of an entry."""
-        yaml = next(each for each in self._yamls if name in (each.tree.get(section) or ()))
-        self.mistakes.append(yaml.error((section, name), problem))
 
     # --- where facts are from ---
 
@@ -322,41 +317,24 @@ class _Reader(LiteralReader):
         return text
 
 
-def read_tool_manual(*sources: tuple[str, str]) -> ToolManual:
+def read_tool_manual(*sources: ManualSource) -> ToolManual:
     """Read a manual of one or more texts, each with its name; the first mistake is a FileError at its line."""
-    reader = _Reader()
-    manual = reader.read(sources)
-    if reader.mistakes:
-        raise reader.mistakes[0]
-    return manual
+    return _Reader().sound(sources)
 
 
-def find_tool_mistakes(*sources: tuple[str, str]) -> list[FileError]:
+def find_tool_mistakes(*sources: ManualSource) -> list[FileError]:
     """All mistakes of a manual, in their order."""
-    reader = _Reader()
-    reader.read(sources)
-    return reader.in_order(name for name, _ in sources)
+    return _Reader().faults(sources)
 
 
-def find_tool_doubts(*sources: tuple[str, str]) -> list[FileError]:
+def find_tool_doubts(*sources: ManualSource) -> list[FileError]:
     """Likely mistakes in a manual without errors, in its order."""
-    reader = _Reader()
-    manual = reader.read(sources)
-    if reader.mistakes:
-        return []
-    for each in doubts_of(manual):
-        reader.doubt(*each)
-    return reader.in_order(name for name, _ in sources)
-
-
-def manual_texts(*files: FilePath | str) -> list[tuple[str, str]]:
-    """The texts of files, with their names."""
-    return [(str(file), read_text(FilePath(file), 4 * LARGEST_MANUAL)) for file in files]
+    return [] if find_tool_mistakes(*sources) else _Reader(doubting=True).faults(sources)
 
 
 def open_tool_manual(*files: FilePath | str) -> ToolManual:
     """Read a manual from files."""
-    return read_tool_manual(*manual_texts(*files))
+    return read_tool_manual(*map(manual_text, files))
 
 
 Stamp = tuple[tuple[str, int, int], ...]

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from rpms.guard.calls import OnUnknown
-from rpms.guard.readings import Which
+from rpms.guard.json_facts import Which
 
 
 class OnError(StrEnum):

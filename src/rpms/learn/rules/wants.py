@@ -16,8 +16,8 @@ from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.goal import Goal
 from rpms.core.rules import Stage
+from rpms.learn.rules.action_model import Induced, induced
 from rpms.learn.rules.attempts import Vocabulary
-from rpms.learn.rules.model import Induced, induced
 from rpms.learn.rules.templates import Names
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Witness

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from rpms.core.condition import Knowledge, compose
+from rpms.core.condition import compose
+from rpms.core.decide import Mind
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import FileError, ModelError, ModelUnavailable, WorldError
 from rpms.core.usage import Price, Usage
 from rpms.core.verdict import Mask
 from rpms.models.base import Model
-from rpms.play.limits import Meter
+from rpms.play.meter import Meter
 from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, reflect
 from rpms.play.plan import RunPlan
 from rpms.play.reading import Reads
@@ -120,7 +121,7 @@ class Play:
             goal=self.goal.text,
             ending=self.ending or Ending.OUT_OF_STEPS,
             score=self.steps[-1].score if self.steps else 0.0,
-            steps=self.steps,
+            steps=self.player.end(self._course, self._outcome) if self.steps else (),
             error=self.error,
             usage=self._course.usage,
         )
@@ -178,9 +179,7 @@ def lost_episode(plan: RunPlan, task: Task, why: str) -> Finished:
 class Seat:
     """Plays episodes of one plan. Each worker has its own."""
 
-    def __init__(
-        self, plan: RunPlan, model: Model, knowledge: Knowledge | None = None, reads: Reads | None = None
-    ) -> None:
+    def __init__(self, plan: RunPlan, model: Model, knowledge: Mind | None = None, reads: Reads | None = None) -> None:
         """`knowledge`: of the world, where it was read before. `reads`: a reader that is open already."""
         self._plan = plan
         knowledge = knowledge or plan.knowledge()
@@ -246,7 +245,7 @@ class Players:
         model: Model,
         count: int,
         tell: Callable[[Finished | BaseException], object],
-        knowledge: Knowledge | None = None,
+        knowledge: Mind | None = None,
     ) -> None:
         """`tell` is also given what a thread raises, which ends it."""
         self.todo: queue.SimpleQueue[Task | None] = queue.SimpleQueue()

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from rpms.core.proportion import wilson
 from rpms.core.usage import Price, Usage
-from rpms.play.limits import total_cost
+from rpms.play.meter import total_cost
 from rpms.play.plan import RunPlan
 from rpms.play.run import Listener
 from rpms.store.episodes import EpisodeRow

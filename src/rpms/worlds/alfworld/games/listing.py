@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.files import read_text, unreadable
+from rpms.foreign.file_reader import read_text, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_data, read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
-from rpms.worlds.alfworld.games.goals import MADE, TASK_TYPES
+from rpms.worlds.alfworld.games.goal_kinds import MADE, TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER, game_data, make_game
 from rpms.worlds.base import REQUEST, SENTENCE, Task
 

@@ -1,0 +1,202 @@
+"""The reader that manuals of worlds and of tools share: texts, sections, mistakes, and one grammar of conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from rpms.core.errors import FileError
+from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
+from rpms.core.names import is_near
+from rpms.core.rules import Tier
+from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.foreign.shown import excerpt
+from rpms.store.files import read_text
+from rpms.store.yaml_files import At, YamlFile, YamlKind, entries_at, read_yaml
+
+Value = TypeVar("Value")
+
+_CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
+"""Goal predicates that take a plain word which names no parameter."""
+ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
+"""Form of a rule's id."""
+NAME = re.compile(r"[a-z][a-z_]*")
+"""Form of a predicate's name."""
+
+
+def read_each(
+    read: Callable[[YamlFile, At, str, frozenset[str]], Value],
+    yaml: YamlFile,
+    path: At,
+    texts: Iterable[str],
+    names: frozenset[str] = frozenset(),
+) -> tuple[Value, ...]:
+    """A list of texts, each read by a function that is told its place for messages."""
+    return tuple(read(yaml, (*path, place), text, names) for place, text in enumerate(texts))
+
+
+class ManualText(NamedTuple):
+    """A piece of a manual and where it is from, for messages."""
+
+    name: str
+    text: str
+    own: bool = False
+    """A user's own, laid over a world's: what it brings stands in place of the world's of the same name or id; its
+    tier 1 in place of the whole."""
+
+
+ManualSource = tuple[str, str] | ManualText
+
+
+def manual_text(file: Path | str) -> ManualText:
+    """Read a user's file."""
+    return ManualText(str(file), read_text(Path(file), 4 * LARGEST_MANUAL))
+
+
+def manual_kind(article: str, keys: tuple[str, ...]) -> YamlKind:
+    """Files of manuals with these keys and no others."""
+    return YamlKind(article, LARGEST_MANUAL, 64, f"the keys {', '.join(keys)}; this file has none", keys)
+
+
+def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
+    """Take out of a world's files what a user's own file brings instead: all but tier 1 where it stands alone."""
+    rules = own.tree.get(Tier.DOMAIN.value)
+    groups = rules.values() if isinstance(rules, Mapping) else ()
+    for yaml in yamls:
+        if own.tree.get("alone") is True:
+            for key in [key for key in yaml.tree if key not in (Tier.UNIVERSAL.value, "world")]:
+                yaml.tree.pop(key)
+        if Tier.UNIVERSAL.value in own.tree:
+            yaml.tree.pop(Tier.UNIVERSAL.value, None)
+        named = ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value)
+        pairs = [(yaml.tree.get(section), own.tree.get(section)) for section in named]
+        pairs += [(old, new) for old in (yaml.tree.get(Tier.DOMAIN.value) or {}).values() for new in groups]
+        for theirs, mine in pairs:
+            for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
+                theirs.pop(name, None)
+
+
+@dataclass
+class ManualReader(Generic[Value]):
+    """Reads one manual out of several texts, and goes on after a mistake, so that the others are found as well.
+
+    Conditions have one grammar in all manuals; each kind says what its sections, predicates and arguments are.
+    """
+
+    kind: ClassVar[YamlKind]
+    noun: ClassVar[str] = "predicate"
+    role: ClassVar[str] = "parameter of this action"
+
+    ids: dict[str, str] = field(default_factory=dict)
+    mistakes: list[FileError] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+    """Names with a mistake in their definition; their uses are not reported."""
+
+    def known(self) -> Mapping[str, int]:
+        """The predicates that conditions may name, and how many arguments each takes."""
+        raise NotImplementedError
+
+    def build(self, yamls: Sequence[YamlFile]) -> Value:
+        """Read the sections of all files, in the order in which they speak of each other."""
+        raise NotImplementedError
+
+    def read(self, sources: Iterable[ManualSource]) -> Value:
+        """Read a manual as far as that is possible, and note its mistakes."""
+        yamls: list[YamlFile] = []
+        for name, text, *own in sources:
+            with self.noting():
+                yamls.append(read_yaml(name, text, self.kind))
+                if any(own):
+                    give_way(yamls[:-1], yamls[-1])
+        for yaml in yamls:
+            with self.noting():
+                self.head(yaml)
+        return self.build(yamls)
+
+    def head(self, yaml: YamlFile) -> None:
+        """Check the keys of a file, and read what stands for the whole of it."""
+        keys = self.kind.keys
+        for key in yaml.tree:
+            if key not in keys:
+                named = f" {excerpt(key)!r}" if is_near(str(key), keys) or yaml.tree.keys() & set(keys) else ""
+                raise yaml.error((key,), f"unknown tier or key{named}; {self.kind.article} has {', '.join(keys)}")
+
+    def sound(self, sources: Iterable[ManualSource]) -> Value:
+        """Read a manual; its first mistake is raised."""
+        manual = self.read(sources)
+        if self.mistakes:
+            raise self.mistakes[0]
+        return manual
+
+    def faults(self, sources: Sequence[ManualSource]) -> list[FileError]:
+        """All mistakes of a manual, at most one for each entry, in the order of its texts and their lines."""
+        self.read(sources)
+        order = {source[0]: place for place, source in enumerate(sources)}
+        return sorted(self.mistakes, key=lambda each: (order[each.file], each.line or 0))
+
+    def entries(self, yamls: Sequence[YamlFile], *path: str) -> Iterator[tuple[YamlFile, str, Any]]:
+        """The entries of one section in all files."""
+        for yaml in yamls:
+            if str(path[0]) in yaml.tree:
+                with self.noting():
+                    for name, value in entries_at(yaml, tuple(map(str, path))):
+                        yield yaml, name, value
+
+    def read_each_in(
+        self, yamls: Sequence[YamlFile], section: str, read: Callable[[YamlFile, str, Any], None], *, name: bool = False
+    ) -> None:
+        """Read the entries of a section, each on its own; with `name`, a mistake makes the entry's name useless."""
+        for yaml, entry, value in self.entries(yamls, section):
+            with self.noting(entry if name else ""):
+                read(yaml, entry, value)
+
+    @contextmanager
+    def noting(self, name: str = "") -> Iterator[None]:
+        """Go on after a mistake. `name`: what it makes useless."""
+        try:
+            yield
+        except FileError as mistake:
+            self.mistakes.append(mistake)
+            self.broken.add(name)
+
+    def claim(self, yaml: YamlFile, path: tuple[str, ...], id_: str) -> None:
+        """Report a name that is used twice."""
+        line = yaml.line(path)
+        if id_ in self.ids:
+            raise FileError(yaml.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another name")
+        self.ids[id_] = f"{yaml.name}:{line}"
+
+    def argument(self, yaml: YamlFile, path: At, literal: Literal, place: int, names: frozenset[str], role: str) -> str:
+        """An argument as conditions keep it: a name, or what stands in quotes."""
+        arg = literal.atom.args[place]
+        if len(arg) > 2 and arg[0] == arg[-1] == '"':
+            return arg[1:-1]
+        if arg not in names and (literal.atom.predicate, place) not in _CONSTANT_PLACES:
+            choice = ", ".join(sorted(names)) or "none here"
+            raise yaml.error(path, f"{excerpt(arg)!r} is no {role} ({choice}); put a fixed name in double quotes")
+        return arg
+
+    def _clause(self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = "") -> Clause:
+        clause = yaml.parsed(path, parse_clause, text)
+        return Clause(tuple(self._checked(yaml, path, literal, names, role) for literal in clause.literals))
+
+    def _literal(self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = "") -> Literal:
+        return self._checked(yaml, path, yaml.parsed(path, parse_literal, text), names, role)
+
+    def _checked(self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str) -> Literal:
+        """The literal, if its predicate is known and its arguments are names or quoted."""
+        predicate, args = literal.atom.predicate, literal.atom.args
+        if predicate in self.broken:
+            return literal
+        known = self.known()
+        if predicate not in known:
+            raise yaml.error(path, f"unknown {self.noun} {predicate!r}; known: {', '.join(sorted(known))}")
+        if len(args) != known[predicate]:
+            raise yaml.error(path, f"{predicate} takes {known[predicate]} argument(s), not {len(args)}")
+        places = range(len(args))
+        bound = tuple(self.argument(yaml, path, literal, place, names, role or self.role) for place in places)
+        return replace(literal, atom=Atom(predicate, bound))
