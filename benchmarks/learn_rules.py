@@ -4,7 +4,7 @@
     python benchmarks/learn_rules.py alfworld --data DIR [--steps 20000,2000,200] [--games 140] [--checked 40000]
                                               [--seed 0] [--out FOLDER] [--figure curve.png]
     python benchmarks/learn_rules.py example  [--steps 2000]
-    python benchmarks/learn_rules.py science  [--steps 2000] [--games 30]
+    python benchmarks/learn_rules.py science  [--steps 2000] [--games 30] [--jobs 1] [--checked 40000]
     python benchmarks/learn_rules.py express  [--steps 20000] [--games 25] [--skip 0] [--only coin,sorting]
     python benchmarks/learn_rules.py telecom  [--steps 4000] [--games 74] [--checked 2000]
 
@@ -14,19 +14,20 @@ a folder with an `unpack.py` that lays it out. Each of the others shows one worl
 `alfworld` learns from one half of the training games at each number of steps, plays the last games of the other half
 and the seen games with the planner and nothing hand-written but tier 1, and then holds the guard, and that of the
 hand-written manual, against walks through the rest of the other half. With --figure, the learning curve is drawn (needs
-the extra `report`). `example` learns the worlds of `rpms worlds new` and of
-examples/toolbox and plays all their tasks. `science` learns from train variations of ScienceWorld (needs its extra),
-holds the guard against others, and plays dev variations with the learned schemas and the hand-written procedures, and
-with nothing hand-written. `express` learns one manual for each game of TextWorldExpress from its train seeds, with an
-equal share of the steps, and plays the first dev seeds of each, or those after --skip; --only leaves games out, not
-their share. `telecom`
-learns the tools of τ² telecom from one half of the train tickets, replays an exploration of the other half against what
-was learned and against the hand-written manual, and plays the train tickets.
+the extra `report`). `example` learns the worlds of `rpms worlds new` and of examples/toolbox and plays all their tasks.
+`science` learns from train variations of ScienceWorld (needs its extra), holds the guard against others, and plays dev
+variations with the learned schemas and the hand-written procedures, and with nothing hand-written; with --jobs, so many
+explorations go on beside each other, each with a seed of its own and its share of the steps, and one manual is learned
+from all of them. `express` learns one manual for each game of TextWorldExpress from its train seeds, with an equal
+share of the steps, and plays the first dev seeds of each, or those after --skip; --only leaves games out, not their
+share. `telecom` learns the tools of τ² telecom from one half of the train tickets, replays an exploration of the other
+half against what was learned and against the hand-written manual, and plays the train tickets.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import random
 import sys
 import time
@@ -55,6 +56,7 @@ from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.store.evidence import Label
 from rpms.store.files import write_folder
+from rpms.store.traces import keeping, traces_file
 from rpms.worlds.base import Setting, Task, World, by_verb
 from rpms.worlds.registry import find_world, new_world
 
@@ -95,6 +97,17 @@ def play_all(world: World, setting: Setting, tasks: Sequence[Task], manual: Rule
         score += max(0.0, episode.score)
     count = max(1, len(tasks))
     return Played(len(tasks), won, steps / count, score / count, refused)
+
+
+def play_beside(world: World, setting: Setting, tasks: Sequence[Task], manual: RuleManual, jobs: int) -> Played:
+    """Play tasks in some processes at once."""
+    if jobs == 1:
+        return play_all(world, setting, tasks, manual)
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        every = pool.starmap(play_all, [(world, setting, tasks[job::jobs], manual) for job in range(jobs)])
+    games = sum(each.games for each in every)
+    steps, score = (sum(getattr(each, what) * each.games for each in every) / games for what in ("steps", "score"))
+    return Played(games, sum(each.won for each in every), steps, score, sum(each.refused for each in every))
 
 
 def candidates(manual: RuleManual, belief: Belief, allowed: Sequence[str], dice: random.Random) -> Iterator[str]:
@@ -279,7 +292,21 @@ def science(args: argparse.Namespace) -> None:
     train, dev = list(world.tasks("train", setting)), list(world.tasks("dev", setting))
     random.Random(7).shuffle(train)
     steps, out = int(args.steps or 2_000), args.out / "scienceworld.yaml"
-    result, seconds = learned_with(world, setting, train[: len(train) // 2], steps, out)
+    explored, started = tuple(train[: len(train) // 2]), time.monotonic()
+    if args.jobs > 1:
+        share = -(-steps // args.jobs)
+        plans = [
+            (RulesPlan(world, explored, setting, "train", Exploring(steps=share, seed=seed)), args.out / f"{seed}.yaml")
+            for seed in range(args.jobs)
+        ]
+        with multiprocessing.get_context("fork").Pool(args.jobs) as pool:
+            parts = pool.starmap(explored_alone, plans)
+        print(f"explored by {args.jobs} at once in {time.monotonic() - started:.0f} s", flush=True)
+        started = time.process_time()
+        result = learn_rules(RulesPlan(world, split="train", runs=tuple(parts)), out)
+        seconds = time.process_time() - started
+    else:
+        result, seconds = learned_with(world, setting, explored, steps, out)
     print(f"{steps:,} steps, {seconds:.0f} s: {len(result.learned.actions)} actions, {len(result.learned.goals)} goals")
     manual = manual_of(world, choose_manual(out))
     tally, _ = check_guard(world, setting, train[len(train) // 2 :], manual, args.checked)
@@ -288,8 +315,18 @@ def science(args: argparse.Namespace) -> None:
     print("\n".join(agreement(result, world)))
     some = random.Random(7).sample(dev, min(args.games, len(dev)))
     for title, chosen in three_manuals(world, manual):
-        played = play_all(world, setting, some, chosen)
+        played = play_beside(world, setting, some, chosen, args.jobs)
         print(f"{title}: average score {played.score:.1f} on {played.games} dev variations, {played.steps:.1f} steps")
+
+
+def explored_alone(plan: RulesPlan, out: Path) -> Path:
+    """Explore, and keep the episodes in a file; no manual is written."""
+    explorer = Explorer(plan.world, plan.setting, plan.tasks, Ledger(plan.world, vocabulary_of(plan.world)), plan.how)
+    with keeping(traces_file(out), plan.settings()) as (known, keep):
+        explorer.read(known)
+        for trace in explorer.explore():
+            keep(trace)
+    return traces_file(out)
 
 
 def three_manuals(world: World, learned: RuleManual) -> tuple[tuple[str, RuleManual], ...]:

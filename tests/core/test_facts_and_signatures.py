@@ -35,6 +35,11 @@ def test_a_truth_is_no_bool():
 def test_conditions_read_as_a_manual_writes_them():
     assert str(parse_clause("not openable(place) or open( place )")) == "not openable(place) or open(place)"
     assert parse_literal("hand_empty").atom == Atom("hand_empty")
+    named = parse_clause('read("book (Pride, or Prejudice)") or in("salt or sugar", jar)')
+    assert [each.atom.args for each in named.literals] == [
+        ('"book (Pride, or Prejudice)"',),
+        ('"salt or sugar"', "jar"),
+    ]
     for wrong in ("", "open(", "Open(x)", "in(a,)", "__import__('os')", "open(x) and at(y)"):
         with pytest.raises(ValueError):
             parse_clause(wrong)

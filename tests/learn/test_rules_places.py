@@ -14,7 +14,11 @@ from rpms.core.belief import Belief, FactBelief
 from rpms.core.goal import Goal
 from rpms.core.wording import Wording
 from rpms.learn.rules.agenda import Exploring
+from rpms.learn.rules.attempts import Book, SeenStep
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.learn.rules.ledger import vocabulary_of
+from rpms.learn.rules.templates import Names
+from rpms.store.evidence import Witness
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
 
 _PREDICATES = """\
@@ -173,3 +177,26 @@ def test_goals_are_told_apart_by_their_openings_and_won() -> None:
     goals = {goal.type: sorted(map(str, goal.state)) for goal in learned().learned.goals}
     assert goals == {"open": ["open(x)"], "take": ["holding(x)"]}
     assert not [line for line in learned().played if line.startswith("NOT WON")]
+
+
+def _asked_about(
+    template: str, names: tuple[str, ...], later: tuple[str, ...], *steps: tuple[Belief, Belief]
+) -> set[str]:
+    """The facts of which an action is known to make all known, after some successes."""
+    known, book = Names(), Book(template, vocabulary_of(Cellars()), plain=True)
+    for number, (before, after) in enumerate(steps):
+        known.learn(after.names)
+        book.record(SeenStep(before, after, Witness("1", number), refused=False), names, known, Random(1), later)
+    return set(map(str, book.probes))
+
+
+def test_who_enters_a_room_sees_all_of_it_and_who_takes_a_thing_has_not_looked_for_it() -> None:
+    world = Cellars()
+    attic = world.update(FactBelief(), None, "take cup|attic;down;;")
+    bath = world.update(attic, "go down", "go down|bath;up;cup;")
+    beyond = {"room": ["down of attic"]}
+    assert "with(2, _)" in _asked_about(
+        "go <>", ("down", "attic", "down of attic"), ("down", "attic", "bath"), (attic.learn(**beyond), bath)
+    )
+    held = world.update(bath, "take cup", "take cup|bath;up;;").learn("not with(_, cup)")
+    assert "with(_, 0)" not in _asked_about("take <>", ("cup",), ("cup",), (bath, held))

@@ -125,7 +125,9 @@ class Clause:
         return " or ".join(map(str, self.literals))
 
 
-_LITERAL = re.compile(r"\s*(?P<no>not\s+)?(?P<predicate>[a-z][a-z_]*)\s*(?:\((?P<args>[^()]*)\))?\s*")
+_NAMED = r"""[^()"]*(?:"(?:[^"]*"|(?![^"]*"))[^()"]*)*"""  # A fixed name in double quotes may have any other sign in it
+_LITERAL = re.compile(rf"\s*(?P<no>not\s+)?(?P<predicate>[a-z][a-z_]*)\s*(?:\((?P<args>{_NAMED})\))?\s*")
+_UNQUOTED = r"""(?=(?:[^"]*"[^"]*")*[^"]*$)"""
 
 
 def parse_literal(text: str) -> Literal:
@@ -133,7 +135,9 @@ def parse_literal(text: str) -> Literal:
     match = _LITERAL.fullmatch(text)
     if match is None:
         raise ValueError(f"cannot read {text!r}; write it like `holding(object)` or 'in(object, place)', quoted")
-    args = tuple(arg.strip() for arg in (match["args"] or "").split(",")) if (match["args"] or "").strip() else ()
+    told = match["args"] or ""
+    apart = re.split(f",{_UNQUOTED}", told) if '"' in told else told.split(",")
+    args = tuple(arg.strip() for arg in apart) if told.strip() else ()
     if not all(args):
         raise ValueError(f"an argument of {text.strip()!r} is empty")
     return Literal(Atom(match["predicate"], args), negated=bool(match["no"]))
@@ -141,7 +145,7 @@ def parse_literal(text: str) -> Literal:
 
 def parse_clause(text: str) -> Clause:
     """Read one or more literals joined by `or`."""
-    return Clause(tuple(parse_literal(piece) for piece in re.split(r"\sor\s", text)))
+    return Clause(tuple(parse_literal(piece) for piece in re.split(rf"\sor\s{_UNQUOTED}", text)))
 
 
 _NUMBERED = re.compile(r"(.*\S)\s+(?:\d+|\?+)")

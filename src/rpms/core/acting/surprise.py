@@ -159,7 +159,7 @@ def _refused(
     if waived:  # it was done in spite of what nobody knew
         against += [clause for clause, was, now in values if was is now is Truth.UNKNOWN]
     for clause in against:
-        trust = trust.weighed(need_line(rules, schema, clause), -CONTRADICTED if waived else CONFIRMED)
+        trust = trust.weighed(need_line(rules, schema, clause), CONFIRMED)
     if waived or not against:  # or it needs something else as well
         trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
     if against:

@@ -131,7 +131,9 @@ class Outcomes:
     def _of_its_things(self, made: set[Atom]) -> Iterator[Induced]:
         for place, atom in enumerate(self.book.facts):
             place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
-            if atom in made or atom in self.needed or _fixed(atom) or place_of_agent:
+            # what is false of its things whenever it was done follows from that: a thing put down is in no hand
+            follows = atom.args and not any(row[3] >> place & 1 for row in self.rows)
+            if atom in made or atom in self.needed or _fixed(atom) or place_of_agent or follows:
                 continue
             before = [row for row in self.rows if not (row[1] | row[2]) >> place & 1]
             known = [row for row in before if (row[3] | row[4]) >> place & 1]

@@ -90,11 +90,6 @@ class Vocabulary:
         """The predicates that say where the agent is: each holds of one place at a time."""
         return [each for each in self.predicates.values() if each.exclusive == "always" and len(each.args) == 1]
 
-    @property
-    def companions(self) -> frozenset[str]:
-        """The predicates that only say which facts of another one hold together."""
-        return frozenset(each.exclusive for each in self.predicates.values()) - {"", "always"}
-
 
 @dataclass
 class Book:
@@ -137,7 +132,7 @@ class Book:
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((before, after))
         if not refused:
-            self.settle_probes(step, names, tuple(known.kinds), dice)
+            self.settle_probes(step, names, later or names, tuple(known.kinds), dice)
         then = (0, 0) if refused else self.measure(after, later or names)
         now, seen = self.measure(before, names), self.known(after, later or names)
         shown, hidden = (0, 0) if refused else self._glimpse(step, names)
@@ -242,26 +237,39 @@ class Book:
                 found |= 1 << place
         return found
 
-    def settle_probes(self, step: SeenStep, names: Sequence[str], kinds: Sequence[str], dice: Random) -> None:
+    def settle_probes(
+        self, step: SeenStep, names: Sequence[str], later: Sequence[str], kinds: Sequence[str], dice: Random
+    ) -> None:
         """Find, for each revelation, a kind of which this action has made something known, to ask about from now on.
 
-        Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known.
+        Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known. Something
+        has to be found: what was taken is known to be nowhere else, though nobody looked.
         """
         if not kinds or self.worked.total() >= LIMITS.remembered:
             return
-        slots = slots_of(names)
+        before, after = slots_of(names), slots_of(later)
         for atom in self.revelations:
             for _ in range(LIMITS.probes if atom not in self.probes else 0):
                 name = f"{dice.choice(kinds)} ?"
-                asked = atom.bind({**slots, ANYTHING: name})
-                if step.before.truth(asked) is Truth.UNKNOWN and step.after.truth(asked) is not Truth.UNKNOWN:
+                if (
+                    step.before.truth(atom.bind({**before, ANYTHING: name})) is Truth.UNKNOWN
+                    and step.after.truth(atom.bind({**after, ANYTHING: name})) is not Truth.UNKNOWN
+                    and ({*atom.args} == {ANYTHING} or self.found(atom, step, later))
+                ):
                     self.probes[atom] = (name, len(self.attempts))
                     break
+
+    def found(self, atom: Atom, step: SeenStep, names: Sequence[str]) -> bool:
+        """True if a fact about something else and the action's things is known to be true, and was unknown before."""
+        role = self.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
+        every = [atom.bind({**slots_of(names), ANYTHING: thing}) for thing in step.after.names.get(role, ())]
+        return any(step.after.truth(each) is Truth.TRUE and step.before.truth(each) is Truth.UNKNOWN for each in every)
 
     def _glimpse(self, step: SeenStep, names: Sequence[str]) -> tuple[int, int]:
         """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.
 
-        What one sees depends on where one is: facts about places of an agent that has one are not asked about here.
+        What one sees depends on where one is: facts about places of an agent that has one are not asked about here. Of
+        the action's own things, something true has to be found, as for probes.
         """
         if self.plain or self.worked.total() >= LIMITS.glimpsed:
             return 0, 0
@@ -275,11 +283,13 @@ class Book:
                 continue
             slots = zip(atom.args, declared.args, strict=True)
             pools = [known.get(role, []) if arg == ANYTHING else [names[int(arg)]] for arg, role in slots]
+            of_its_own = {*atom.args} != {ANYTHING}
             for args in product(*pools):
-                if after[atom.predicate, args] is None:
+                value = after[atom.predicate, args]
+                if value is None:
                     hidden |= 1 << place
                     break
-                if not shown >> place & 1 and before[atom.predicate, args] is None:
+                if (value or not of_its_own) and not shown >> place & 1 and before[atom.predicate, args] is None:
                     shown |= 1 << place
         return shown, hidden
 

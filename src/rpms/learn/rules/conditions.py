@@ -132,15 +132,6 @@ def _features(book: Book, kinds: Iterable[tuple[str, str]]) -> Iterator[_Feature
         yield _Feature(literal, weight, enough, side, not (literal.negated or of_kind))
 
 
-class _Choice(NamedTuple):
-    """A fact or a pair of facts to add; the greatest is the best: of equal gain, facts before negations and kinds."""
-
-    gain: float
-    positive: bool = False
-    place: int = 0
-    mask: int = 0
-
-
 def _best_addition(
     good: Sequence[_Row], bad: Sequence[_Row], features: Sequence[_Feature], often: float, kept: float, mask: int
 ) -> int:
@@ -149,13 +140,13 @@ def _best_addition(
     Where enough comes out well, a fact about anything else is added only if it does not just happen to hold. A pair
     is of facts about different things that tell only together: what is to be done to one, and what the other is.
     """
-    best, before = _Choice(0.0), len(good) / (len(good) + len(bad))
+    best, before = (0.0, False, 0, 0), len(good) / (len(good) + len(bad))  # of equal gain, facts before negations
     hits = {bit: len(_with(good, 1 << bit)) for bit in bits(union(row.has for row in good) & ~mask)}
     chance = log(max(1, sum(each.positive for each in features)) / LIMITS.by_chance)
 
     for bit, count in hits.items():
         feature, share = features[bit], count / (count + len(_with(bad, 1 << bit)))
-        choice = _Choice(_gain(count, share, before) * feature.weight, feature.positive, -bit, 1 << bit)
+        choice = (_gain(count, share, before) * feature.weight, feature.positive, -bit, 1 << bit)
         enough = count >= max(feature.enough, kept * len(good)) and share >= before + LIMITS.gain
         telling = before < often or feature.weight >= 1 or _surprise(count, share, before) > chance
         if choice > best and enough and telling:
@@ -164,15 +155,15 @@ def _best_addition(
     several = [bit for bit, count in hits.items() if features[bit].side and count >= LIMITS.fewest_good]
     for one, other in combinations(several, 2):
         most = min(hits[one], hits[other]) * -log2(before) * LIMITS.pair
-        if features[one].side == features[other].side or most <= best.gain:
+        if features[one].side == features[other].side or most <= best[0]:
             continue
         both = 1 << one | 1 << other
         count = len(_with(good, both))
         share = count / max(1, count + len(_with(bad, both)))
-        choice = _Choice(_gain(count, share, before) * LIMITS.pair, features[one].positive, -one, both)
+        choice = (_gain(count, share, before) * LIMITS.pair, features[one].positive, -one, both)
         if choice > best and count >= enough_of_two and share >= before + LIMITS.gain:
             best = choice
-    return best.mask
+    return best[-1]
 
 
 def _gain(hits: int, share: float, before: float) -> float:

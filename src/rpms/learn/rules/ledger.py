@@ -218,8 +218,9 @@ class Diary:
     def _sight(self, book: Book, attempt: Attempt, after: Belief) -> None:
         """Count what was found where, at the moment in which it became known."""
         fresh, slots = attempt.known_after & ~attempt.known, slots_of(attempt.names)
+        companions = {each.exclusive for each in book.vocabulary.predicates.values()}
         for place, atom in enumerate(book.revelations):
-            if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in self._ledger.vocabulary.companions:
+            if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in companions:
                 continue
             where = next((slots[arg] for arg in atom.args if arg != ANYTHING), None)
             if where is not None:

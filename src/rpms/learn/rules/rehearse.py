@@ -143,7 +143,8 @@ class Rehearsal:
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""
         lines = []
-        for type_, games in sorted(self.results.items()):
+        for type_ in sorted({*self.results, *(self.explorer.ledger.goals if self.explorer.tasks else ())}):
+            games = self.results.get(type_, [])
             since = games[self._mended.get(type_, 0) :] or games
             lost = "" if any(since) else "NOT WON IN PLAY: "
             lines.append(f"{lost}{type_}: won {sum(since)} of {len(since)} games played with this manual")

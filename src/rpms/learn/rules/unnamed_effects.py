@@ -35,17 +35,11 @@ def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
     return None
 
 
-def _discovered(book: Book, before: Belief, after: Belief, names: Sequence[str]) -> int:
+def _discovered(book: Book, step: SeenStep, names: Sequence[str]) -> int:
     """Revelations of the last slot that showed something: who enters a room sees what lies about, if not all of it."""
-    found, last = 0, str(len(names) - 1)
-    for place, atom in enumerate(book.revelations):
-        if last not in atom.args or atom.args.count(ANYTHING) != 1 or len(atom.args) != 2:
-            continue
-        role = book.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
-        every = [atom.bind({**slots_of(names), ANYTHING: thing}) for thing in after.names.get(role, ())]
-        if any(after.truth(each) is Truth.TRUE and before.truth(each) is Truth.UNKNOWN for each in every):
-            found |= 1 << place
-    return found
+    told = [{ANYTHING, str(len(names) - 1)} == {*atom.args} for atom in book.revelations]
+    shown = [told[place] and book.found(atom, step, names) for place, atom in enumerate(book.revelations)]
+    return sum(1 << place for place, found in enumerate(shown) if found)
 
 
 def _unseen_name(before: Belief, after: Belief, here: str, there: str) -> str:
@@ -120,7 +114,7 @@ class Linked:
             names, then = (*attempt.names, *place), (*attempt.names, *(later or place))
             if book.slots or not refused:
                 found = book.record(step._replace(refused=refused), names, known, dice, then)
-                seen = found.known_after if refused else found.known_after | _discovered(book, before, after, then)
+                seen = found.known_after if refused else found.known_after | _discovered(book, step, then)
                 book.add(found._replace(known_after=seen), known)
 
         record(self.near, (here,), refused=attempt.refused)
@@ -206,7 +200,8 @@ def _showing(name: str, parameters: Sequence[str], told: Circumstance, book: Boo
     for bit, atom in enumerate(book.revelations):
         if place not in atom.args or len(atom.args) > 2 or book.vocabulary.predicates[atom.predicate].exclusive:
             continue  # which way leads where is not looked for: plans would take all ways that nobody knows
-        rows = [row for row in book.attempts if not row.refused and not row.known >> bit & 1]
+        _, since = book.probes.get(atom, ("", 0))
+        rows = [row for row in book.attempts[since:] if not row.refused and not row.known >> bit & 1]
         shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]
         when = next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
         if when is None or when.confirmed < LIMITS.several:

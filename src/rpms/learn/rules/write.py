@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from rpms.core.actions import ActionSchema
@@ -58,10 +60,7 @@ def _listed(kinds: Iterable[tuple[str, ...]]) -> Any:
     rows = sorted(kinds)
     if not rows or len(rows[0]) == 1:
         return [row[0] for row in rows]
-    found: dict[str, list[str]] = {}
-    for one, other in rows:
-        found.setdefault(one, []).append(other)
-    return found
+    return {one: [other for _, other in some] for one, some in groupby(rows, itemgetter(0))}
 
 
 def _procedure(purpose: Purpose) -> dict[str, Any]:
