@@ -53,7 +53,6 @@ class TryAgain(Exception):
 
     def __init__(self, what: str, after: float | None = None, lasting: type[ModelError] = ModelUnavailable) -> None:
         super().__init__(what)
-        self.what = what
         self.after = after
         """Seconds the server asked to wait."""
         self.lasting = lasting
@@ -88,7 +87,7 @@ def persevere(
             return attempt()
         except TryAgain as trouble:
             failures += 1
-            what, after, lasting = trouble.what, trouble.after, trouble.lasting
+            what, after, lasting = str(trouble), trouble.after, trouble.lasting
         wait = max(patience.wait(failures), after or 0.0)
         if failures >= patience.tries:
             ending = f"gave up after {failures} {'try' if failures == 1 else 'tries'}"

@@ -11,13 +11,12 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from rpms.core.errors import ModelUnavailable
-from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LONGEST_WORD, MOST_TOKENS
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, Decoding, cut_at_stop
 from rpms.models.patience import NOT_OF_PROTOCOL, Clock, Endpoint, NobodyThere, Patience, Refused, TryAgain, persevere
 from rpms.models.secrets import check_allowed, shown_url, url_secrets, without_secrets
-from rpms.models.wire import BadResponse, NotAllowed, make_client
+from rpms.models.wire import JSON, BadResponse, NotAllowed, make_client
 
 _LOG = logging.getLogger("rpms")
 
@@ -181,10 +180,7 @@ class ServedModel:
 
 def body_of(raw: Any) -> dict[str, Any]:
     """The JSON object of a response as an SDK hands it over unread; TryAgain where there is none."""
-    try:
-        body = loads(raw.http_response.content)
-    except NotJson:
-        body = None
+    body = raw.http_response.extensions[JSON]
     if not isinstance(body, dict):
         raise TryAgain(NOT_OF_PROTOCOL)
     return body

@@ -19,19 +19,14 @@ from urllib.request import getproxies, proxy_bypass
 from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_UNPACKED
-from rpms.models.secrets import (
-    FORBID_VARIABLE,
-    check_allowed,
-    check_base_url,
-    is_local,
-    is_loopback,
-    requests_forbidden,
-)
+from rpms.models.secrets import FORBID_VARIABLE, check_allowed, check_base_url, is_local, requests_forbidden
 
 _LIBRARIES = ("httpx2", "httpx")
 """HTTP libraries of the SDKs: the first since openai 3 and anthropic 2, the second before."""
 _KEPT_HEADERS = ("content-type", "retry-after")
 _OK = range(200, 300)
+JSON = "rpms.json"
+"""The extension of a response that has its JSON; None where it is no JSON."""
 
 
 class BadResponse(Exception):
@@ -120,8 +115,8 @@ def fetch(url: str, headers: Mapping[str, str], *, seconds: float) -> Any:
         check_allowed(url)
         with _client(library, url, seconds, seconds) as client:
             reply = client.get(url, headers=dict(headers))
-            return loads(reply.content) if reply.status_code in _OK else None
-    except (library.HTTPError, library.InvalidURL, BadResponse, NotAllowed, NotJson, RPMSError, ValueError):
+            return reply.extensions[JSON] if reply.status_code in _OK else None
+    except (library.HTTPError, library.InvalidURL, BadResponse, NotAllowed, RPMSError, ValueError):
         return None
 
 
@@ -142,7 +137,7 @@ def _client(library: ModuleType, base_url: str, silence: float, whole: float) ->
 def _proxy(base_url: str) -> str | None:
     """The environment's proxy for an address; none to this machine, which no proxy leads back to."""
     parts = urlsplit(base_url)
-    if is_loopback(base_url) or not parts.hostname or proxy_bypass(parts.hostname):
+    if not parts.hostname or is_local(parts.hostname) or proxy_bypass(parts.hostname):
         return None
     proxies = getproxies()
     found = proxies.get(parts.scheme) or proxies.get("all")
@@ -173,9 +168,9 @@ def _bounded(library: ModuleType, inner: Any, allowance: _Allowance, whole: floa
             headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
             if "content-type" in headers:  # a charset may name any codec, of which some fail or unpack
                 headers["content-type"] = headers["content-type"].partition(";")[0]
-            return library.Response(
-                response.status_code, headers=headers, content=_checked(response.status_code, body), request=request
-            )
+            content, found = _checked(response.status_code, body)
+            read = {"headers": headers, "content": content, "extensions": {JSON: found}}
+            return library.Response(response.status_code, request=request, **read)
 
         def close(self) -> None:
             inner.close()
@@ -199,14 +194,14 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
     return data
 
 
-def _checked(status: int, body: bytes) -> bytes:
-    """A body that can be read safely. A failure's body is only words: one that cannot be read is left out."""
+def _checked(status: int, body: bytes) -> tuple[bytes, Any]:
+    """A body that can be read safely, and its JSON. A failure's body is only words: one not to be read is left out."""
     try:
-        loads(body)
+        return body, loads(body)
     except NotJson as error:
         broken = body.lstrip()[:1] in {b"{", b"["}  # it would be JSON
         if status not in _OK:
-            return b"" if broken else body.decode("utf-8", "replace").encode()
+            return b"" if broken else body.decode("utf-8", "replace").encode(), None
         if broken:
             raise BadResponse(f"the response cannot be read: {error}") from None
-    return body  # what is not JSON, the caller reports
+    return body, None  # the caller reports it

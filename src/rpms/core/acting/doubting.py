@@ -16,10 +16,10 @@ from rpms.core.acting.surprise import Noticed, circle
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Truth
 from rpms.core.planning.doubts import doubted, doubts_rest_on
-from rpms.core.planning.ground import Order
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
 from rpms.core.planning.trust import FULL, STEPS, Trust, doubts_of, needs_of
+from rpms.core.planning.whereabouts import Order
 from rpms.core.rules import ActiveRules
 
 _CIRCLES = 3
@@ -28,6 +28,8 @@ _PLANNED, _TRIED = 3, 3
 """If no plan trusts the manual: number of first actions of other plans that come before untried actions with the
 goal's things, and number of these."""
 
+_CHEAPER = 1e-6
+"""Steps by which a plan has to be cheaper than one at hand to be looked for."""
 _DOUBTING_KEPT = 16
 """Rules with doubts that are kept for the steps to come, for each goal."""
 
@@ -90,9 +92,10 @@ def _best(
             known = _doubting(rules, trust, wide, idle)
             if unseen and wide:
                 yield sound(known.search(situation, order, unseen))
-            found = sound(known.plan(situation, order, seek=False, most=2 * dear if wide == 1 else inf))
-            yield replace(found, opened=wide > 0)
-        if stated().cost and not found.options:
+            cheaper = other.cost - _CHEAPER if other.options else inf
+            most = min(2 * dear, cheaper) if wide == 1 else cheaper
+            yield replace(sound(known.plan(situation, order, seek=False, most=most)), opened=wide > 0)
+        if stated().cost and not other.options:
             yield replace(sound(known.search(situation, order)), opened=True)
 
     other, dear = sound(stated()) if not trust.shaken and stated().cost < inf else Plan(), FULL * STEPS

@@ -114,7 +114,7 @@ class StepContext:
             return candidate.judged(Verdict(Fate.FILTERED, "all that it did is done already"))
         lost = lifted.sought if lifted.sought not in names else ""
         hint = self.hint(lifted) if lost else ""
-        note = "; ".join(filter(None, (_which(steps, len(entry.actions)), hint)))
+        note = "; ".join(filter(None, (which_steps(steps, len(entry.actions)), hint)))
         if not note:
             return candidate.judged(Verdict(Fate.FILTERED, "nothing of it can be bound to what is known here"))
         return bind(candidate, steps, Adaptation(note, self.meant(lifted) if lost else ""))
@@ -163,6 +163,8 @@ class StepContext:
         belief, known = self.belief, self.belief.called(kind)
         if held:
             return [name for name in known if name in belief.holding]
+        if not sought and len(known) < 2:
+            return known
         if not sought:
             here, gathered = belief.location, set(map(self.place_of, self._handled))
             return sorted(known, key=lambda name: (name not in gathered, name != here))
@@ -371,7 +373,7 @@ class StepContext:
                 yield kind
 
 
-def _which(steps: Sequence[Stride], total: int) -> str:
+def which_steps(steps: Sequence[Stride], total: int) -> str:
     """The remaining steps of a snippet, in words."""
     if not steps:
         return ""

@@ -8,7 +8,7 @@ of other goals that reached it are followed. Of the manual only syntax and effec
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, islice
 from math import inf
@@ -106,7 +106,8 @@ class Following:
     def _followed(self, candidates: Sequence[Candidate], where: Where, context: StepContext) -> Iterator[Candidate]:
         """The candidates with the way on from here, nearest first; without one, a hint."""
         doubts: dict[str, str] = {}
-        leads = self._leads(candidates, Pathfinder.of(context, where, self._atlas(where)), doubts)
+        now = {each.name: getattr(context, each.name) for each in fields(context)}
+        leads = self._leads(candidates, Pathfinder(**now, where=where, atlas=self._atlas(where)), doubts)
         best: tuple[tuple[float, ...], float] | None = None
         said: dict[object, str] = {}
         for order, found, trail in leads:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from rpms.core.experience.adapt import StepContext
+from rpms.core.experience.adapt import StepContext, which_steps
 from rpms.core.experience.atlas import Atlas, Stride, Where, strides_of
 from rpms.core.facts import kind_of
 from rpms.core.lift import read, renamed
@@ -39,10 +39,10 @@ class Trail(NamedTuple):
 
     def note(self, total: int) -> str:
         """Its destination, the thing sought and the snippet's first step, in words."""
-        number = next((step.number for step in self.steps if step.number), 0)
+        own = [step for step in self.steps if step.number]
         way = f"on the way to {self.towards}" if self.towards else ""
         sought = f"to find {self.seeks}" if self.seeks else ""
-        return ", ".join(filter(None, (way, sought, f"step {number} of {total}" if number else ""))) or "look again"
+        return ", ".join(filter(None, (way, sought, which_steps(own[:1], total)))) or "look again"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +51,6 @@ class Pathfinder(StepContext):
 
     where: Where
     atlas: Atlas
-
-    @classmethod
-    def of(cls, context: StepContext, where: Where, atlas: Atlas) -> Pathfinder:
-        return cls(where=where, atlas=atlas, **{each.name: getattr(context, each.name) for each in fields(context)})
 
     def trail(self, snippet: SuccessSnippet) -> Trail | None:
         """Remaining steps of a snippet; None if all is done or nothing can be.

@@ -130,13 +130,15 @@ class _Doubting:
         for supposed in (*((one,) for one in suspects), *both):
             opposite = [Clause((one.opposite(),)) for one in supposed]
             needs = tuple(need for need in stated if need not in opposite)
+            singles = [need.literals[0] for need in needs if len(need.literals) == 1]
+            if any(excludes(self.rules, one, each) for one in supposed for each in (*singles, *supposed)):
+                continue  # nothing is at two places
             price = -STEPS * CONTRADICTED * (suspects[supposed[0]] if len(supposed) == 1 else 1)
             for one, other in zip(supposed, opposite, strict=True):
                 likely = POSSIBLE if other in stated else self._plausible(one, old)
-                singles = [need.literals[0] for need in needs if len(need.literals) == 1]
                 price += UNLIKELY if _undone_with(self.rules, (one,), singles) else likely
             doubt = f"{schema.name} {SUPPOSED} {' and '.join(map(str, supposed))}"
-            steps, needs = old.steps + 0.5 + price, (*needs, *(Clause((one,)) for one in supposed))
+            steps, needs = old.steps + price, (*needs, *(Clause((one,)) for one in supposed))
             more = replace(schema, preconditions=needs, steps=steps, doubt=doubt)
             yield more
             for need, waiving in prices if self.wide and len(supposed) == 1 else ():
