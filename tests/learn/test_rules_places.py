@@ -200,3 +200,11 @@ def test_who_enters_a_room_sees_all_of_it_and_who_takes_a_thing_has_not_looked_f
     )
     held = world.update(bath, "take cup", "take cup|bath;up;;").learn("not with(_, cup)")
     assert "with(_, 0)" not in _asked_about("take <>", ("cup",), ("cup",), (bath, held))
+
+
+def test_a_type_that_no_game_was_played_of_is_told_as_not_won_in_the_file_too(tmp_path: Path) -> None:
+    world, file = Cellars(), tmp_path / "manual.yaml"
+    plan = RulesPlan(world, tuple(world.tasks("train", Setting())), Setting(), "train", Exploring(steps=60))
+    told = learn_rules(plan, file).played
+    assert {line.split(": ")[1] for line in told if line.startswith("NOT WON IN PLAY")} == {"open", "take"}
+    assert all(f"# {line}" in file.read_text() for line in told)

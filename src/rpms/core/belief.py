@@ -92,8 +92,6 @@ class Belief:
     default. `FactBelief` is one that keeps facts as they are, for worlds that need no more.
     """
 
-    __slots__ = ()
-
     answers: ClassVar[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {}
     """Predicates that follow from the belief: the number of their arguments, and the function that answers."""
 
@@ -124,8 +122,18 @@ class Belief:
 
     def called(self, word: str) -> Sequence[str]:
         """Names of known things that a goal's word can mean: every `apple N` for `apple`."""
-        known = dict.fromkeys(name for names in self.names.values() for name in names)
-        return [name for name in known if kind_of(name) == word]
+        return self._by_kind.get(word, ())
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = {}
+        for name in dict.fromkeys(name for names in self.names.values() for name in names):
+            found.setdefault(kind_of(name), []).append(name)
+        return found
+
+    def but(self, **changes: object) -> Self:
+        """The same belief with some fields changed."""
+        return replace(self, **changes)  # type: ignore[type-var]
 
     def truth(self, atom: Atom, /) -> Truth:
         """Say what is known of a fact that the world's manual names."""

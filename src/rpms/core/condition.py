@@ -124,7 +124,7 @@ def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:
             adapts=beyond.adapt,
             follows=by_state.compat if beyond.adapt and condition.memory and not condition.rules else None,
             slack=beyond.slack or inf,
-        ),
+        ).prepared(),
         consistent=executable_from_here if by_needs else by_state,
         arbitrate=known.arbitrate if judged else partial(_JUDGEMENTS[beyond.judged_by], mode=mode),
         adviser=replace(

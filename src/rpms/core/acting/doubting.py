@@ -16,10 +16,10 @@ from rpms.core.acting.surprise import Noticed, circle
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Truth
 from rpms.core.planning.doubts import doubted, doubts_rest_on
-from rpms.core.planning.ground import Order
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
 from rpms.core.planning.trust import FULL, STEPS, Trust, doubts_of, needs_of
+from rpms.core.planning.whereabouts import Order
 from rpms.core.rules import ActiveRules
 
 _CIRCLES = 3

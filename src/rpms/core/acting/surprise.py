@@ -226,8 +226,8 @@ def _split_needs(
     """The needs that a command's names decide, and those about things that it does not name, with these."""
     named: list[Clause] = []
     others: list[tuple[Clause, _Pick]] = []
-    for clause in process.preconditions:
-        args = {arg for each in clause.literals for arg in each.atom.args}
+    args_of = {clause: {arg for each in clause.literals for arg in each.atom.args} for clause in process.preconditions}
+    for clause, args in sorted(args_of.items(), key=lambda item: len(item[1])):  # `at(room)` rules out most rooms
         about = [place for place, name in enumerate(process.others) if name in args]
         if about:
             others.append((clause, itemgetter(*about)))

@@ -163,6 +163,8 @@ class StepContext:
         belief, known = self.belief, self.belief.called(kind)
         if held:
             return [name for name in known if name in belief.holding]
+        if not sought and len(known) < 2:
+            return known
         if not sought:
             here, gathered = belief.location, set(map(self.place_of, self._handled))
             return sorted(known, key=lambda name: (name not in gathered, name != here))

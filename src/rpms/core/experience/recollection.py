@@ -42,6 +42,11 @@ class Recollection:
     slack: float = inf
     """Steps a followed snippet may be farther from done than the nearest one."""
 
+    def prepared(self) -> Recollection:
+        """The same with its statistics read where steps need them: the first step is not to wait for that."""
+        _ = self.whereabouts.trust if self.adapts else None
+        return self
+
     def recall(self, kind: Kind, situation: Situation) -> Ranking | Ranked:
         """M_cand of Eq. 4, best first, cached by goal; by a custom retriever if there is one."""
         goal = situation.goal

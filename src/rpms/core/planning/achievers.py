@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
 from typing import Any, NamedTuple
 
 from rpms.core.actions import ActionSchema
-from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Atom, Clause, Literal
-from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING, ActiveRules, Stage
 
 Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
@@ -62,6 +59,8 @@ class Level(NamedTuple):
     """The first of those that says where something is: names are tried by what is known of it."""
     filters: tuple[Need, ...]
     """Needs of one fact about the parameter, by which names are ruled out before they are tried."""
+    listed: tuple[Fact, ...]
+    """Of these facts, the permanent ones about something else and the parameter: a table lists its names."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +83,8 @@ class Achiever:
         free = [name for name in self.parameters if name not in self.fact.args]
         return tuple(need for need in self.needs if not free or need.names.issubset(self.fact.args))
 
-    def levels(self, revealed: Container[str]) -> tuple[Level, ...]:
-        """The parameters that the fact leaves open; `revealed`: the predicates that looking tells."""
+    def levels(self, revealed: Container[str], tables: Container[str]) -> tuple[Level, ...]:
+        """The parameters that the fact leaves open; of the predicates, those that looking tells and tables list."""
         known = set(self.fact.args)
         later = [need for need in self.needs if need not in self.bound]
         found: list[Level] = []
@@ -96,7 +95,10 @@ class Achiever:
             sought = next((one for one in seeks if not one.makeable and one.predicate in revealed), None)
             now = [need for need in later if need.names <= known or place + 1 == len(free)]
             single = [need for need in now if len(need.literals) == 1 and name in need.literals[0].args]
-            found.append(Level(name, tuple(now), tuple(later), sought, tuple(single)))
+            first = (need.literals[0] for need in single)
+            listed = (one for one in first if one.predicate in tables and not (one.negated or one.makeable))
+            second = tuple(one for one in listed if one.args[1] == name)
+            found.append(Level(name, tuple(now), tuple(later), sought, tuple(single), second))
             later = [need for need in later if need not in now]
         return tuple(found)
 
@@ -168,7 +170,7 @@ class Achievers:
         """The parameters of one of these ways that its fact leaves open."""
         found = self._levels.get(id(way))
         if found is None:
-            found = self._levels[id(way)] = way.levels(self.revealers)
+            found = self._levels[id(way)] = way.levels(self.revealers, self.rules.lore.facts)
         return found
 
     @cached_property
@@ -310,96 +312,3 @@ def _wanted(clauses: Sequence[Clause]) -> list[Need]:
 def _choosy(need: Need) -> bool:
     """Sorts needs that no action can see to before others: they rule out most names."""
     return any(literal.makeable for literal in need.literals)
-
-
-Judged = tuple[bool | None, float, Fact | None]
-"""A judged need: False if impossible, the price of assuming it, and the fact left to achieve."""
-
-
-_INDEXES_AT_WORK = 128
-"""Indexes that keep what they derived in one step for the next, at some 1 MB each."""
-_used: dict[Achievers, None] = {}  # The latest used last
-_using = Lock()
-
-
-Found = tuple[Sequence[Any], dict[Any, Any], float]
-"""Edges that lead to a fact, the answers they rest on, and the cost of the cheapest way that was left out."""
-Expanded = tuple[Goal | None, object, dict[Fact, Found]]
-"""The edges to each fact, for a goal and an order of places."""
-
-
-class KnownNames:
-    """Names that a situation knows, and all that follows from them and from the manual.
-
-    When only names are added, the next step starts with all of it: nothing that was derived asked about the new ones.
-    """
-
-    def __init__(
-        self, lasting: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]], before: KnownNames | None
-    ) -> None:
-        names: Mapping[str, Sequence[str]] = before.names if before is not None else {}
-        same = {role: names[role] for role, every in known.items() if names.get(role) == every}
-        self.known = known  # of what is the same, the same object
-        self.names: Mapping[str, Sequence[str]] = {**lasting, **known, **same}
-        self.roles: dict[str, set[str]] = {}
-        for role, every in self.names.items():
-            for name in every:
-                self.roles.setdefault(name, set()).add(role)
-        kept = before if before is not None and before.grown_to(self.roles) else None
-        self.strangers: set[str] = set(kept.strangers) if kept else set()
-        """Names that were asked about and not known."""
-        self.made: dict[tuple[str, tuple[str, ...], bool], bool] = dict(kept.made) if kept else {}
-        """True if some action causes the fact."""
-        self.judged: dict[tuple[object, ...], Judged] = dict(kept.judged) if kept else {}
-        """Needs of one fact, by its value."""
-        self.stones: dict[str, dict[object, Any]] = (
-            {key: dict(each) for key, each in kept.stones.items()} if kept else {}
-        )
-        """Facts and things derived for progress, and the names that passed a need."""
-        goal, order, expanded = kept.expanded if kept else (None, None, {})
-        self.expanded: Expanded = (goal, order, dict(expanded))
-
-    def grown_to(self, roles: Mapping[str, set[str]]) -> bool:
-        """True if all names have the roles they had, and of the new ones none was asked about."""
-        return self.strangers.isdisjoint(roles) and all(roles.get(name) == of for name, of in self.roles.items())
-
-
-class Answers(NamedTuple):
-    """A belief's answers about a goal, filled on demand."""
-
-    belief: Belief
-    goal: Goal
-    known: dict[tuple[str, tuple[str, ...]], bool | None]
-    possible: dict[tuple[object, ...], tuple[set[str], dict[Any, Any]]]
-    """The names that pass a need, and the facts that were asked for it."""
-    here: dict[str, list[str]]
-    reached: dict[tuple[object, ...], int]
-    """Stages behind, by purpose and things."""
-
-
-def known_names(achievers: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNames:
-    """The names of the step before with all that follows from them, as far as it still does."""
-    kept: KnownNames | None = achievers.kept.get("names")
-    if kept is None or kept.known != known:
-        kept = achievers.kept["names"] = KnownNames(achievers.lasting_names, known, kept)
-        _note_use(achievers)
-    return kept
-
-
-def _note_use(achievers: Achievers) -> None:
-    """Make an index the latest used; the one that was not used for longest loses what it kept of its last step."""
-    with _using:
-        _used.pop(achievers, None)
-        _used[achievers] = None
-        if len(_used) > _INDEXES_AT_WORK:
-            del _used[unused := next(iter(_used))]
-            for of_one_step in ("names", "answers", "doubting"):
-                unused.kept.pop(of_one_step, None)
-
-
-def answers_of(achievers: Achievers, situation: Situation) -> Answers:
-    """The cached answers of this belief in this step; progress and plan ask much alike."""
-    kept = achievers.kept.get("answers")
-    if kept is None or kept.belief is not situation.belief or kept.goal is not situation.goal:
-        kept = achievers.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {}, {})
-    return kept

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from operator import itemgetter
@@ -11,17 +11,9 @@ from typing import Any
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen, kind_of
-from rpms.core.planning.achievers import (
-    Achiever,
-    Achievers,
-    Fact,
-    Judged,
-    Level,
-    Need,
-    answers_of,
-    command_of,
-    known_names,
-)
+from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
+from rpms.core.planning.kept import Judged, answers_of, known_names
+from rpms.core.planning.whereabouts import Order, PlaceRanks
 from rpms.core.rules import ANYTHING
 
 GRANTED = 0.5
@@ -32,13 +24,8 @@ SEARCH = 2.0
 """Steps that a look costs beyond the way there, since it may find nothing."""
 FURTHER_DOWN = 2.0
 """Steps that one place further down in the order of likely places counts."""
-UNLISTED = 3
-"""Rank added to a place that is not in that order."""
 PLACES = 12
 """Places considered at a time for something unseen: more than a menu holds."""
-
-Order = Mapping[str, Mapping[str, float]]
-"""Likely places of a kind: kind → kind of place → its rank, 0 first."""
 
 
 @dataclass(slots=True, eq=False)
@@ -69,6 +56,7 @@ class Edge:
 
 
 HOLDS: Judged = (True, 0.0, None)
+IMPOSSIBLE: Judged = (False, inf, None)
 
 
 class Ground:
@@ -77,10 +65,10 @@ class Ground:
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         self._manual = achievers
         self._facts = situation
-        self._order = order
+        self._rank = PlaceRanks(situation.goal, order).rank
         self._lore = achievers.rules.lore
         self._vocabulary = known_names(achievers, situation.belief.names)
-        self._names, self._roles = self._vocabulary.names, self._vocabulary.roles
+        self._names = self._vocabulary.names
         self._made, self._judged = self._vocabulary.made, self._vocabulary.judged
         self._passed = self._vocabulary.stones.setdefault("passed", {})
         self._known, self._passing, self._here, self._reached = answers_of(achievers, situation)[2:]
@@ -88,8 +76,6 @@ class Ground:
         """Answers that were asked for: values by fact, names by role."""
         self._beyond = inf
         """Cost of the cheapest way that cost more than might be spent."""
-        self._far: dict[tuple[str, ...], float] = {}
-        self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
     def _possible_edges(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
@@ -183,15 +169,16 @@ class Ground:
 
     def _suits(self, parameter: str, name: str) -> bool:
         """True if a name can fill a parameter: not one known only in another role, nor an unknown permanent one."""
-        roles = self._roles.get(name)
-        if roles is None:
-            self._vocabulary.strangers.add(name)
-        return parameter in roles if roles is not None else parameter not in self._manual.lasting_names
+        if name in self._vocabulary.every:
+            return name in self._vocabulary.called.get(parameter, ())
+        self._vocabulary.strangers.add(name)
+        return parameter not in self._manual.lasting_names
 
     def _fill(self, way: Achiever, binding: dict[str, str]) -> list[tuple[dict[str, str], tuple[Fact, ...], float]]:
         """Every way to fill in the parameters that are left, with what is still to be seen to and what is granted."""
         filled: list[tuple[dict[str, str], tuple[Fact, ...], float]] = []
-        judged = self._judge_all(way.bound, binding) if not self._holds_any(way.waived, binding) else None
+        idle = bool(way.waived) and self._holds_any(way.waived, binding)  # nothing to doubt
+        judged = self._judge_all(way.bound, binding) if not idle else None
         if judged is not None:
             self._fill_next(self._manual.levels(way), 0, binding, judged[0], judged[1], filled)
         return filled if not way.waived else [one for one in filled if not self._holds_any(way.waived, one[0])]
@@ -242,6 +229,9 @@ class Ground:
         """The names for a parameter; of places to look in, where the thing was found, or the likeliest and nearest."""
         names, literal = self._called(level.parameter), level.sought
         if literal is None:
+            for predicate, (arg, _), _, _ in level.listed if len(names) > 1 else ():
+                row = self._row(predicate, binding.get(arg, arg))
+                names = [name for name in names if name in row or kind_of(name) in row]
             if level.filters and len(names) > 1:
                 possible = self._possible(level.filters[0], level.parameter, binding)
                 return [name for name in names if name in possible]
@@ -262,6 +252,11 @@ class Ground:
             left = [item for item in left if item[0] <= last]
             left.sort(key=lambda item: (item[0], self._lacking(needs, {**binding, level.parameter: item[1]})))
         return found or [name for _, name in left[:PLACES]]
+
+    def _row(self, predicate: str, name: str) -> Container[str]:
+        """All that a permanent fact is true of, beside a name: by itself or by its kind."""
+        table = self._lore.facts[predicate]
+        return table.get(name) or table.get(kind_of(name)) or ()
 
     def _possible(self, need: Need, parameter: str, binding: dict[str, str]) -> set[str]:
         """The names for a parameter with which a need is not out of the question."""
@@ -303,13 +298,15 @@ class Ground:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
         if len(need.literals) > 1:
             return self._judge_literals(need, binding)
-        predicate, args, negated, _ = need.literals[0]
+        predicate, args, negated, makeable = need.literals[0]
         args = tuple(map(binding.get, args, args))
         fact = (predicate, args)
         value = self._known[fact] if fact in self._known else self._value(predicate, args)
         self._read[fact] = value
         if value is not None and value is not negated:
             return HOLDS
+        if value is not None and not makeable:
+            return IMPOSSIBLE
         key = (id(need), value, args)
         if key not in self._judged:
             self._judged[key] = self._judge_literals(need, binding)
@@ -339,7 +336,7 @@ class Ground:
         if granted:
             return None, granted, None
         if not left:
-            return False, inf, None
+            return IMPOSSIBLE
         return None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left))  # type: ignore[arg-type]
 
     def _can_make(self, fact: Fact) -> bool:
@@ -374,8 +371,8 @@ class Ground:
     def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         if predicate not in self._manual.lasting:
             value = self._facts.value(predicate, args)
-        elif (table := self._lore.facts.get(predicate)) is not None:
-            row = table.get(args[0]) or table.get(kind_of(args[0])) or ()
+        elif predicate in self._lore.facts:
+            row = self._row(predicate, args[0])
             return args[1] in row or kind_of(args[1]) in row
         else:
             value = self._lore.kinds[predicate].truth(args).known
@@ -383,27 +380,3 @@ class Ground:
         if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
             return True
         return value
-
-    def _rank(self, args: Sequence[str]) -> float:
-        """Rank of a place for a thing in the search order; higher is less likely."""
-        kinds = tuple([kind_of(arg) for arg in args])
-        if kinds not in self._far:
-            self._far[kinds] = self._rank_of(kinds)
-        return self._far[kinds]
-
-    def _rank_of(self, kinds: tuple[str, ...]) -> float:
-        for thing in kinds:
-            known, unlisted = self._ranks(thing)
-            if known:
-                places = [place for place in kinds if place is not thing]
-                return min((known.get(place, unlisted) for place in places), default=0)
-        usual, unlisted = self._ranks(self._facts.goal.object)
-        return min((usual.get(place, unlisted) for place in kinds), default=0)
-
-    def _ranks(self, thing: str) -> tuple[Mapping[str, float], float]:
-        """The ranks of places for a kind of thing, the goal's own word first, and the rank of all others."""
-        if thing not in self._ranked:
-            said = self._facts.goal.places().get(thing)
-            known = self._order.get(thing, {}) if said is None else {place: rank for rank, place in enumerate(said)}
-            self._ranked[thing] = known, max(len(known), *known.values(), 0) + UNLISTED
-        return self._ranked[thing]

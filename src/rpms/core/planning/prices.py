@@ -20,9 +20,11 @@ from typing import Any, NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen
-from rpms.core.planning.achievers import Achievers, Fact, Found
-from rpms.core.planning.ground import Edge, Order
+from rpms.core.planning.achievers import Achievers, Fact
+from rpms.core.planning.ground import Edge
+from rpms.core.planning.kept import Found
 from rpms.core.planning.progress import Purposeful
+from rpms.core.planning.whereabouts import Order
 from rpms.core.rules import ANYTHING
 
 GOAL = Fact("goal", ())
@@ -169,7 +171,7 @@ class Priced(Purposeful):
     def _finding(self, edge: Edge) -> Edge:
         """An edge that needs to be found what it acts on, where none of its needs sees to that."""
         for name in edge.binding.values():
-            if is_unseen([name]) and name in edge.named and not any(name in need.args for need in edge.needs):
+            if name[-1:] == "?" and name in edge.named and not any(name in need.args for need in edge.needs):
                 edge.needs = (Fact(SEEN, (name,)), *edge.needs)
         return edge
 

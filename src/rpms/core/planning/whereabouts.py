@@ -20,11 +20,15 @@ from functools import cached_property
 from itertools import islice
 
 from rpms.core.facts import kind_of
+from rpms.core.goal import Goal
 from rpms.core.lift import Lifted, Role, lift, renamed
 from rpms.core.memory import Entry, SuccessSnippet
-from rpms.core.planning.ground import UNLISTED
 from rpms.core.rules import ActiveRules
 
+Order = Mapping[str, Mapping[str, float]]
+"""Likely places of a kind: kind → kind of place → its rank, 0 first."""
+UNLISTED = 3
+"""Rank added to a place that is not in that order."""
 RATE, DECAY = 0.6, 0.83
 """Finds per step in the likeliest kind of place, and the factor from one place to the next: measured on ALFWorld's
 training games, where its manual's order comes from."""
@@ -42,6 +46,39 @@ SELDOM = 0.1
 """Share of the most frequent way that another way to use a place needs to count."""
 READ = 2_000
 """Snippets that are read for one kind: enough for any posterior, so that a memory of a million costs no more."""
+
+
+class PlaceRanks:
+    """Ranks of places in the search for things that a goal needs; higher is less likely."""
+
+    def __init__(self, goal: Goal, order: Order) -> None:
+        self._goal, self._order = goal, order
+        self._far: dict[tuple[str, ...], float] = {}
+        self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
+
+    def rank(self, names: Sequence[str]) -> float:
+        """Rank of a place for a thing; of some names, nobody says which is which."""
+        kinds = tuple([kind_of(name) for name in names])
+        if kinds not in self._far:
+            self._far[kinds] = self._rank_of(kinds)
+        return self._far[kinds]
+
+    def _rank_of(self, kinds: tuple[str, ...]) -> float:
+        for thing in kinds:
+            known, unlisted = self._ranks(thing)
+            if known:
+                places = [place for place in kinds if place is not thing]
+                return min((known.get(place, unlisted) for place in places), default=0)
+        usual, unlisted = self._ranks(self._goal.object)
+        return min((usual.get(place, unlisted) for place in kinds), default=0)
+
+    def _ranks(self, thing: str) -> tuple[Mapping[str, float], float]:
+        """The ranks of places for a kind of thing, the goal's own word first, and the rank of all others."""
+        if thing not in self._ranked:
+            said = self._goal.places().get(thing)
+            known = self._order.get(thing, {}) if said is None else {place: rank for rank, place in enumerate(said)}
+            self._ranked[thing] = known, max(len(known), *known.values(), 0) + UNLISTED
+        return self._ranked[thing]
 
 
 @dataclass(slots=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import groupby
 
 from rpms.core.belief import Belief, StateSignature
@@ -85,9 +85,6 @@ class AlfworldBelief(Belief):
     """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""
     inert: frozenset[str] = frozenset()
     """Basins that something was held under in vain: they clean nothing."""
-    _names: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
-    _by_kind: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False, default_factory=dict)
-    """Names, found out when they are first asked for."""
 
     @property
     def holding(self) -> tuple[str, ...]:
@@ -163,21 +160,11 @@ class AlfworldBelief(Belief):
             return self.contains(place, thing)
         return None if site is None else self._in_site(site, thing)
 
-    @property
+    @cached_property
     def names(self) -> Mapping[str, tuple[str, ...]]:
-        if not self._names:
-            things = {thing: None for inside in self.contents.values() for thing in inside}
-            objects = tuple(things | dict.fromkeys(self.holding))
-            self._names.update(place=self.places, object=objects, tool=objects, thing=(*self.places, *objects))
-        return self._names
-
-    def called(self, word: str) -> tuple[str, ...]:
-        if not self._by_kind:
-            kinds: dict[str, tuple[str, ...]] = {}
-            for name in self.names["thing"]:
-                kinds[kind_of(name)] = (*kinds.get(kind_of(name), ()), name)
-            self._by_kind.update(kinds)
-        return self._by_kind.get(word, ())
+        things = dict.fromkeys(thing for inside in self.contents.values() for thing in inside)
+        objects = tuple(things | dict.fromkeys(self.holding))
+        return {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
 
     def serving(self, goal: Goal) -> AlfworldBelief:
         return self.but(goal=goal)
@@ -216,10 +203,6 @@ class AlfworldBelief(Belief):
             "Not yet searched": (_ranges(left) or "nothing") if self.places else "",
         }
         return (*lines, *(f"{name}: {text}" for name, text in told.items() if text))
-
-    def but(self, **changes: object) -> AlfworldBelief:
-        """The same belief with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]
 
 
 def _at(belief: AlfworldBelief, thing: str) -> bool | None:

@@ -65,11 +65,11 @@ def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repair
     if verb in _JOINTS and not joint:
         return _completed(verb, first, belief, repairs)
     if not joint:
-        known = {"use": _objects(belief), "examine": (*belief.places, *belief.holding)}.get(verb, belief.places)
+        known = {"use": belief.names["object"], "examine": (*belief.places, *belief.holding)}.get(verb, belief.places)
         name = _name(first, known, repairs)
         return f"go to {name}" if verb == "go" else f"{verb} {name}"
-    things = belief.holding if verb not in ("take", "slice") else _objects(belief)
-    thing = _name(first, things or _objects(belief), repairs)
+    things = belief.holding if verb not in ("take", "slice") else ()
+    thing = _name(first, things or belief.names["object"], repairs)
     other = _name(second, belief.holding if verb == "slice" else belief.places, repairs)
     if verb == "put":
         return _put(thing, joint, other, words, belief, repairs)
@@ -92,7 +92,7 @@ def _put(thing: str, joint: str, place: str, words: str, belief: AlfworldBelief,
 def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
     """Add what an action leaves out, where there is just one candidate: the tool, or the place it was seen in."""
     if verb == "take":
-        thing = _name(name, _objects(belief), repairs)
+        thing = _name(name, belief.names["object"], repairs)
         homes = [place for place in belief.homes(thing) if belief.here(place)]
         if len(homes) == 1:
             repairs.append("the only place that holds it here")
@@ -109,11 +109,6 @@ def _cut(text: str, joints: Sequence[str]) -> tuple[str, str, str]:
     """A text before and after the joint that stands first in it; of those that start there, the first listed."""
     found = [joint for joint in joints if joint in text]
     return text.partition(min(found, key=text.find)) if found else (text, "", "")
-
-
-def _objects(belief: AlfworldBelief) -> tuple[str, ...]:
-    known = dict.fromkeys(thing for inside in belief.contents.values() for thing in inside)
-    return (*belief.holding, *known)
 
 
 def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:

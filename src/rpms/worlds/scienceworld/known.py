@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
 
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
@@ -130,7 +129,3 @@ class ScienceKnown(Belief):
         if other in self.exits.get(room, ()):
             return True
         return False if room in self.looked and other in self.exits and other != room else None
-
-    def but(self, **changes: object) -> Self:
-        """The same belief with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]

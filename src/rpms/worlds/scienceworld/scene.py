@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Final
+from functools import cached_property, wraps
+from typing import Any, Final, TypeVar
 
 from rpms.core.facts import kind_of
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
@@ -18,6 +18,7 @@ from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, wa
 _NO_GOAL: Final = ScienceGoal("")
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """Things that can be open or shut and hide nothing that is looked for."""
+Things = TypeVar("Things", bound=Sequence[str])
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,16 @@ class Scene(ScienceKnown):
         found = self._by_kind.get(kind, [])
         if found or ware(kind):
             return found
-        return [name for shown, names in self._by_kind.items() if shown.endswith(f" {kind}") for name in names]
+        return self._by_last_words.get(kind, [])
+
+    @cached_property
+    def _by_last_words(self) -> Mapping[str, list[str]]:
+        """The things by all that their kinds end with: `orange apricot` is found as `apricot`."""
+        found: dict[str, list[str]] = {}
+        for shown, names in self._by_kind.items():
+            while shown := shown.partition(" ")[2]:
+                found.setdefault(shown, []).extend(names)
+        return found
 
     def is_broken(self, name: str) -> bool:
         """True if a thing was found broken, wherever the agent is now."""
@@ -104,14 +114,15 @@ class Scene(ScienceKnown):
         """Name of the nearest thing that a word may mean, or of one never seen: `stove ?`."""
         return next(iter(self.meant_by(word)), f"{word} ?")
 
-    def mean(self, word: str, names: Callable[[Scene], Sequence[str]]) -> Sequence[str]:
+    def mean(self, word: str, names: Callable[[Scene], Things]) -> Things:
         """Meaning of a word here; found out once."""
         if word not in self._meant:
             self._meant[word] = names(self)
-        return self._meant[word]
+        found: Things = self._meant[word]
+        return found
 
     @cached_property
-    def _meant(self) -> dict[str, Sequence[str]]:
+    def _meant(self) -> dict[str, Any]:
         return {}
 
     def first(self, word: str) -> Seen | None:
@@ -152,6 +163,13 @@ Ask = Callable[..., bool | None]
 """A predicate: the scene and its arguments, and whether it holds."""
 Names = Callable[[Scene], Sequence[str]]
 """The things that a word or a role stands for."""
+
+
+def once(find: Callable[[Scene], Things]) -> Callable[[Scene], Things]:
+    """Find things out once for each scene."""
+    return wraps(find)(lambda scene: scene.mean(find.__name__, find))
+
+
 Note = Callable[[ScienceKnown, Scene, str], Iterable[tuple[str, str]]]
 """Notes that no text says and commands tell: given the belief before and after a command."""
 

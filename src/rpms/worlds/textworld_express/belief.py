@@ -43,6 +43,10 @@ class ExpressBelief(Belief):
         return self.places.get(self.location) if self.location is not None else None
 
     @cached_property
+    def in_reach(self) -> frozenset[str]:
+        return frozenset(self.here.visible) if self.here is not None else frozenset()
+
+    @cached_property
     def ordered(self) -> tuple[Place, ...]:
         """The rooms that were seen, the present one first: of two trash cans, the one at hand is meant."""
         return tuple(sorted(self.places.values(), key=lambda place: place is not self.here))
@@ -178,7 +182,7 @@ def _here(belief: ExpressBelief, thing: str) -> bool | None:
     place = belief.here
     if place is None or belief.location is None:
         return None
-    if thing in belief.holding or thing in place.visible or thing == belief.location:
+    if thing in belief.holding or thing in belief.in_reach or thing == belief.location:
         return True
     if thing in belief.rooms or belief.rooms_of(thing) or not _may_hide(belief, belief.location):
         return False

@@ -8,7 +8,7 @@ from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.scene import Names, Recipe, Scene
+from rpms.worlds.scienceworld.scene import Names, Recipe, Scene, once
 from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import Seen, alike, walk
 
@@ -115,6 +115,7 @@ def _offspring(scene: Scene) -> dict[str, str]:
     return {name.removeprefix(lead): form for name, form in noted.items() if name.startswith(lead)}
 
 
+@once
 def _pots(scene: Scene) -> list[str]:
     return scene.such(lambda seen: seen.place == _GARDEN and FLOWER_POT.fullmatch(seen.name))
 
@@ -135,6 +136,7 @@ def _is_sown(scene: Scene, pot: str) -> bool:
     return any(name.split(" ")[-1] in (*GREENS, "seed") or name == _plant(scene) for name in names)
 
 
+@once
 def _beds(scene: Scene) -> list[str]:
     """The pots for the seeds of the jar: those that are sown, then those with soil."""
     young = _offspring(scene)
@@ -143,6 +145,7 @@ def _beds(scene: Scene) -> list[str]:
     return order[: _PARENTS.get(scene.aim.task, 2)]
 
 
+@once
 def _nursery(scene: Scene) -> list[str]:
     young, beds = _offspring(scene), _beds(scene)
     pots = [pot for pot in _pots(scene) if pot not in beds]
@@ -151,7 +154,8 @@ def _nursery(scene: Scene) -> list[str]:
 
 
 def _loose_soil(scene: Scene, place: str) -> list[str]:
-    return scene.such(lambda seen: seen.name == "soil" and not seen.holders and seen.place == place)
+    found = ((name, scene.by_name[name]) for name in scene.of_kind("soil"))
+    return [name for name, seen in found if seen.name == "soil" and not seen.holders and seen.place == place]
 
 
 def _stocked(scene: Scene) -> bool:
