@@ -20,6 +20,7 @@ from rpms.learn.rules.ledger import vocabulary_of
 from rpms.learn.rules.templates import Names
 from rpms.store.evidence import Witness
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
+from rpms.worlds.registry import find_world
 
 _PREDICATES = """\
 world: cellars
@@ -180,10 +181,14 @@ def test_goals_are_told_apart_by_their_openings_and_won() -> None:
 
 
 def _asked_about(
-    template: str, names: tuple[str, ...], later: tuple[str, ...], *steps: tuple[Belief, Belief]
+    template: str,
+    names: tuple[str, ...],
+    later: tuple[str, ...],
+    *steps: tuple[Belief, Belief],
+    world: World | None = None,
 ) -> set[str]:
     """The facts of which an action is known to make all known, after some successes."""
-    known, book = Names(), Book(template, vocabulary_of(Cellars()), plain=True)
+    known, book = Names(), Book(template, vocabulary_of(world or Cellars()), plain=True)
     for number, (before, after) in enumerate(steps):
         known.learn(after.names)
         book.record(SeenStep(before, after, Witness("1", number), refused=False), names, known, Random(1), later)
@@ -208,3 +213,14 @@ def test_a_type_that_no_game_was_played_of_is_told_as_not_won_in_the_file_too(tm
     told = learn_rules(plan, file).played
     assert {line.split(": ")[1] for line in told if line.startswith("NOT WON IN PLAY")} == {"open", "take"}
     assert all(f"# {line}" in file.read_text() for line in told)
+
+
+def test_what_is_beside_a_place_is_looked_for_though_no_role_is_called_so() -> None:
+    world = find_world("alfworld")
+    begun = world.start(Goal("look"))
+    before = world.update(begun, None, "You are in the middle of a room. Looking quickly around you, you see a desk 1.")
+    after = world.update(
+        before, "go to desk 1", "You arrive at loc 7. On the desk 1, you see a desklamp 1, and a cd 2."
+    )
+    desk = ("desk 1",)
+    assert "same_place(0, _)" in _asked_about("go to <>", desk, desk, (before, after), world=world)

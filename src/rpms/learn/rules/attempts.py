@@ -219,7 +219,7 @@ class Book:
         return all(
             arg == ANYTHING
             or role not in roles
-            or role in (self.slots[int(arg)] if arg.isdigit() else names.roles[arg])
+            or role in (self.slots[int(arg)] if arg.isdigit() else names.roles.get(arg, ()))
             for arg, role in zip(args, predicate.args, strict=True)
         )
 
@@ -262,7 +262,9 @@ class Book:
     def found(self, atom: Atom, step: SeenStep, names: Sequence[str]) -> bool:
         """True if a fact about something else and the action's things is known to be true, and was unknown before."""
         role = self.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
-        every = [atom.bind({**slots_of(names), ANYTHING: thing}) for thing in step.after.names.get(role, ())]
+        known = step.after.names  # a parameter that is no role, such as `other`, may be any of them
+        things = known.get(role) or {thing for every in known.values() for thing in every}
+        every = [atom.bind({**slots_of(names), ANYTHING: thing}) for thing in things]
         return any(step.after.truth(each) is Truth.TRUE and step.before.truth(each) is Truth.UNKNOWN for each in every)
 
     def _glimpse(self, step: SeenStep, names: Sequence[str]) -> tuple[int, int]:
