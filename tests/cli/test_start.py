@@ -54,7 +54,8 @@ def test_the_guards_help_and_mistakes_wait_neither_for_the_guard_nor_for_typer(w
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "learn", "play", "study run", "rules show", "rules learn", "guard check", "show", "report"]
+    "command",
+    ["run", "learn", "play", "study run", "rules show", "rules learn", "guard check", "show", "report", "export"],
 )
 def test_a_mistake_in_an_option_loads_the_options_alone_and_nothing_that_plays(command: str):
     names = loaded(*command.split(), "--nope")

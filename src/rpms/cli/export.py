@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from rpms.cli.screen import complain, say
 from rpms.core.errors import InputError
 from rpms.foreign.file_reader import is_there
 from rpms.play.task_choice import place_of
-from rpms.report.export import FORMS, TABLES, export
+from rpms.report.export import export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.old_episodes import convert_run
 from rpms.store.runs import PROTOCOL, RunFolder
@@ -20,9 +17,9 @@ from rpms.store.runs import PROTOCOL, RunFolder
 
 def export_runs(
     runs: list[Path],
-    to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMS)}. parquet needs `rpms\\[parquet]`.")] = "csv",
+    to: str = "csv",
     out: Path | None = None,
-    tables: str = ",".join(TABLES),
+    tables: str = "episodes,steps,candidates",
 ) -> None:
     """Write the episodes, steps and recalled memories of runs as tables; a run may still be going on."""
     names = tuple(dict.fromkeys(name.strip() for name in tables.split(",") if name.strip()))
