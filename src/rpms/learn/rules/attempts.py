@@ -254,17 +254,24 @@ class Book:
                 if (
                     step.before.truth(atom.bind({**before, ANYTHING: name})) is Truth.UNKNOWN
                     and step.after.truth(atom.bind({**after, ANYTHING: name})) is not Truth.UNKNOWN
-                    and ({*atom.args} == {ANYTHING} or self.found(atom, step, later))
+                    and (
+                        {*atom.args} == {ANYTHING}
+                        or self._sought(atom) not in step.after.names  # such as `other`, which is no role
+                        or self.found(atom, step, later)
+                    )
                 ):
                     self.probes[atom] = (name, len(self.attempts))
                     break
 
+    def _sought(self, atom: Atom) -> str:
+        """The parameter of `_` in a revelation."""
+        return self.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
+
     def found(self, atom: Atom, step: SeenStep, names: Sequence[str]) -> bool:
-        """True if a fact about something else and the action's things is known to be true, and was unknown before."""
-        role = self.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
-        known = step.after.names  # a parameter that is no role, such as `other`, may be any of them
-        things = known.get(role) or {thing for every in known.values() for thing in every}
-        every = [atom.bind({**slots_of(names), ANYTHING: thing}) for thing in things]
+        """True if a fact about something else and the action's things is true, and was unknown before."""
+        every = [
+            atom.bind({**slots_of(names), ANYTHING: thing}) for thing in step.after.names.get(self._sought(atom), ())
+        ]
         return any(step.after.truth(each) is Truth.TRUE and step.before.truth(each) is Truth.UNKNOWN for each in every)
 
     def _glimpse(self, step: SeenStep, names: Sequence[str]) -> tuple[int, int]:
