@@ -15,6 +15,7 @@ import pytest
 
 from rpms.core.acting.enforcement import PAPER, STRICT, Enforcement
 from rpms.core.actions import ActionSchema
+from rpms.core.belief import Situation
 from rpms.core.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
 from rpms.core.episode import Episode
 from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
@@ -23,7 +24,7 @@ from rpms.core.planning.prices import Priced
 from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
 from rpms.core.planning.trust import FULL as FULL_TRUST
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import RuleManual
+from rpms.core.rules import Prohibition, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
@@ -293,3 +294,24 @@ def test_a_refused_step_of_memory_speaks_against_its_entry():
     told = {one.line for step in episode.steps for one in step.surprises if step.command.startswith("cool ")}
     assert told
     assert told <= {one.id for one in wrong.entries}
+
+
+def test_an_action_forbidden_in_every_state_is_gone_round_and_nothing_breaks() -> None:
+    manual = knowledge_of(world).manual
+    ban = Rule("U-WRONG", Tier.UNIVERSAL, "wrong", "Never open anything.", forbids=(Prohibition("open", ()),))
+    assert played(replace(manual, rules=(*manual.rules, ban)), HEAT, budget=50).won
+
+
+def test_a_command_refused_in_two_states_is_barred_in_both() -> None:
+    game = world.open(tasks()[HEAT], Setting())
+    opening = game.reset().observation
+    goal = world.goal(opening)
+    rules = knowledge_of(world).manual.active(goal.type, goal.object, goal.destination)
+    beliefs = [world.update(world.start(goal), None, opening)]
+    for place in ("sinkbasin 1", "countertop 1") * 3:
+        beliefs.append(world.update(beliefs[-1], f"go to {place}", game.step(f"go to {place}").observation))
+    one, other, again = (Situation(belief, goal) for belief in beliefs[3:6])
+    command = "clean apple 1 with sinkbasin 1"
+    trust = Trust().barring(command, rules, one).barring(command, rules, other)
+    assert trust.bars(command, rules, other)
+    assert trust.bars(command, rules, again)

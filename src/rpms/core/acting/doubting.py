@@ -131,8 +131,9 @@ def untried(context: StepContext, rules: ActiveRules, spell: Spelling, trust: Tr
         if instance is None or things.isdisjoint(instance.binding.values()):
             continue
         needs = (clause.bind(instance.binding) for clause in needs_of(rules, instance.schema))
-        lacking = [clause.literals[0].atom for clause in needs if clause.truth(situation) is Truth.FALSE]
-        against = ", ".join(rules.say(atom, situation.truth(atom)) for atom in lacking)
+        lacking = [clause.literals for clause in needs if clause.truth(situation) is Truth.FALSE]
+        first = [literals[0].atom for literals in lacking if literals]  # a ban in every state names no fact
+        against = ", ".join(rules.say(atom, situation.truth(atom)) for atom in first)
         found.append((len(lacking), number, command, "never tried" + (f"; against it: {against}" if against else "")))
     for count, _, command, evidence in sorted(found):
         written = spell(command)

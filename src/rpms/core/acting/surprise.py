@@ -327,11 +327,8 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
             served = [
                 (one, bound) for one, bound in lacking if Literal(link.fact.atom, link.fact.negated) in bound.literals
             ]
-            only = [
-                one
-                for one, _ in needs
-                if any(excludes(rules, one.literals[0], other.literals[0]) for other, _ in needs)
-            ]
+            told = [one for one, _ in needs if one.literals]
+            only = [one for one in told if any(excludes(rules, one.literals[0], other.literals[0]) for other in told)]
             blames = dict.fromkeys((*(clause for clause, _ in served or lacking), *only))
             blamed = [need_line(rules, instance.schema, clause) for clause in blames]
     for line in blamed:

@@ -53,7 +53,8 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, idle: frozenset[str
     doubts = [replace(one, steps=one.steps + make.dearer(one.doubt)) for one in doubts]
     lore = replace(rules.lore, processes=processes, doubts=tuple(doubts))
     barred: dict[Any, Surroundings | None] = {**trust.blank}
-    for command, then in (*trust.refused.items(), *dict.fromkeys(idle).items()):
+    last = {command: then[-1] for command, then in trust.refused.items()}
+    for command, then in (*last.items(), *dict.fromkeys(idle).items()):
         instance = rules.instance(command)
         barred[command_of(instance.schema, instance.binding) if instance is not None else command] = then
     return replace(rules, environment=environment, lore=lore, purposes=make.continuations(), barred=barred)

@@ -296,7 +296,7 @@ class Ground:
 
     def _judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
-        if len(need.literals) > 1:
+        if len(need.literals) != 1:
             return self._judge_literals(need, binding)
         predicate, args, negated, makeable = need.literals[0]
         args = tuple(map(binding.get, args, args))

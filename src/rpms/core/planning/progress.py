@@ -207,7 +207,7 @@ class Tracker(Purposeful):
                 self._needed[key] = {}, []
             else:
                 binding = dict(zip(makers[0].fact.args, fact.args, strict=True))
-                makeable = [need for need in makers[0].needs if need.literals[0].makeable]
+                makeable = [need for need in makers[0].needs if need.literals and need.literals[0].makeable]
                 needs = [(need, need.literals[0].bound(binding)) for need in makeable]
                 about = [(need, fact) for need, fact in needs if not set(things).isdisjoint(fact.args)]
                 moving = self._manual.positional

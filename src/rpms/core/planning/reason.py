@@ -190,8 +190,9 @@ class _Graph(Priced):
             if not need.names.issubset(binding):
                 continue
             value, _, fact = self._judge(need, binding)
-            if value is False:
-                return (self._fixed(need) or need.literals[0]).bound(binding).atom
+            if value is False:  # a ban in every state is for want of no fact
+                first = self._fixed(need) or next(iter(need.literals), None)
+                return first.bound(binding).atom if first is not None else None
             if fact is None or fact in above or fact in self._costs:
                 continue
             if (fixed := self._fixed(need)) is not None:

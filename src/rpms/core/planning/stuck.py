@@ -81,7 +81,9 @@ class Impasse(Priced):
             free = sorted(need.names - bound.keys())
             names = self._names.get(free[0], ()) if len(free) == 1 else ()
             filled = [{**bound, free[0]: name} for name in names] if free else [bound]
-            if filled and all(self._judge(need, one)[0] is False for one in filled):
+            if not need.literals:
+                yield f"a rule forbids `{way.schema.name}` in every state"
+            elif filled and all(self._judge(need, one)[0] is False for one in filled):
                 lacking = need.literals[0]
                 reason = self._unmakeable(lacking.bound(filled[0]))
                 yield reason if len(filled) == 1 else f"{lacking.bound(bound).atom} is false of every <{free[0]}>"

@@ -79,8 +79,8 @@ class Trust:
     one of them."""
     worked: Mapping[str, tuple[tuple[ActiveRules, Instance, Facts, Facts], ...]] = field(default_factory=dict)
     """Times that an action worked, with the facts before and after. Read once the manual is doubted."""
-    refused: Mapping[str, Surroundings] = field(default_factory=dict)
-    """Commands that were refused, with the facts on their things since then."""
+    refused: Mapping[str, tuple[Surroundings, ...]] = field(default_factory=dict)
+    """Commands that were refused, with the facts on their things each time, the last one last."""
     blank: Mapping[tuple[str, str, tuple[str, ...]], Surroundings] = field(default_factory=dict)
     """Commands that did not show a fact that they were given for."""
     walked: tuple[tuple[str, str, Situation, Chain], ...] = ()
@@ -125,12 +125,13 @@ class Trust:
         return self._with(evidence={**self.evidence, line: -inf})
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
-        """True if a command was refused and nothing about its things or the place has changed since."""
-        return command in self.refused and self.refused[command] == surroundings(command, rules, situation)
+        """True if a command was refused when all about its things and the place was as it is now."""
+        return command in self.refused and surroundings(command, rules, situation) in self.refused[command]
 
     def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Trust:
         """The same once a command was refused."""
-        return self._with(refused={**self.refused, command: surroundings(command, rules, situation)})
+        then = (*self.refused.get(command, ()), surroundings(command, rules, situation))
+        return self._with(refused={**self.refused, command: then})
 
     def suspecting(self, action: str, false: frozenset[Literal]) -> Trust:
         """The same once an action was refused without a reason while some facts were not known to hold."""

@@ -199,7 +199,7 @@ class Narrowing:
     def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:
         binding = dict(zip(way.fact.args, fact.args, strict=True))
         doubtful = False
-        for need in way.needs:
+        for need in (one for one in way.needs if one.literals):
             literal = need.literals[0]
             if len(need.literals) > 1 or literal.predicate in self._achievers.positional:
                 continue
