@@ -139,3 +139,11 @@ def test_every_option_that_is_told_is_one_of_a_command():
             yield from names(inner, f"{path} {name}".strip())
 
     assert set(_OPTIONS) <= set(names(typer.main.get_command(make_app())))
+
+
+@pytest.mark.parametrize("folder", [".", "/", ""])
+@pytest.mark.parametrize("command", [("rules", "learn", "alfworld"), ("learn", "alfworld")], ids=" ".join)
+def test_a_folder_in_place_of_the_file_to_write_is_refused_at_once(rpms: Rpms, command, folder):
+    ran = rpms(*command, "--out", folder)
+    assert ran.code == 2
+    assert "is a folder; give the file to write" in ran.line

@@ -45,6 +45,7 @@ def _wording(lessons: str, model: NamedModel, how: How) -> OpenModel | None:
 def main(given: LearnOptions) -> None:
     """`rpms learn`, once its options are read."""
     world, out, model, resources, settings = given.world, given.out, given.model, given.resources, given.settings
+    options.refuse_folders(out)
     found = find_world(world)
     if given.later not in LATER:
         raise InputError(f"--later {given.later!r}: choose {' or '.join(LATER)}")

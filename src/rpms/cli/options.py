@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -41,6 +42,13 @@ def memory_named(text: str) -> Path:
     (file,) = found.values()
     assert file is not None
     return file
+
+
+def refuse_folders(*files: Path | None) -> None:
+    """Refuse a folder where a file is to be written, before anything is computed."""
+    for file in files:
+        if file is not None and (not file.name or os.path.isdir(file)):  # noqa: PTH112  never raises
+            raise InputError(f"{str(file)!r}: is a folder; give the file to write")
 
 
 def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:

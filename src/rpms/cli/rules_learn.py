@@ -52,6 +52,7 @@ def learn(
     the manual. With a guard's logs, give the guard's manual instead of a world: the facts it knows are used to learn
     what its tools need.
     """
+    options.refuse_folders(out, memory)
     runs = tuple(from_ or ())
     if any(map(is_guard_log, runs)):
         learn_from_logs(Path(world), runs, out, python)

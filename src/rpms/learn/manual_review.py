@@ -94,7 +94,7 @@ def _found(rows: Iterable[Reviewed], id_: str) -> Reviewed:
     fit = [row for row in rows if row.claim.id.startswith(id_)] if len(id_) >= _SHORTEST_ID else []
     if len({row.claim.id for row in fit}) != 1:
         why = "fits several lines" if fit else "is no line's id"
-        raise InputError(f"{excerpt(id_)!r} {why}; `rpms rules review MANUAL --list` prints them. Nothing was changed")
+        raise InputError(f"{excerpt(id_)!r} {why}; `rpms rules review MANUAL --all` prints them. Nothing was changed")
     return fit[0]
 
 
