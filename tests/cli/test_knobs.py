@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +12,12 @@ import pytest
 import typer
 
 from rpms.cli.app import make_app
+from rpms.cli.export import export_runs
 from rpms.cli.knobs import _OPTIONS
+from rpms.cli.rules_learn import _STEPS
+from rpms.learn.inventory import Junk
 from rpms.play.knobs import KNOBS
+from rpms.report.export import FORMS, TABLES
 from rpms.store.runs import RunFolder
 from tests.cli.command import Rpms
 
@@ -147,3 +152,10 @@ def test_a_folder_in_place_of_the_file_to_write_is_refused_at_once(rpms: Rpms, c
     ran = rpms(*command, "--out", folder)
     assert ran.code == 2
     assert "is a folder; give the file to write" in ran.line
+
+
+def test_what_the_texts_of_options_list_is_what_there_is():
+    assert all(form in _OPTIONS["export.to"]["help"] for form in FORMS)
+    assert inspect.signature(export_runs).parameters["tables"].default == ",".join(TABLES)
+    assert ", ".join(kind.name.lower() for kind in Junk) in _OPTIONS["memory junk.prune"]["help"]
+    assert f"{_STEPS:,}" in _OPTIONS["rules learn.steps"]["help"]

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from inspect import Parameter, cleandoc
-from itertools import chain, repeat
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, NamedTuple
@@ -67,9 +66,9 @@ class Known(NamedTuple):
 def _unloaded(known: Known, node: ast.FunctionDef) -> Callable[..., Any] | None:
     """A function with a definition's parameters that loads the defined one; None if their source does not tell them."""
     arguments = [*node.args.args, *node.args.kwonlyargs]
-    defaults = [*node.args.defaults, *node.args.kw_defaults]
+    defaults: list[Any] = [*node.args.defaults, *node.args.kw_defaults]
     parameters = []
-    for argument, default in zip(arguments, chain(repeat("", len(arguments) - len(defaults)), defaults), strict=False):
+    for argument, default in zip(arguments, [""] * (len(arguments) - len(defaults)) + defaults, strict=True):
         kind = _KINDS.get(ast.unparse(argument.annotation) if argument.annotation else "")
         if kind is None or not isinstance(default, str | ast.Constant):
             return None
@@ -140,7 +139,9 @@ def make_app(word: str | None = None, part: str = "") -> typer.Typer:
         elif f"\n{known.name} = typer.Typer(" in known.source:
             app.add_typer(_group(name, known, part), name=name, rich_help_panel=known.panel)
         else:
-            app.command(name, rich_help_panel=known.panel)(_command(name, known, alone=alone))
+            command = _command(name, known, alone=alone)
+            import_module("rpms.cli.knobs").declare(command, name)  # a mistyped command does not wait for it
+            app.command(name, rich_help_panel=known.panel)(command)
     if not alone:
         problems = add_others(app, (_OWN_WORLD,))
 
@@ -175,11 +176,9 @@ def _group(name: str, known: Known, part: str) -> typer.Typer:
 
 
 def _command(name: str, known: Known, *, alone: bool = False) -> Callable[..., Any]:
-    """A command with its options; `alone`: loaded when it is called, where its source tells them."""
+    """A command; `alone`: loaded when it is called, where its source tells its options."""
     found = (known.unloaded() if alone else None) or known.load()
-    command = import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
-    import_module("rpms.cli.knobs").declare(command, name)  # a mistyped command does not wait for it
-    return command
+    return import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
 
 
 def _show_version(wanted: bool) -> None:

@@ -24,11 +24,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """Options by their names in Python, in the order of the help; what is in none stands under `Options`."""
 _OPTIONS: Mapping[str, Any] = {
-    name if section in GROUPS else f"{section}.{name}": each
+    name if section in GROUPS else f"{section}.{name}": told[each] if isinstance(each, str) else each
     for section, told in _TOLD.items()
     for name, each in told.items()
 }
-"""By name; where commands differ, by command or group of commands, and name."""
+"""By name; where commands differ, by command or group of commands, and name. One may be told by another's name."""
 _PLACES = {name: place for place, name in enumerate(name for names in GROUPS.values() for name in names)}
 _METAVARS: Mapping[Any, str] = {
     Path: "PATH",

@@ -61,7 +61,7 @@ class _Reader(ManualReader[ToolManual]):
     now: datetime | None = None
     """The moment that is now for the manual, where it names one."""
     doubting: bool = False
-    """True if likely mistakes are noted as well."""
+    """True if likely mistakes are noted where there are no others."""
 
     def build(self, yamls: Sequence[YamlFile]) -> ToolManual:
         for section, read in zip(_SECTIONS, (self._record, self._fact, self._tool, self._policy), strict=True):
@@ -81,7 +81,7 @@ class _Reader(ManualReader[ToolManual]):
             repeats=chosen.repeats,
             circles=chosen.circles,
         )
-        for section, name, problem in doubts_of(manual) if self.doubting else ():
+        for section, name, problem in doubts_of(manual) if self.doubting and not self.mistakes else ():
             yaml = next(each for each in yamls if name in (each.tree.get(section) or ()))
             self.mistakes.append(yaml.error((section, name), problem))
         return manual
@@ -329,7 +329,9 @@ def find_tool_mistakes(*sources: ManualSource) -> list[FileError]:
 
 def find_tool_doubts(*sources: ManualSource) -> list[FileError]:
     """Likely mistakes in a manual without errors, in its order."""
-    return [] if find_tool_mistakes(*sources) else _Reader(doubting=True).faults(sources)
+    reader = _Reader(doubting=True)
+    faults = reader.faults(sources)
+    return [] if reader.broken else faults
 
 
 def open_tool_manual(*files: FilePath | str) -> ToolManual:
