@@ -10,6 +10,7 @@ from rpms.core.belief import Situation
 from rpms.core.episode import Episode
 from rpms.core.facts import parse_clause, parse_literal
 from rpms.learn.mend import RecordedStep, apply, find_surprises, propose, write_edit
+from rpms.store.evidence import Witness
 from rpms.store.yaml_files import yaml_text
 from rpms.worlds.alfworld import world
 from tests.cli.command import Rpms, rpms
@@ -26,7 +27,8 @@ def moments(episode: Episode) -> list[RecordedStep]:
         won = episode.won and step is episode.steps[-1]
         goal = step.decision.goal
         sides = (Situation(before, goal), Situation(after, goal))
-        found.append(RecordedStep(f"step {step.number}", step.command, step.infeasible, won, *sides, episode.won))
+        witness = Witness("played", step.number)
+        found.append(RecordedStep("heat", witness, step.command, step.infeasible, won, *sides, episode.won))
     return found
 
 

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
+
 from rpms.core.belief import Belief, FactBelief
+from rpms.core.facts import parse_clause
 from rpms.core.goal import Goal
 from rpms.core.wording import Wording
+from rpms.learn.rules.action_model import Induced
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.attempts import Book, SeenStep
-from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, verified
 from rpms.learn.rules.ledger import vocabulary_of
+from rpms.learn.rules.rehearse import PLAYED
 from rpms.learn.rules.templates import Names
-from rpms.store.evidence import Witness
+from rpms.play.sources import universal_tier
+from rpms.store.evidence import Witness, evidence_file
+from rpms.store.manual_reader import manual_text
+from rpms.store.manuals import read_manual
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
 from rpms.worlds.registry import find_world
 
@@ -224,3 +232,29 @@ def test_what_is_beside_a_place_is_looked_for_though_no_role_is_called_so() -> N
     )
     desk = ("desk 1",)
     assert "same_place(0, _)" in _asked_about("go to <>", desk, desk, (before, after), world=world)
+
+
+def test_what_surprises_in_play_is_mended_before_the_manual_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mistaken(*given: Any) -> Any:
+        found, *rest = verified(*given)
+        wrong = Induced(parse_clause("not here(0)"))
+        actions = [replace(one, effects=(*one.effects, wrong)) if one.name == "open" else one for one in found.actions]
+        return replace(found, actions=tuple(actions)), *rest
+
+    monkeypatch.setattr("rpms.learn.rules.learn.verified", mistaken)
+    world, file, edit = Cellars(), tmp_path / "manual.yaml", "mended: open, does: remove not here(box) (it surprised "
+    plan = RulesPlan(world, tuple(world.tasks("train", Setting())), Setting(), "train", Exploring(steps=800))
+    result = learn_rules(plan, file)
+    opening = next(one for one in read_manual(universal_tier(), manual_text(file)).actions if one.name == "open")
+    assert list(map(str, opening.effects)) == ["open(box)"]
+    assert any(line.startswith(edit) for line in result.played)
+    assert f"# {edit}" in file.read_text(encoding="utf-8")
+    (claim,) = [one for one in result.taken_out if one.place == "environment/open/effects/not here(box)"]
+    played = {trace.episode: trace for trace in result.traces if trace.episode.startswith(PLAYED)}
+    shown = [played[each.episode].steps[each.step - 1].command.split()[0] for each in claim.counterexamples]
+    assert set(shown) == {"open"}
+    written = file.read_bytes(), evidence_file(file).read_bytes()
+    assert learn_rules(plan, file).played == result.played
+    assert (file.read_bytes(), evidence_file(file).read_bytes()) == written

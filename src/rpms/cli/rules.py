@@ -20,6 +20,7 @@ from rpms.core.rules import Lore, Purpose, Rule, RuleManual, Tier
 from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt
 from rpms.learn.manual_review import Entry, Relation, compare, decide, lines_of
+from rpms.learn.manual_verify import recorded
 from rpms.learn.mend import Edit, propose, recorded_steps, write_edit
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.evidence import counts_of
@@ -267,14 +268,15 @@ def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
     if len(names) > 1:
         raise InputError(f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one")
     world = world_named(names.pop(), runs[0])
-    moments = list(recorded_steps(world, runs))
+    moments = list(recorded_steps(world, recorded(world, runs)))
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(world, choice), moments)
     edits = list(dict.fromkeys(each.edit for each in proposals))  # with None for lines that none passes for
     for edit in edits:
         for each in (one for one in proposals if one.edit == edit):
             more = len(each.where) - _PLACES_SHOWN
-            shown = "; ".join(each.where[:_PLACES_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+            shown = "; ".join(f"{one.task}, step {one.witness.step}" for one in each.where[:_PLACES_SHOWN])
+            shown += f"; and {more} more" if more > 0 else ""
             say(f"{each.line}: contradicted at {shown}")
             say(f"  {each.said}")
         say(f"  edit: {edit}" if edit else "  no single edit passes the replay")

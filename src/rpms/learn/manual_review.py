@@ -157,7 +157,7 @@ def _put_in(tree: MutableMapping[str, Any], claim: Claim, written: Mapping[str, 
         entry[key] = learned
     else:
         entry.setdefault(key, []).append(text)
-    _keep_sentences(tree, claim)
+    keep_sentences(tree, claim)
 
 
 def _take_out(tree: MutableMapping[str, Any], claim: Claim, _: Mapping[str, Any]) -> None:
@@ -177,10 +177,10 @@ def _take_out(tree: MutableMapping[str, Any], claim: Claim, _: Mapping[str, Any]
             entry[name] = left
         else:
             entry.pop(name, None)
-    _keep_sentences(tree, claim)
+    keep_sentences(tree, claim)
 
 
-def _keep_sentences(tree: MutableMapping[str, Any], claim: Claim) -> None:
+def keep_sentences(tree: MutableMapping[str, Any], claim: Claim) -> None:
     """Keep the sentences of tier 2, and a goal's variables, in step with what was changed."""
     if claim.at[0] == "goals":
         goal = tree["goals"][claim.at[-1]]

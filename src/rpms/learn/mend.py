@@ -1,14 +1,15 @@
-"""Mend a manual from recorded runs: lines that were contradicted, and edits that would have foretold what happened.
+"""Mend a manual from episodes: lines that were contradicted, and edits that would have foretold what happened.
 
-An edit passes if, replayed over all runs, it surprises at no step at which the manual was right, and at fewer than
-before. Edits are tried one after the other, each on top of those that passed.
+An edit passes if, replayed over all episodes, it surprises at no step at which the manual was right, and at fewer than
+before. Edits are tried one after the other, each on top of those that passed. The episodes are those of recorded runs,
+or those that a learner explored and played.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import cache
 from typing import Any, NamedTuple
 
 from rpms.core.acting.surprise import Noticed, Surprise, SurpriseKind, compare, goal_goes_on
@@ -19,8 +20,10 @@ from rpms.core.goal import NOTHING_DONE
 from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
-from rpms.learn.manual_verify import recorded, replayed
+from rpms.learn.manual_verify import replayed
+from rpms.store.evidence import Claim, Label, Witness
 from rpms.store.manuals import MANUAL
+from rpms.store.traces import Trace
 from rpms.store.yaml_files import read_yaml, with_list
 from rpms.worlds.base import World
 
@@ -44,7 +47,8 @@ _EARLY, _SHOWN = "early", "shown"
 class RecordedStep:
     """A recorded step, with what was believed before and after it."""
 
-    where: str  # The task and the number of the step
+    task: str
+    witness: Witness
     command: str
     refused: bool
     won: bool
@@ -74,18 +78,17 @@ class Proposal:
 
     line: str
     said: str  # The first surprise, in words
-    where: list[str] = field(default_factory=list)
+    where: list[RecordedStep] = field(default_factory=list)
     edits: dict[Edit, None] = field(default_factory=dict)  # Edits that could have foretold one of its surprises
     edit: Edit | None = None  # The one that passed, or another after which nothing contradicts the line any more
 
 
-def recorded_steps(world: World, runs: Sequence[Path]) -> Iterator[RecordedStep]:
-    """The steps of runs, with beliefs read anew from their texts."""
-    for trace in recorded(world, runs):
+def recorded_steps(world: World, traces: Iterable[Trace]) -> Iterator[RecordedStep]:
+    """The steps of episodes, with beliefs read anew from their texts."""
+    for trace in traces:
         for number, (step, before, after) in enumerate(replayed(world, trace), 1):
-            refused = not step.command or world.infeasible(step.answer)
-            where = f"{trace.task}, step {number}"
-            yield RecordedStep(where, step.command, refused, step.won, before, after, trace.won)
+            refused, witness = not step.command or world.infeasible(step.answer), Witness(trace.episode, number)
+            yield RecordedStep(trace.task, witness, step.command, refused, step.won, before, after, trace.won)
 
 
 def find_surprises(manual: RuleManual, step: RecordedStep) -> Noticed:
@@ -107,12 +110,19 @@ def _rules(manual: RuleManual, step: RecordedStep) -> ActiveRules:
     return manual.active(goal.type, goal.object, goal.destination)
 
 
-def propose(manual: RuleManual, steps: Sequence[RecordedStep]) -> tuple[list[Proposal], RuleManual]:
-    """A proposal for each contradicted line, and the manual with all edits that passed, the most telling first."""
-    lines = first = _contradicted(manual, steps)
-    while passed := _best_edit(manual, steps, [edit for line in lines.values() for edit in line.edits]):
+def propose(
+    manual: RuleManual, steps: Sequence[RecordedStep], asked: Sequence[RecordedStep] | None = None, least: float = 0.5
+) -> tuple[list[Proposal], RuleManual]:
+    """A proposal for each contradicted line, and the manual with all edits that passed, the most telling first.
+
+    `asked`: the steps whose surprises are to be mended; all where it is None. `least`: the surprises, of all steps,
+    that an edit has to foretell; half a one is a refusal that the manual left open.
+    """
+    asked = steps if asked is None else asked
+    lines = first = _contradicted(manual, asked)
+    while passed := _best_edit(manual, steps, [edit for line in lines.values() for edit in line.edits], least):
         edit, manual = passed
-        lines = _contradicted(manual, steps)
+        lines = _contradicted(manual, asked)
         for each in first.values():
             if edit in each.edits or (each.line not in lines and each.edit is None):
                 each.edit = edit
@@ -126,7 +136,7 @@ def _contradicted(manual: RuleManual, steps: Iterable[RecordedStep]) -> dict[str
         for one in noticed.surprises:
             if one.line:
                 found = lines.setdefault(one.line, Proposal(one.line, one.text))
-                found.where.append(step.where)
+                found.where.append(step)
                 found.edits |= dict.fromkeys(_edits(_rules(manual, step), step, one, noticed))
     return lines
 
@@ -162,20 +172,29 @@ def _edits(rules: ActiveRules, step: RecordedStep, one: Surprise, noticed: Notic
 
 
 def _best_edit(
-    manual: RuleManual, steps: Sequence[RecordedStep], edits: Iterable[Edit]
+    manual: RuleManual, steps: Sequence[RecordedStep], edits: Sequence[Edit], least: float
 ) -> tuple[Edit, RuleManual] | None:
     """The edit that foretells most, with the manual that it makes, of those that pass a replay of all steps."""
-    before = [(step, _weight(manual, step), _about(_rules(manual, step), step)) for step in steps]
+    weight = cache(lambda place: _weight(manual, steps[place]))
+    about: dict[str, list[int]] = {}
+    for place, step in enumerate(steps if edits else ()):
+        for name in _about(_rules(manual, step), step):
+            about.setdefault(name, []).append(place)
     tried: list[tuple[tuple[float, bool, int, int], Edit, RuleManual]] = []
-    for place, edit in enumerate(dict.fromkeys(edits)):
-        changed = apply(manual, edit)
-        support = _support(manual, changed, edit, steps)
-        gains = [weight - _weight(changed, step) for step, weight, about in before if support and edit.of in about]
-        if min(gains, default=-1.0) >= 0 and sum(gains) > 0:
-            plain = edit.add is None or not edit.remove
-            tried.append(((sum(gains), plain, support, -place), edit, changed))
+    for order, edit in enumerate(dict.fromkeys(edits)):
+        changed, places, gains = apply(manual, edit), about.get(edit.of, ()), 0.0
+        support = _support(manual, changed, edit, [steps[place] for place in places])
+        for place in places if support else ():
+            gain = weight(place) - _weight(changed, steps[place])
+            if gain < 0:
+                break
+            gains += gain
+        else:
+            if gains >= least:
+                plain = edit.add is None or not edit.remove
+                tried.append(((gains, plain, support, -order), edit, changed))
     for _, edit, changed in sorted(tried, key=lambda one: one[0], reverse=True):
-        if all(_weight(changed, step) <= weight for step, weight, _ in before):
+        if all(_weight(changed, step) <= weight(place) for place, step in enumerate(steps)):
             return edit, changed
     return None
 
@@ -255,27 +274,48 @@ def _changed(schema: ActionSchema, edit: Edit, key: str) -> ActionSchema:
 
 def write_edit(text: str, edit: Edit) -> str | None:
     """A manual's text with an edit, and nothing else changed; None where it does not hold what the edit is about."""
+    path, items = _listed(read_yaml("manual", text, MANUAL).tree, edit)
+    left = [place for place, item in enumerate(items) if _plain(item) != _plain(edit.remove)]
+    if not path or (edit.remove and len(left) == len(items)):
+        return None
+    added = [str(edit.add)] if edit.add is not None else []
+    first = edit.part is LinePart.WANTS and not edit.last
+    return with_list(text, path, [*added, *left] if first else [*left, *added])
+
+
+def _listed(tree: Mapping[str, Any], edit: Edit) -> tuple[tuple[str, ...], list[Any]]:
+    """The path and the items of the list that an edit changes; no path where a manual's file does not hold it."""
     process, name = edit.of.startswith(_PROCESS), edit.of.removeprefix(_PROCESS)
     section = _SECTIONS.get(edit.part, "processes" if process else "environment")
-    path, entries = [section], read_yaml("manual", text, MANUAL).tree.get(section) or {}
+    path, entries = [section], tree.get(section) or {}
     if edit.part is LinePart.FORBIDS:
         groups = [group for group, rules in entries.items() if isinstance(rules, dict) and name in rules]
         path, entries = [section, *groups], entries[groups[0]] if groups else {}
     entry = entries.get(name)
     if not isinstance(entry, dict):
-        return None
+        return (), []
     key = "needs" if process and edit.part is LinePart.NEEDS else _FIELDS[edit.part]
     listed = entry.get(key) or []
-    items = [listed] if isinstance(listed, str) else listed
-    left = [place for place, item in enumerate(items) if _plain(item) != "".join(edit.remove.split())]
-    if edit.remove and len(left) == len(items):
-        return None
-    added = [str(edit.add)] if edit.add is not None else []
-    first = edit.part is LinePart.WANTS and not edit.last
-    return with_list(text, (*path, name, key), [*added, *left] if first else [*left, *added])
+    return (*path, name, key), [listed] if isinstance(listed, str) else listed
 
 
 def _plain(item: Any) -> str:
-    """An item of a list in a manual's file without its spaces; a ban as it is said."""
+    """An item of a list in a manual's file without its spaces and quotes; a ban as it is said."""
     text = f"{item['action']} when {' and '.join(item.get('when') or ())}" if isinstance(item, dict) else str(item)
-    return "".join(text.split())
+    return "".join(text.replace('"', "").split())
+
+
+def claims_of_edit(tree: Mapping[str, Any], edit: Edit, where: Sequence[Witness], most: int) -> Iterator[Claim]:
+    """The lines that an edit takes out of a learned manual and puts in, with the steps in play that it foretells."""
+    (*_, section, name, key), items = _listed(tree, edit)
+    shown, note = tuple(where[:most]), f"mended: {edit} (it surprised {len(where)} times in play)"
+    for item in items:
+        if _plain(item) == _plain(edit.remove):
+            at, text = (section, name), str(item)
+            if isinstance(item, dict):  # a ban, which is told with its action
+                at, text = ("environment", item["action"]), " and ".join(item["when"])
+            yield Claim(at, key, text, label=Label.TAKEN_OUT, against=len(where), counterexamples=shown, note=note)
+    if edit.add is not None:
+        said = Claim((section, name), key, str(edit.add), confirmed=len(where), witnesses=shown, note=note)
+        need = edit.part is LinePart.NEEDS
+        yield replace(said, label=Label.NECESSARY, confirmed=0, decisive=len(where)) if need else said

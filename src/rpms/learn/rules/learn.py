@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
-from rpms.learn.manual_review import with_edits
+from rpms.learn.manual_review import keep_sentences, with_edits
 from rpms.learn.manual_verify import Verification, recorded, verify
+from rpms.learn.mend import Edit, claims_of_edit, write_edit
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Doubts, Excluded, Learned, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
@@ -23,7 +25,7 @@ from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, eviden
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import MANUAL, read_manual
 from rpms.store.traces import Trace, keeping, traces_file
-from rpms.store.yaml_files import manual_yaml
+from rpms.store.yaml_files import manual_yaml, plain, read_yaml
 from rpms.worlds.base import Setting, Task, World
 
 
@@ -81,20 +83,23 @@ def learn_rules(
         else:
             ledger.read(trace)
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
-    rehearsal = Rehearsal(explorer, lambda doubted: verified(ledger, aside, doubted)[0])
+    rehearsal = Rehearsal(explorer, traces, lambda doubted: verified(ledger, aside, doubted)[0])
     if plan.tasks:
         with keeping(traces_file(out), plan.settings()) as (known, keep):
-            traces += known
             left = explorer.read(known)
-            for phase in (explorer.explore(), rehearsal.play(left)):
-                for trace in phase:
-                    keep(trace)
-                    traces.append(trace)
-                    tell(explorer.episodes, explorer.steps)
+            traces += known[: len(known) - len(left)]
+            for trace in explorer.explore():
+                keep(trace)
+                traces.append(trace)
+                tell(explorer.episodes, explorer.steps)
+            for trace in rehearsal.play(left):
+                keep(trace)
+                tell(explorer.episodes, explorer.steps)
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
     learned, verification, taken_out = verified(ledger, aside, rehearsal.doubted, traces)
-    tree, played = manual_tree(learned), rehearsal.told()
+    tree, mended = _mended(manual_tree(learned), rehearsal.mend(learned)[0])
+    played = [*rehearsal.told(), *dict.fromkeys(claim.note for claim in mended)]
     head = [
         f"Learned by `rpms rules learn {plan.world.name}` from {ledger.episodes} episodes with {ledger.steps:,} steps.",
         f"What speaks for each line: {evidence_file(out).name}. Edits are kept when it is learned again.",
@@ -104,11 +109,12 @@ def learn_rules(
     final, edits = with_edits(out, MANUAL, before, tree)
     text = manual_yaml(final, head) if edits else written
     _check(out, text, bool(edits))
-    if edits:
+    if edits or mended:
         verification = verify(read_manual(universal_tier(), ManualText(str(out), text, own=True)), plan.world, aside)
+    changed = {claim.place for claim in mended}
     evidence = Evidence(
         plan.world.name,
-        (*claims_of(learned), *taken_out, *edits),
+        (*(each for each in claims_of(learned) if each.place not in changed), *taken_out, *mended, *edits),
         plan.split,
         ledger.episodes,
         ledger.steps,
@@ -119,6 +125,19 @@ def learn_rules(
     )
     write_learned(out, text, evidence)
     return RulesLearned(learned, evidence, verification, tuple(played), tuple(edits), tuple(traces))
+
+
+def _mended(tree: Any, edits: Mapping[Edit, Sequence[Witness]]) -> tuple[Any, list[Claim]]:
+    """A learned manual's tree with edits that passed, and the lines that they change."""
+    claims: list[Claim] = []
+    for edit, where in edits.items():
+        if text := write_edit(manual_yaml(tree), edit):
+            told = list(claims_of_edit(tree, edit, where, LIMITS.witnesses))
+            tree = plain(read_yaml("the learned manual", text, MANUAL).tree)
+            for claim in told:
+                keep_sentences(tree, claim)
+            claims += told
+    return tree, claims
 
 
 def verified(

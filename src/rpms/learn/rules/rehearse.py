@@ -12,7 +12,9 @@ from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import Mind
 from rpms.core.errors import FileError, WorldError
 from rpms.core.recall import EpisodicMemory
+from rpms.core.rules import RuleManual
 from rpms.learn.manual_verify import spoken
+from rpms.learn.mend import Edit, propose, recorded_steps
 from rpms.learn.rules.conclude import Doubts, Learned, manual_from
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
@@ -21,6 +23,7 @@ from rpms.models.catalogue import open_model
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
+from rpms.store.evidence import Witness
 from rpms.store.traces import Trace
 from rpms.worlds.base import Task
 
@@ -32,10 +35,12 @@ PLAYED = "played "
 class Rehearsal:
     """Tasks played with the manual, one of each type in turn.
 
-    A type that is not won is explored, and then played again. Conclusions are drawn anew after a round with surprises.
+    A type that is not won is explored, and then played again. After a round with surprises conclusions are drawn anew,
+    and what would still surprise in play is mended.
     """
 
     explorer: Explorer
+    traces: list[Trace]  # All episodes so far, explored or played
     learned: Callable[[Doubts], Learned]  # Draws the conclusions of all that was seen so far, without some needs
     doubted: Doubts = field(default_factory=dict)
     """Needs without which a type was won that the manual had lost: plans do not see to them any more."""
@@ -93,8 +98,22 @@ class Rehearsal:
         learned = self.learned(self.doubted)
         self.explorer.agenda.bold = True
         self.explorer.agenda.adopt(learned)
-        knowledge = replace(knowledge_of(self.explorer.world), manual=manual_from(learned))
+        knowledge = replace(knowledge_of(self.explorer.world), manual=self.mend(learned)[1])
         return compose(RULES_ONLY, knowledge, EpisodicMemory())
+
+    def mend(self, learned: Learned) -> tuple[dict[Edit, list[Witness]], RuleManual]:
+        """Edits that foretell what would surprise in the games played, with these steps, and the manual with them.
+
+        Each passes a replay of all episodes, and foretells at least as many steps as make a need necessary.
+        """
+        steps = list(recorded_steps(self.explorer.world, self.traces))
+        played = [step for step in steps if step.witness.episode.startswith(PLAYED)]
+        proposals, manual = propose(manual_from(learned), steps, played, LIMITS.decisive)
+        edits: dict[Edit, list[Witness]] = {}
+        for each in proposals:
+            if each.edit is not None:
+                edits.setdefault(each.edit, []).extend(step.witness for step in each.where)
+        return edits, manual
 
     def _next(self, task: Task, mind: Mind) -> Trace | None:
         """An episode played with the manual, or, where it has lost its type, one in which guesses are tried."""
@@ -125,6 +144,7 @@ class Rehearsal:
         explorer, played = self.explorer, trace.episode.startswith(PLAYED)
         explorer.episodes, explorer.steps = explorer.episodes + 1, explorer.steps + max(1, len(trace.steps))
         explorer.ledger.read(trace)
+        self.traces.append(trace)
         if explorer.steps >= explorer.how.steps and not trace.won:
             return False  # the steps ran out
         type_ = explorer.note_type(trace)
