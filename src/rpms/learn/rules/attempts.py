@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations, product
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth, kind_of
@@ -117,6 +117,8 @@ class Book:
     named: tuple[str, ...] = ()  # The fixed names that facts are about
     beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
     """Beliefs before and after the first attempts: a fixed name may be found to be one only later."""
+    kept: tuple[object, Any] | None = field(default=None, init=False, compare=False)
+    """The needs last drawn from it, with what they rest on."""
     _known: set[Atom] = field(default_factory=set)
 
     def record(
