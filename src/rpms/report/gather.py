@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -129,16 +130,22 @@ def read_results(name: str, run: RunFolder) -> Results:
 
 def _strangers(run: RunFolder) -> dict[str, str]:
     """Episode files of no task of the protocol, each with its fault; empty if it can be read."""
-    folder, known = run.folder / EPISODES, {run.file(task).name for task in run.protocol.tasks}
-    try:
-        names = [file.name for file in folder.iterdir() if file.name.endswith(".json.gz")] if is_there(folder) else []
-    except OSError as error:
+    folder, known = run.folder / EPISODES, {str(run.file(task)) for task in run.protocol.tasks}
+
+    def refuse(error: OSError) -> None:
         raise unreadable(folder, error) from None
+
+    walk = os.walk(folder, onerror=refuse) if is_there(folder) else ()
+    places = (os.path.join(place, name) for place, _, names in walk for name in names)  # noqa: PTH118  many, and known as texts
     found: dict[str, str] = {}
-    for name in sorted(name for name in names if name not in known and not name.startswith(".")):
+    for place in sorted(place for place in places if place.endswith(".json.gz") and place not in known):
+        file = Path(place)
+        if file.name.startswith("."):
+            continue
+        name = str(file.relative_to(folder))
         found[name] = ""
         try:
-            read_row(folder / name)
+            read_row(file)
         except FileError as error:
             found[name] = error.problem
     return found
