@@ -150,7 +150,7 @@ class Results:
         found = agent.get("best_of") if isinstance(agent, Mapping) else 0
         return found if isinstance(found, int) else 0
 
-    @property
+    @cached_property
     def run(self) -> RunFolder:
         """The folder it was read from."""
         return RunFolder(Path(self.folder))
