@@ -169,6 +169,30 @@ def test_a_model_that_insists_on_a_refused_command_is_not_obeyed_twice():
     assert all(one != other for one, other in pairwise(commands))
 
 
+def test_nor_is_one_whose_only_knowledge_is_memory():
+    insists, memory = FunctionModel(lambda _: "Action: open cabinet 99"), read_memory(Path(world.embedded_memory()), "")
+    episode = played(knowledge_of(world).manual, HEAT, insists, condition=MEMORY_ONLY, memory=memory, budget=6)
+    refused = [(step.command, repr(step.decision.belief)) for step in episode.steps if step.infeasible]
+    assert refused
+    assert len(refused) == len(set(refused))
+
+
+def test_a_circle_that_a_model_walks_by_its_own_choice_speaks_against_no_line():
+    answers = iter(["go to countertop 1", "go to countertop 1"])
+
+    def strays(request: Request) -> str:
+        """Follow the plan, but leave the microwave twice with the apple cold."""
+        planned = request.decision.plan.options[0].command
+        return f"Action: {next(answers, planned) if planned.startswith('heat') else planned}"
+
+    episode = played(knowledge_of(world).manual, HEAT, FunctionModel(strays))
+    back = [step for step in episode.steps[1:] if step.command == "go to microwave 1"]
+    assert episode.won
+    assert len(back) == 3
+    assert all(step.command in step.decision.menu.commands for step in back)
+    assert not kinds(episode)
+
+
 def test_an_open_menu_says_what_surprised_and_what_speaks_for_each_entry():
     manual, game = WRONG["accepted"]
     notices: list[str] = []
