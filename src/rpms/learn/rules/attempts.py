@@ -277,10 +277,10 @@ class Book:
 
     def found(self, atom: Atom, step: SeenStep, names: Sequence[str]) -> bool:
         """True if a fact about something else and the action's things is true, and was unknown before."""
-        every = [
-            atom.bind({**slots_of(names), ANYTHING: thing}) for thing in step.after.names.get(self._sought(atom), ())
-        ]
-        return any(step.after.truth(each) is Truth.TRUE and step.before.truth(each) is Truth.UNKNOWN for each in every)
+        before, after = map(self.vocabulary.answers, (step.before, step.after))
+        things, slots = step.after.names.get(self._sought(atom), ()), slots_of(names)
+        every = [atom.bind({**slots, ANYTHING: thing}) for thing in things]
+        return any(after[each] and before[each] is None for each in every)
 
     def _glimpse(self, step: SeenStep, names: Sequence[str]) -> tuple[int, int]:
         """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.
