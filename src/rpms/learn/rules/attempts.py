@@ -237,12 +237,11 @@ class Book:
     def known(self, belief: Belief, names: Sequence[str]) -> int:
         """Known revelations, of those of which it is settled what to ask about."""
         found, slots = 0, slots_of(names)
-        for place, (predicate, args) in enumerate(self.revelations):
-            probe = self.probes.get((predicate, args))
+        for place, atom in enumerate(self.revelations):
+            probe = self.probes.get(atom)
             if probe is not None:
                 slots[ANYTHING] = probe[0]
-                if belief.value(predicate, tuple([slots.get(arg, arg) for arg in args])) is not None:
-                    found |= 1 << place
+                found |= (belief.value(*atom.bind(slots)) is not None) << place
         return found
 
     def settle_probes(
