@@ -17,6 +17,8 @@ from rpms.worlds.scienceworld.known import ScienceKnown
 _LONGEST: Final = 300
 """No command is longer; what a model writes beyond it is cut off."""
 _ENDS: Final = re.compile(r"^[\s\"'`*>]+|[\s\"'`*.!;,]+$")
+_WORDS: Final = re.compile(r"^\S+|\S\S+")
+"""Single letters name things: `inclined plane C`."""
 _ARTICLES: Final = re.compile(r"\b(?:the|an?) (?=\S)(?![^()]*\))")
 """Those within brackets belong to a title: `book (The Foundations of the Origin of Species)`."""
 _LETTER: Final = re.compile(r"\b(?:substance|material|plane|unknown) a\b")
@@ -43,17 +45,9 @@ def repair(action: str, belief: ScienceKnown) -> Command:
     return Command(text, tuple(repairs))
 
 
-def _lower(text: str) -> str:
-    """Lower case, but for single capital letters, which name things: `inclined plane C`."""
-    words = text.split(" ")
-    return " ".join(
-        word if len(word) == 1 and word.isupper() and place else word.lower() for place, word in enumerate(words)
-    )
-
-
 _FORMS: Final[tuple[tuple[Callable[[str], str], str], ...]] = (
     (lambda text: _ENDS.sub("", text), "signs around the command"),
-    (_lower, "letter case"),
+    (lambda text: _WORDS.sub(lambda word: word[0].lower(), text), "letter case"),
     (lambda text: text if _LETTER.search(text) or _SURFACE.search(text) else _ARTICLES.sub("", text), "articles"),
 )
 

@@ -34,13 +34,6 @@ def _holds(scene: Scene, place: str, word: str) -> bool:
     return holder is not None and any(seen.holders[:1] == (holder.thing,) for seen in scene.find(word))
 
 
-def unseen(scene: Scene, predicate: str, *args: str) -> bool | None:
-    """Truth about something never seen: it is not here, and in no room that was searched."""
-    if predicate == "with":
-        return None if scene.veiled(args[0]) or scene.hiding(args[0]) else False
-    return False if predicate == "here" else None
-
-
 def _is_opened(scene: Scene, room: str) -> bool:
     """True if the door from here, or else any door, to a room is known to be open."""
     ways = scene.exits.get(scene.room or "", {})
