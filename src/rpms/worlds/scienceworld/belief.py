@@ -13,7 +13,6 @@ from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import GoalStep
 from rpms.worlds.base import some
-from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.predicates import PREDICATES
 from rpms.worlds.scienceworld.recipes import EVERY_RECIPE, RECIPES, WORDS
 from rpms.worlds.scienceworld.recipes.household import to_use
@@ -115,7 +114,7 @@ class ScienceBelief(Scene):
         return (first, *(f"{name}: {text}" for name, text in said.items() if text))
 
 
-def _step(belief: ScienceKnown, verb: str, words: str, when: str = "") -> GoalStep:
+def _step(belief: Scene, verb: str, words: str, when: str = "") -> GoalStep:
     target = re.sub(r"<(\w+)>", lambda field: belief.goal.named(field[1]), words)
     seen = any(f" {target} " in f" {name} " for name in belief.last_seen)
     met = [seen if each == "seen" else len(belief.focused) >= int(each) for each in when.split()]
