@@ -107,10 +107,10 @@ def _left_behind(belief: Scene, name: str) -> bool:
     if hiding or any(alike(moved, name) for moved in belief.handled):
         return False
     elsewhere = any(alike(seen.name, name) for forest in belief.rooms.values() for seen in walk(forest))
-    if kinds.is_food(name):
+    if kinds.is_a("food", name):
         growing = any("flower pot" in seen.name or "tree" in seen.name for seen in belief.visible())
         return elsewhere and belief.inventory_known and not growing
-    sure = elsewhere and not belief.lost and (kinds.is_inert(name) or kinds.is_animal(name))
+    sure = elsewhere and not belief.lost and (kinds.is_a("inert", name) or kinds.is_animal(name))
     return sure or bool(kind and belief.inventory_known)
 
 
@@ -168,8 +168,8 @@ def _joinable(belief: Scene, one: str, other: str) -> bool | None:
     def unfit(end: Phrase) -> bool:
         if _CONTACT.fullmatch(end.head):
             name = f"{end.head} on {''.join(end.places[:1])}"
-            return kinds.is_wired(name) and name in joined
-        return not is_vague(end.head) and all(kinds.is_wired(thing.name) for thing in _things(belief, end.head))
+            return kinds.is_a("wired", name) and name in joined
+        return not is_vague(end.head) and all(kinds.is_a("wired", thing.name) for thing in _things(belief, end.head))
 
     joined = {end.casefold() for pair in belief.connections for end in pair}
     itself = one.casefold() == other.casefold() and len(belief.meant(one)) == 1
@@ -211,7 +211,7 @@ def _open(belief: Scene, words: str) -> bool | None:
 def _is_open(belief: Scene, thing: Thing) -> bool | None:
     """True if a lid is open; None where there is none."""
     known = _flagged(thing, "open", "closed")
-    closed = known is None and kinds.starts_closed(thing.name)
+    closed = known is None and kinds.is_a("hiding", thing.name)
     return False if closed and not any(alike(thing.name, name) for name in belief.handled) else known
 
 
@@ -260,7 +260,7 @@ def _several(belief: Scene, words: str) -> bool | None:
     stuff = [thing.name for thing in known.thing.contents or () if not kinds.ware(thing.name)] if known else []
     if known is None or len(stuff) > 1:
         return None
-    pure = not stuff or (not _touched(belief, known) and (kinds.is_inert(stuff[0]) or stuff[0] == "water"))
+    pure = not stuff or (not _touched(belief, known) and (kinds.is_a("inert", stuff[0]) or stuff[0] == "water"))
     return False if pure else None
 
 
@@ -272,7 +272,7 @@ def _wet(belief: Scene, words: str) -> bool | None:
     if known is None or _touched(belief, known) or known.thing.name == "fountain":  # which fills by itself
         return None
     inside = known.thing.contents or ()
-    dry = all((kinds.ware(thing.name) or kinds.is_food(thing.name)) and not _flows(thing) for thing in inside)
+    dry = all((kinds.ware(thing.name) or kinds.is_a("food", thing.name)) and not _flows(thing) for thing in inside)
     return False if dry else None
 
 

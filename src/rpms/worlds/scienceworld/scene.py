@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from rpms.core.belief import Belief
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal
-from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
+from rpms.worlds.scienceworld.affordances import is_a, is_fixed, ware
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, walk
@@ -263,7 +263,7 @@ class Scene(Belief):
         """Things in each room that can be opened and may hide others: nobody has looked into them."""
         found: dict[str, list[tuple[str, Seen]]] = {}
         for name, seen in self.by_name.items():
-            lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or starts_closed(seen.name)
+            lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or is_a("hiding", seen.name)
             if lidded and seen.thing.contents is None and seen.name not in _NO_LID and not seen.shut_away:
                 found.setdefault(seen.place, []).append((name, seen))
         return found

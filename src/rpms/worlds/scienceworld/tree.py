@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from rpms.worlds.scienceworld.affordances import THINGS, starts_closed
+from rpms.worlds.scienceworld.affordances import THINGS, is_a
 from rpms.worlds.scienceworld.observations import Thing, plain_name
 
 Forest = tuple[Thing, ...]
@@ -136,7 +136,7 @@ class Seen(NamedTuple):
     def shut_away(self) -> bool:
         """True if it is behind a closed lid."""
         return any(
-            "closed" in holder.flags or (starts_closed(holder.name) and "open" not in holder.flags)
+            "closed" in holder.flags or (is_a("hiding", holder.name) and "open" not in holder.flags)
             for holder in self.holders
         )
 

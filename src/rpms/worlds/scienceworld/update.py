@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from rpms.worlds.base import ToldDeed
 from rpms.worlds.scienceworld import observations as heard
-from rpms.worlds.scienceworld.affordances import SYNONYMS, is_fixed, starts_closed
+from rpms.worlds.scienceworld.affordances import SYNONYMS, is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
 from rpms.worlds.scienceworld.commands import meant, menu_options
 from rpms.worlds.scienceworld.observations import RoomSight, Thing, state_of, substance_of
@@ -323,7 +323,7 @@ _FLAGS: Final = {
 
 def _switch(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     flag, opposite = _FLAGS[done.place]
-    if (flag == "on" and is_fixed(done.object)) or (flag == "open" and starts_closed(done.object)):
+    if (flag == "on" and is_fixed(done.object)) or (flag == "open" and is_a("hiding", done.object)):
         belief = belief.but(handled=belief.handled | {done.object})
     spot = _find_spot(belief, command.one, done.object)
     if spot is None:

@@ -57,7 +57,7 @@ class Sandbox:
             return f"Error: {refusal.message}"
         except (ValueError, TypeError, AttributeError) as error:  # a tool that does not check what it is given
             return f"Error: {excerpt(str(error))}"
-        database = self.environment.tools.db if opens else None
+        database: Any = self.environment.tools.db if opens else None
         for bill in database.bills if database else ():
             if bill.bill_id not in known:  # named by chance, where a game is to be the same each time it is played
                 old, bill.bill_id = bill.bill_id, f"B{len(database.bills):08d}"
