@@ -94,9 +94,14 @@ class ScienceBelief(Scene):
 
     def asked(self) -> tuple[GoalStep, ...]:
         """The steps of the goal's sentence; none where no template fits it."""
-        task = self.aim.task
+        task, steps = self.aim.task, list[GoalStep]()
         rows = next(rows for stem, rows in TABLE["steps"].items() if task.startswith(stem)) if task else ()
-        return tuple(_step(self, *row) for row in rows)
+        for verb, words, *when in rows:
+            target = re.sub(r"<(\w+)>", lambda field: self.goal.named(field[1]), words)
+            seen = any(f" {target} " in f" {name} " for name in self.last_seen)
+            met = [seen if each == "seen" else len(self.focused) >= int(each) for each in " ".join(when).split()]
+            steps.append(GoalStep(verb, target, done=bool(met) and all(met)))
+        return tuple(steps)
 
     def lines(self) -> tuple[str, ...]:
         """The lines of the [Current State] block; the first is the paper's. Only what is known is said."""
@@ -112,13 +117,6 @@ class ScienceBelief(Scene):
         }
         first = f"Room: {self.room or 'unknown'}  Carrying: {carrying}"
         return (first, *(f"{name}: {text}" for name, text in said.items() if text))
-
-
-def _step(belief: Scene, verb: str, words: str, when: str = "") -> GoalStep:
-    target = re.sub(r"<(\w+)>", lambda field: belief.goal.named(field[1]), words)
-    seen = any(f" {target} " in f" {name} " for name in belief.last_seen)
-    met = [seen if each == "seen" else len(belief.focused) >= int(each) for each in when.split()]
-    return GoalStep(verb, target, done=bool(met) and all(met))
 
 
 ROOMS: Final = (

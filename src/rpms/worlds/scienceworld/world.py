@@ -103,7 +103,6 @@ class ScienceWorld(World):
 
     name = "scienceworld"
     splits: tuple[str, ...] = ("dev", "train", "test")
-    engines: tuple[str, ...] = ("native",)
     options: tuple[str, ...] = ("simplifications", "tasks", "per_task")
     """`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by default. `per_task`:
     the first so many variations of each."""
