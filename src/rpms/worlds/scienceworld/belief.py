@@ -110,7 +110,7 @@ class ScienceBelief(Scene):
         elsewhere = ((room, seen.name) for room, things in rooms if room != self.room for seen in walk(things))
         said = {
             "Seen": some([*dict.fromkeys(f"{name} in {room}" for room, name in elsewhere if name in task)], _SHOWN),
-            "States": some([f"{name} is {state}" for name, state in self.states.items()], _SHOWN),
+            "States": some([f"{name} is {state}" for name, (*_, state) in self.state_history.items()], _SHOWN),
             "Measured": some([f"{name} {degrees:g} °C" for name, degrees in self.temperatures.items()], _SHOWN),
             "Focused on": ", ".join(self.focused),
             "Not yet searched": ", ".join(room for room in ROOMS if room not in self.looked) if self.looked else "",

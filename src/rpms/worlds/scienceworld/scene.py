@@ -24,7 +24,7 @@ INSTRUMENTS: Final = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """Things that can be open or shut and hide nothing that is looked for."""
-Things = TypeVar("Things", bound=Sequence[str])
+Things = TypeVar("Things")
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,8 @@ class Scene(Belief):
     """Rooms whose listing was seen."""
     temperatures: Mapping[str, float] = field(default_factory=dict)
     """Substance (by its name in any state) or thing → the last temperature measured, in °C."""
-    states: Mapping[str, str] = field(default_factory=dict)
-    """Substance → solid, liquid or gas, as last seen."""
     state_history: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Substance → the states it was seen in, one after the other."""
+    """Substance → the states (solid, liquid, gas) it was seen in, one after the other."""
     focused: tuple[str, ...] = ()
     """Things focused on, in order, by the simulator's names."""
     readings: Mapping[str, str] = field(default_factory=dict)
@@ -65,8 +63,8 @@ class Scene(Belief):
     """Terminals joined, by the simulator's names: (`anode on battery`, `terminal 1 on black wire`)."""
     broken: frozenset[str] = frozenset()
     """Devices that cannot be switched, with their room: `stove in kitchen`."""
-    failed: frozenset[str] = frozenset()
-    """Commands refused since the last one that did something."""
+    failed: bool = False
+    """True if a command was refused since the last one that did something."""
     last_action: str | None = None
     observation: str = ""
     """The last answer."""
@@ -180,15 +178,8 @@ class Scene(Belief):
 
     def meant(self, words: str) -> Sequence[Seen]:
         """Everything known here and in the inventory that words may mean."""
-        if words not in self._meanings:
-            phrase = read_phrase(words)
-            carried = find(self.inventory, phrase, INVENTORY)
-            self._meanings[words] = find(self.here, phrase, self.room or "") + carried
-        return self._meanings[words]
-
-    @cached_property
-    def _meanings(self) -> dict[str, Sequence[Seen]]:
-        return {}
+        phrase, room = read_phrase(words), self.room or ""
+        return self.mean((words,), lambda _: find(self.here, phrase, room) + find(self.inventory, phrase, INVENTORY))
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
@@ -233,7 +224,7 @@ class Scene(Belief):
         """Name of the nearest thing that a word may mean, or of one never seen: `stove ?`."""
         return next(iter(self.meant_by(word)), f"{word} ?")
 
-    def mean(self, word: str, names: Callable[[Scene], Things]) -> Things:
+    def mean(self, word: object, names: Callable[[Scene], Things]) -> Things:
         """Meaning of a word here; found out once."""
         if word not in self._meant:
             self._meant[word] = names(self)
@@ -241,7 +232,7 @@ class Scene(Belief):
         return found
 
     @cached_property
-    def _meant(self) -> dict[str, Any]:
+    def _meant(self) -> dict[object, Any]:
         return {}
 
     def first(self, word: str) -> Seen | None:

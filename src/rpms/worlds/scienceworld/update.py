@@ -17,7 +17,6 @@ from rpms.worlds.scienceworld.recipes import EVERY_RECIPE
 from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import INVENTORY, Forest, Phrase, Seen, find, merge, put, read_phrase, walk
 
-_FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000
 _STATES_KEPT: Final = 50
 _LOOKS: Final = re.compile(r"(?:look at|look on|examine) ")
@@ -53,16 +52,15 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         steps=belief.steps + (action is not None),
     )
     if heard.refused(observation):
-        after = _refused(after, observation, command)
-        return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
+        return _refused(after.but(failed=True), observation, command)
     while (loose := heard.LOOSE.match(observation)) is not None:
         after, observation = _disconnect(after, ToldDeed("", loose[1]), command), observation[loose.end() :]
     done = heard.deed(observation)
     if done is not None:
-        take_over, after = _DEEDS.get(done.verb), after.but(failed=frozenset())
+        take_over, after = _DEEDS.get(done.verb), after.but(failed=False)
         return after if take_over is None else take_over(after, done, command)
     if (room := heard.room_sight(observation)) is not None:
-        return _seen(after.but(failed=frozenset()), room, at_home=room.agent_there)
+        return _seen(after.but(failed=False), room, at_home=room.agent_there)
     if (carried := heard.carried(observation)) is not None:
         return _held(after, carried)
     if (place := heard.inside(observation)) is not None:
@@ -157,23 +155,20 @@ def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceB
 
 def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note the states of matter, and how far blocks have slid, that a listing shows."""
-    states, readings, history = dict(belief.states), dict(belief.readings), dict(belief.state_history)
-    since = dict(belief.since)
+    readings, history, since = dict(belief.readings), dict(belief.state_history), dict(belief.since)
     for seen in walk(things):
         thing, state, substance = seen.thing, state_of(seen.thing), substance_of(seen.name)
         since[substance] = belief.clock
-        if state is not None:
-            states[substance] = state
-            before = history.get(substance, ())
-            if state not in before[-1:] and len(before) < _STATES_KEPT:
-                history[substance] = (*before, state)
+        before = history.get(substance, ())
+        if state is not None and state not in before[-1:]:
+            history[substance] = (*before, state)[-_STATES_KEPT:]
         for flag in thing.flags:
             slid = _SLID.fullmatch(flag)
             if seen.holders and (slid or flag in _AT_AN_END):
                 readings[seen.holder] = slid[1] if slid else _AT_AN_END[flag]
             elif flag.endswith(" ticks"):
                 readings[thing.name] = flag.removesuffix(" ticks")
-    return belief.but(states=states, readings=readings, state_history=history, since=since)
+    return belief.but(readings=readings, state_history=history, since=since)
 
 
 def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
