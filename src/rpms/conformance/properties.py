@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
 from rpms.conformance.walk import NONSENSE, REPLAYS, Failed, Skipped, Subject, require, truth_of, view
 from rpms.core.acting.action_guard import review
@@ -83,7 +83,7 @@ def refusals(subject: Subject) -> str:
     listed = worked = 0
     for walk in subject.walks:
         asked = False
-        for number, (before, after) in enumerate(walk.steps()):
+        for number, (before, after) in enumerate(pairwise(walk.moments)):
             text = after.outcome.observation
             # a question: only the answers that its text lists are possible now
             new = bool(after.admissible) and {*after.admissible}.isdisjoint(before.admissible)
@@ -216,7 +216,7 @@ def schemas(subject: Subject) -> str:
     replays = 5 * REPLAYS
     for walk in subject.walks:
         rules = subject.rules(walk.goal)
-        for number, (before, after) in enumerate(walk.steps()):
+        for number, (before, after) in enumerate(pairwise(walk.moments)):
             situation = Situation(before.belief, walk.goal)
             failed = subject.world.infeasible(after.outcome.observation)
             possible = {*before.admissible, after.action or ""} - ({after.action} if failed else set())
@@ -241,7 +241,7 @@ def effects(subject: Subject) -> str:
     count = 0
     for walk in subject.walks:
         rules = subject.rules(walk.goal)
-        for _, after in walk.steps():
+        for _, after in pairwise(walk.moments):
             instance = rules.instance(after.action or "")
             if instance is None or subject.world.infeasible(after.outcome.observation):
                 continue
@@ -320,7 +320,7 @@ def prompts(subject: Subject) -> str:
         )
         for walk in subject.walks:
             prior, history = subject.world.start(walk.goal), list[Turn]()
-            for moment, after in walk.steps():
+            for moment, after in pairwise(walk.moments):
                 text = moment.outcome.observation
                 decisions = (decide(mind, walk.goal, prior, moment.action, text, history) for mind in (full, base))
                 one, other = (decision.prompt for decision in decisions)

@@ -79,10 +79,6 @@ class Walk:
     goal: Goal
     moments: tuple[Moment, ...]
 
-    def steps(self) -> Iterator[tuple[Moment, Moment]]:
-        """Each moment with the one after it."""
-        yield from zip(self.moments, self.moments[1:], strict=False)
-
 
 class Broken(Exception):
     """A walk could not go on. It is the failure of one property; what needs the walks cannot be tried."""
