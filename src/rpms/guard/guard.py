@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from rpms.core.facts import Atom, Literal, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import CallFacts, PythonFact, ToolBelief
-from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn, unquoted
+from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, OnError, Refuse, Ruling, ToolManual, Warn, unquoted
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
@@ -29,7 +29,7 @@ from rpms.guard.log import LONGEST_RESULT, CheckLine, GuardLog, ResultLine, Told
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
 from rpms.guard.tool_manuals import manual_at, open_tool_manual, stamp_of
-from rpms.guard.under_way import SharedFacts, UnderWay
+from rpms.guard.under_way import UnderWay
 
 USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
@@ -75,19 +75,18 @@ class Guard:
         self._now = now
         self._log = GuardLog(Path(log)) if log is not None else None
         self._observe_only, self._watch = observe_only, watch
-        self._shared = SharedFacts(Path(store)) if store is not None else None
+        self._begin(session, Path(store) if store is not None else None)
         if self._log is not None:
-            self._log.begin(self.manual.name)
-        self._begin(session)
+            self._log.begin(self.manual.guard)
 
-    def _begin(self, session: str) -> None:
+    def _begin(self, session: str, store: Path | None = None) -> None:
         """Begin a conversation: nothing is known but what was known at first."""
         self.belief = self._start
         self.session = session or uuid4().hex[:8]
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
-        self._under_way = UnderWay()
+        self._under_way = UnderWay(store)
         self._last: tuple[Call, CallFacts | None, Ruling] | None = None
         self._lock = RLock()
 
@@ -96,7 +95,7 @@ class Guard:
         other = copy(self)
         other._begin(session)  # noqa: SLF001  its own kind
         if silent:
-            other._log, other._watch, other._shared, other._observe_only = None, None, None, False  # noqa: SLF001
+            other._log, other._watch, other._observe_only = None, None, False  # noqa: SLF001
         else:
             other.join(self)
         return other
@@ -104,7 +103,7 @@ class Guard:
     def join(self, other: Guard) -> None:
         """Write to the log of another guard, share its facts, and observe or judge as it does."""
         self._log, self._watch, self._observe_only = other._log, other._watch, other._observe_only
-        self._shared = other._shared.again() if other._shared is not None else None
+        self._under_way.share(other._under_way)
 
     def refresh(self) -> None:
         """Judge by the manual as its files are now, if they have changed; what is known stays."""
@@ -141,7 +140,7 @@ class Guard:
         refused, and what to do about it is the remedy.
         """
         start = perf_counter()
-        with self._lock, self._transaction():
+        with self._transaction():
             facts: CallFacts | None = None
             try:
                 read = as_call(call)
@@ -161,37 +160,16 @@ class Guard:
         if not self._observe_only:
             return ruling
         if facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):  # it is made all the same
-            self._announce(self._facts(read))
+            self._under_way.add(read, self._facts(read).changes(MISSING), self.manual)
         return Allow()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Judge by what other guards have told, and let none of them judge meanwhile."""
-        if self._shared is None:
-            yield
-            return
-        with self._shared.transaction():
-            if news := self._shared.news():
+        with self._lock, self._under_way.transaction() as news:
+            if news:
                 self.belief = self.belief.learn(*news)
-                self._under_way.settle({each.atom for each in news})
             yield
-
-    def _announce(self, facts: CallFacts) -> None:
-        """Expect what a call that is about to be made will change."""
-        changes = facts.changes(MISSING)
-        self._under_way.add(facts.call, changes)
-        if self._shared is not None:
-            self._shared.announce(facts.call.place, self._to_share(changes))
-
-    def _to_share(self, facts: Iterable[Literal]) -> list[Literal]:
-        known = self.manual.facts
-        return [each for each in facts if each.atom.predicate in known and known[each.atom.predicate].shared]
-
-    def _settle(self, facts: Sequence[Literal]) -> None:
-        """Some facts are known now, whoever was to change them; others are told those that are shared."""
-        self._under_way.settle({each.atom for each in facts})
-        if self._shared is not None:
-            self._shared.tell(self._to_share(facts))
 
     def preview(self, call: Call | Mapping[str, Any]) -> Ruling:
         """The ruling that a host would get that can modify and ask; nothing is noted or logged."""
@@ -240,13 +218,13 @@ class Guard:
         if ruling.goes_on:
             ruling = self._repeats.judge(facts.call, ruling, self.manual)
         if ruling.goes_on:
-            self._announce(facts)
+            self._under_way.add(facts.call, facts.changes(MISSING), self.manual)
         return facts, ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
         """The ruling when the guard itself broke: as the manual wants it, and never quietly."""
         what = f"the guard failed on {excerpt(call.tool)}: {type(error).__name__}: {excerpt(error)}"
-        if self.manual.closed:
+        if self.manual.errors is OnError.CLOSED:
             _LOUD.error("%s; the call is refused", what)
             return Refuse(what, ERROR, "", "tell the operator; the manual says that nothing is done unchecked")
         _LOUD.error("%s; THE CALL WAS NOT CHECKED", what)
@@ -269,29 +247,24 @@ class Guard:
 
     def _facts(self, call: Call) -> CallFacts:
         now = self._now or self.manual.now or self._clock or datetime.now(UTC)
-        others = self._shared.coming() if self._shared is not None else {}
-        return CallFacts(call, self.manual, self.belief, now, self.python, others | self._under_way.coming())
+        return CallFacts(call, self.manual, self.belief, now, self.python, self._under_way.coming())
 
     def withdraw(self, call: Call) -> None:
         """Forget a call that was let through and then not made."""
-        with self._lock, self._transaction():
+        with self._transaction():
             self._under_way.end(call)
-            if self._shared is not None:
-                self._shared.withdraw(call.place)
 
     def abandon(self, call: Call) -> None:
         """Note that nobody waits for a call any more: what it changes is unknown until it is found out, or told."""
-        with self._lock, self._transaction():
+        with self._transaction():
             self._under_way.lose(call)
-            if self._shared is not None:
-                self._shared.lose(call.place)
 
     def observe(self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None) -> None:
         """Learn from what a call returned. Text that is JSON is read as such; `failed` overrides the manual's `fails`.
 
         What cannot be read tells nothing: its facts stay unknown. Never raises for what a result holds.
         """
-        with self._lock, self._transaction():
+        with self._transaction():
             try:
                 read = as_call(call)
             except NotJson:
@@ -326,12 +299,12 @@ class Guard:
 
         Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
         """
-        with self._lock, self._transaction():
+        with self._transaction():
             told = [unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
             for literal in told:
                 self.manual.check_tellable(literal.atom)
             before, self.belief = self.belief, self.belief.learn(*told)
-            self._settle(told)
+            self._under_way.settle(told, self.manual)
             if self.belief.known != before.known:  # what is told is news, and what was known is none
                 self._heard += 1
                 self._repeats.news(self._heard)
@@ -350,7 +323,7 @@ class Guard:
             found = {key: value for kind in kinds for key, value in records_in(kind, call, result).items()}
             belief = belief.with_records(found, gone) if found or gone else belief
         self.belief = belief
-        self._settle(changes)
+        self._under_way.settle(changes, self.manual)
 
     def explain(self) -> str:
         """The last check as text: the ruling, what each rule said, and what is known."""
