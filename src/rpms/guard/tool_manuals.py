@@ -315,10 +315,11 @@ class _Reader(ManualReader[ToolManual]):
         requires = read_each(self._clause, yaml, (*path, "requires"), read.requires, bound)
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         unknown, sets = read.unknown or self.manual.unknown, self._sets(yaml, path, read, shared)
-        kind = "drafts" if read.draft else "policies"
-        chosen = (read.instead, read.warns, read.asks, sets)
-        policy = Policy(rule, read.tools, when, requires, each, unknown, *chosen)
-        self.manual = replace(self.manual, **{kind: (*getattr(self.manual, kind), policy)})
+        policy = Policy(rule, read.tools, when, requires, each, unknown, read.instead, read.warns, read.asks, sets)
+        if read.draft:
+            self.manual = replace(self.manual, drafts=(*self.manual.drafts, policy))
+        else:
+            self.manual = replace(self.manual, policies=(*self.manual.policies, policy))
 
     def _sets(self, yaml: YamlFile, path: At, read: _PolicyForm, names: frozenset[str]) -> Mapping[str, Any]:
         """Arguments for a call that breaks a policy, as JSON."""
