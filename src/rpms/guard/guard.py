@@ -25,7 +25,7 @@ from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, OnError, Ref
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
-from rpms.guard.log import LONGEST_RESULT, CheckLine, GuardLog, ResultLine, ToldLine, Word
+from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, GuardLog, ResultLine, ToldLine, Word
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
 from rpms.guard.tool_manuals import manual_at, open_tool_manual, stamp_of
@@ -153,7 +153,7 @@ class Guard:
                     facts, ruling = self._check(read, can_modify=can_modify, can_ask=can_ask, approved=approved)
                 except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
                     ruling = self._failed(read, error)
-            ruling = self._written(read, ruling, approved=approved)
+            ruling = self._written(read, ruling, approved=approved) if self._log is not None else ruling
             self._last = (facts.call if facts else read, facts, ruling)
         if self._watch is not None:
             self._watch(read, ruling, perf_counter() - start)
@@ -181,33 +181,27 @@ class Guard:
 
     def _written(self, call: Call, ruling: Ruling, *, approved: bool | None) -> Ruling:
         """Put a ruling into the log. Where that fails, the guard has failed."""
-        if self._log is None:
-            return ruling
         said: dict[str, Any] = {name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")}
         said |= {"made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None, "approved": approved}
-        said |= {"ruling": Word(ruling.word), "shadow": self._observe_only}
-        try:
-            self._log.add(CheckLine(**self._place(call), **said))
-        except (FileError, OSError, ValueError) as error:
-            if not ruling.goes_on:
-                return ruling
-            failed = self._failed(call, error)
-            if isinstance(failed, Refuse):
-                self.withdraw(call)
-            return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
-        return ruling
+        error = self._note(CheckLine, call, ruling=Word(ruling.word), shadow=self._observe_only, **said)
+        if error is None or not ruling.goes_on:
+            return ruling
+        failed = self._failed(call, error)
+        if isinstance(failed, Refuse):
+            self.withdraw(call)
+        return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
 
-    def _place(self, call: Call | None = None) -> dict[str, Any]:
+    def _note(self, form: type[Event], call: Call | None = None, **said: Any) -> Exception | None:
+        """Put a line into the log, if there is one; what goes wrong with that is returned."""
+        if self._log is None:
+            return None
         of = {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id} if call is not None else {}
-        return {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "session": self.session, **of}
-
-    def _note(self, line: ResultLine | ToldLine) -> None:
-        """Put into the log what was learned; a log that cannot be written is complained of, and nothing is lost."""
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
-            if self._log is not None:
-                self._log.add(line)
+            self._log.add(form(at=at, session=self.session, **of, **said))
         except (FileError, OSError, ValueError) as error:
-            _LOUD.error("the log cannot be written: %s", excerpt(error))
+            return error
+        return None
 
     def _check(self, call: Call, *, can_modify: bool, can_ask: bool, approved: bool | None) -> tuple[CallFacts, Ruling]:
         known = self._facts(call)
@@ -281,14 +275,13 @@ class Guard:
                 self._learn(read, value, failed=wrong)
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
-            if self._log is not None:
-                unread = value is MISSING or len(text_of(value)) > LONGEST_RESULT
-                shown = None if unread else value
-                self._note(ResultLine(**self._place(read), failed=wrong, result=shown, unread=unread))
+            text = "" if value is MISSING else text_of(value)
+            unread = value is MISSING or len(text) > LONGEST_RESULT
+            if problem := self._note(ResultLine, read, failed=wrong, result=None if unread else value, unread=unread):
+                _LOUD.error("the log cannot be written: %s", excerpt(problem))
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
-            said = (news, "" if value is MISSING else text_of(value))
-            self._repeats.add(read, said, failed=wrong, learned=self.belief.known != known)
+            self._repeats.add(read, (news, text), failed=wrong, learned=self.belief.known != known)
 
     def hear(self, text: str) -> None:
         """Observe what the user said: a manual reads it from the tool `user_says`."""
@@ -308,7 +301,8 @@ class Guard:
             if self.belief.known != before.known:  # what is told is news, and what was known is none
                 self._heard += 1
                 self._repeats.news(self._heard)
-            self._note(ToldLine(**self._place(), facts=tuple(map(str, told))))
+            if problem := self._note(ToldLine, facts=tuple(map(str, told))):
+                _LOUD.error("the log cannot be written: %s", excerpt(problem))
 
     def _learn(self, call: Call, result: object, *, failed: bool) -> None:
         """Learn from a result."""
