@@ -20,6 +20,8 @@ from rpms.guard.guard import Guard
 _MOST_KEPT = 1_000
 """Calls that are remembered after the client gave up on them."""
 _MINE = "rpms_guard"
+Line = bytes | tuple[bytes, bytes]
+"""A line; of one that is too long, its first and last bytes."""
 
 
 @dataclass(slots=True)
@@ -64,16 +66,22 @@ class McpSession:
 
     # --- from the client ---
 
-    def from_client(self, line: bytes) -> None:
-        """Judge what a client sent; each message is passed on as it was read, or answered here."""
-        if not line.strip():
-            return
+    def from_client(self, line: Line) -> bool:
+        """Judge what a client sent; each message is passed on as it was read, or answered here.
+
+        False if it was thrown away as it came and nobody knows its id.
+        """
+        if isinstance(line, tuple):
+            id_, problem = mcp.id_within(*line), f"a message has more than {LARGEST_MESSAGE:,} bytes"
+            self._complain(f"{problem} and was not passed on")
+            self._to_client(mcp.error(id_, mcp.INVALID, f"{problem}; send less at once"))
+            return id_ is not None
         try:
-            message = loads(line, once=True)
+            message = loads(line, once=True) if line.strip() else []
         except NotJson as error:
             self._complain(f"a message that is not JSON was not passed on: {error}")
             self._to_client(mcp.error(mcp.answered_by(line), mcp.PARSE_ERROR, f"the guard cannot read this: {error}"))
-            return
+            return True
         for each in message if isinstance(message, list) else [message]:  # of a batch, each on its own
             if not isinstance(each, dict):
                 self._to_client(mcp.error(None, mcp.INVALID, "a message is an object"))
@@ -82,14 +90,7 @@ class McpSession:
                 self._to_client(mcp.error(mcp.answered_by(line), mcp.INVALID, problem))
             else:
                 self._request(each)
-
-    def too_long(self, start: bytes, end: bytes) -> bool:
-        """Refuse a message that was thrown away as it came, by its first and last bytes; False if none knows its id."""
-        id_ = mcp.id_within(start, end)
-        problem = f"a message has more than {LARGEST_MESSAGE:,} bytes"
-        self._complain(f"{problem} and was not passed on")
-        self._to_client(mcp.error(id_, mcp.INVALID, f"{problem}; send less at once"))
-        return id_ is not None
+        return True
 
     def _request(self, message: dict[str, Any]) -> None:
         method, params, key = message.get("method"), mcp.params_of(message), _key(message.get("id"))
@@ -203,8 +204,15 @@ class McpSession:
 
     # --- from the server ---
 
-    def from_server(self, line: bytes) -> None:
-        """Learn from what a server sent, and pass it on as it was read."""
+    def from_server(self, line: Line) -> None:
+        """Learn from what a server sent, and pass it on as it was read; answer for what was thrown away as it came."""
+        if isinstance(line, tuple):
+            self._complain(f"an answer of more than {LARGEST_MESSAGE:,} bytes was not passed on")
+            id_ = mcp.id_within(*line)
+            if id_ is None and len(self._waiting) == 1:
+                id_ = next(iter(self._waiting.values())).message["id"]
+            self._lost(id_, f"has more than {LARGEST_MESSAGE:,} bytes")
+            return
         if not line.strip():
             return
         try:
@@ -216,14 +224,6 @@ class McpSession:
             said = excerpt(line.decode("utf-8", "replace"))
             self._complain(f"the server wrote a line that is no message, which was not passed on: {error}: {said}")
             self._lost(mcp.answered_by(line), f"cannot be read: {error}")
-
-    def answer_too_long(self, start: bytes, end: bytes) -> None:
-        """Answer for the server, whose message was thrown away as it came."""
-        self._complain(f"an answer of more than {LARGEST_MESSAGE:,} bytes was not passed on")
-        id_ = mcp.id_within(start, end)
-        if id_ is None and len(self._waiting) == 1:
-            id_ = next(iter(self._waiting.values())).message["id"]
-        self._lost(id_, f"has more than {LARGEST_MESSAGE:,} bytes")
 
     def _lost(self, id_: Any, problem: str) -> None:
         """Tell the client that the answer to a call cannot be passed on."""
