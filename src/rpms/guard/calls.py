@@ -182,7 +182,7 @@ _ERROR_WITHIN: Final = Reading(Path.parse("error"), "in", ["", False, None], Whi
 
 
 @dataclass(frozen=True)
-class Rulings:
+class ManualSettings:
     """Settings for all calls."""
 
     guard: str = ""
@@ -199,7 +199,7 @@ class Rulings:
 
 
 @dataclass(frozen=True)
-class ToolManual(Rulings):
+class ToolManual(ManualSettings):
     """All that is declared of some tools."""
 
     facts: dict[str, ToolFact] = field(default_factory=dict)

@@ -19,10 +19,10 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.calls import (
     GIVEN,
     RESULT,
+    ManualSettings,
     OnUnknown,
     Policy,
     RecordKind,
-    Rulings,
     ToolEffect,
     ToolFact,
     ToolManual,
@@ -55,7 +55,7 @@ _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
 @dataclass(frozen=True)
-class _SettingsForm(Rulings):
+class _SettingsForm(ManualSettings):
     now: str = ""
     fails: tuple[str | Mapping[str, Any], ...] = ()
 
