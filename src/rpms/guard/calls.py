@@ -66,20 +66,10 @@ class Tried:
     after: Mapping[Atom, Truth]
 
 
-class OnError(StrEnum):
-    """The fate of a call when the guard itself fails."""
-
-    CLOSED = "closed"
-    OPEN = "open"
-
-
-class OnUnknown(StrEnum):
-    """The fate of a call that a rule would judge by a fact that is not known."""
-
-    PASS = "pass"  # noqa: S105  a word of manuals
-    WARN = "warn"
-    ASK = "ask"
-    REFUSE = "refuse"
+OnError = StrEnum("OnError", ["CLOSED", "OPEN"])
+"""The fate of a call when the guard itself fails; in manuals in small letters."""
+OnUnknown = StrEnum("OnUnknown", ["PASS", "WARN", "ASK", "REFUSE"])
+"""The fate of a call that a rule would judge by a fact that is not known; in manuals in small letters."""
 
 
 @dataclass(frozen=True, slots=True)

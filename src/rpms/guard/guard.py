@@ -25,7 +25,7 @@ from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, OnError, Ref
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
-from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, GuardLog, ResultLine, ToldLine, Word
+from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, ResultLine, ToldLine, Word, add_line, begin_log
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
 from rpms.guard.tool_manuals import manual_at, open_tool_manual, stamp_of
@@ -73,11 +73,11 @@ class Guard:
         self._start = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self.python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
         self._now = now
-        self._log = GuardLog(Path(log)) if log is not None else None
+        self._log = Path(log) if log is not None else None
         self._observe_only, self._watch = observe_only, watch
         self._begin(session, Path(store) if store is not None else None)
         if self._log is not None:
-            self._log.begin(self.manual.guard)
+            begin_log(self._log, self.manual.guard)
 
     def _begin(self, session: str, store: Path | None = None) -> None:
         """Begin a conversation: nothing is known but what was known at first."""
@@ -198,7 +198,7 @@ class Guard:
         of = {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id} if call is not None else {}
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
-            self._log.add(form(at=at, session=self.session, **of, **said))
+            add_line(self._log, form(at=at, session=self.session, **of, **said))
         except (FileError, OSError, ValueError) as error:
             return error
         return None
@@ -305,7 +305,6 @@ class Guard:
                 _LOUD.error("the log cannot be written: %s", excerpt(problem))
 
     def _learn(self, call: Call, result: object, *, failed: bool) -> None:
-        """Learn from a result."""
         facts = self._facts(call)
         changes = self.python.within(lambda: facts.changes(result, failed=failed))
         belief = self.belief.learn(*changes) if changes else self.belief
