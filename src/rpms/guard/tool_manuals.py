@@ -154,10 +154,7 @@ class _Reader(ManualReader[ToolManual]):
         if isinstance(value, str):
             return value
         path = ("fails", place)
-        form, compared = self._fact_form(yaml, path, {**value, "of": RESULT})
-        reading = self._reading(yaml, path, form, compared)
-        assert reading is not None  # a form with `of` that names no reading is a mistake
-        return reading
+        return self._reading(yaml, path, *self._fact_form(yaml, path, {**value, "of": RESULT}))
 
     # --- where facts are from ---
 
@@ -195,13 +192,15 @@ class _Reader(ManualReader[ToolManual]):
             raise yaml.error((*path, "of"), f"no record is called {read.of!r}; known: {', '.join(self.manual.records)}")
         if read.of and len(self.manual.records[read.of].key) > len(read.args):
             raise yaml.error(path, f"the first of `args` must name the {read.of}")
-        reading = self._reading(yaml, path, read, compared)
+        is_read = compared or read.path or read.count or read.sum or (read.of and not read.python)
+        reading = self._reading(yaml, path, read, compared) if is_read else None
         if read.python and (reading or read.initially is not None):
             raise yaml.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
-        alike = ALIKE[read.as_] if read.as_ else None
         if read.shared and (reading or read.python):
             raise yaml.error(path, f"{name}: only what effects tell is shared")
-        self.manual.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially, alike, read.shared)
+        self.manual.facts[name] = ToolFact(
+            predicate, reading, read.of, read.python, read.initially, ALIKE.get(read.as_), read.shared
+        )
 
     def _fact_form(self, yaml: YamlFile, path: At, value: object) -> tuple[_FactForm, dict[str, Any]]:
         """A fact as it is written, and its comparisons, each of which is a key of its own."""
@@ -213,12 +212,10 @@ class _Reader(ManualReader[ToolManual]):
             raise yaml.error((*path, "as"), f"{path[-1]}: as: should be one of {', '.join(ALIKE)}")
         return read, compared
 
-    def _reading(self, yaml: YamlFile, path: At, read: _FactForm, compared: Mapping[str, Any]) -> Reading | None:
+    def _reading(self, yaml: YamlFile, path: At, read: _FactForm, compared: Mapping[str, Any]) -> Reading:
         paths = {take: text for take, text in zip(Take, (read.path, read.count, read.sum), strict=True) if text}
         if not paths and not compared:
-            if read.of and not read.python:
-                raise yaml.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
-            return None
+            raise yaml.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
         if len(paths) != 1 or len(compared) != 1:
             choice = ", ".join(COMPARISONS)
             raise yaml.error(path, f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}")
@@ -232,7 +229,7 @@ class _Reader(ManualReader[ToolManual]):
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
             raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
-        return Reading(way, compare, other, read.which, take, ALIKE[read.as_] if read.as_ else None)
+        return Reading(way, compare, other, read.which, take, ALIKE.get(read.as_))
 
     def _other(self, yaml: YamlFile, path: At, compare: str, other: Any) -> Any:
         """Value of a comparison, checked for what the comparison can use."""
