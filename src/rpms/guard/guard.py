@@ -195,10 +195,11 @@ class Guard:
         """Put a line into the log, if there is one; what goes wrong with that is returned."""
         if self._log is None:
             return None
-        of = {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id} if call is not None else {}
+        if call is not None:
+            said |= {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id}
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
-            add_line(self._log, form(at=at, session=self.session, **of, **said))
+            add_line(self._log, form(at=at, session=self.session, **said))
         except (FileError, OSError, ValueError) as error:
             return error
         return None

@@ -104,7 +104,7 @@ class McpSession:
             if method == "initialize":
                 self._elicits = mcp.can_elicit(params)
             elif method == mcp.LIST or (method or "").startswith("tasks/"):
-                self._requests[key] = (method, str(params.get("taskId", "")))
+                self._requests[key] = (str(method), str(params.get("taskId", "")))
             elif method == mcp.CANCELLED:  # only an answer would show whether the call was made
                 cancelled = _key(params.get("requestId"))
                 self._set_aside(cancelled)
