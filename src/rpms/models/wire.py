@@ -84,10 +84,7 @@ class _Bounded:
 
 def fetch(url: str, key: str, seconds: float) -> Any:
     """The JSON at an address, asked for like everything else; None where none may be, or can be, had in time."""
-    found = next((name for name in ("httpx2", "httpx") if importlib.util.find_spec(name) is not None), None)
-    if found is None:
-        return None
-    library = importlib.import_module(found)
+    library = importlib.import_module("httpx2" if importlib.util.find_spec("httpx2") else "httpx")
     try:
         check_base_url(url)
         check_allowed(url)
