@@ -159,7 +159,7 @@ class ReplayModel:
 
         def likeness(entry: Entry) -> int:
             recorded = _mapping(entry.get("parts"))
-            score = 2 * sum(recorded.get(name) == value for name, value in parts.items())
+            score: int = 2 * sum(recorded.get(name) == value for name, value in parts.items())
             score += 1000 * (entry.get("messages") == asked["messages"]) + (entry.get("model") == asked["model"])
             return score + all((name in entry) == (name in asked) for name in BOUNDS)
 

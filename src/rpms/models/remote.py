@@ -121,7 +121,7 @@ class RemoteModel(ServedModel):
         parts = content if isinstance(content, list) else [{"text": content}]  # some servers send parts
         text = "".join(part for part in (dig(each, "text") for each in parts) if isinstance(part, str))
         used = dig(body, "usage")
-        notes = () if isinstance(used, dict) else ("the server reports no token counts",)
+        notes: tuple[str, ...] = () if isinstance(used, dict) else ("the server reports no token counts",)
         prompt = count(used, "prompt_tokens")
         cached = min(count(used, "prompt_tokens_details", "cached_tokens"), prompt)
         if "tools" in sent:
@@ -198,7 +198,7 @@ def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
     spoken = prompt.messages()
     system = spoken[0].content if spoken[0].role == "system" else ""
     said = [message for message in spoken if message.role != "system"]
-    messages = [{"role": message.role, "content": _pieces(message.content)} for message in said]
+    messages: list[dict[str, Any]] = [{"role": message.role, "content": _pieces(message.content)} for message in said]
     told = [block for block in prompt.blocks if block.part in prompt.layout.system]
     if any(block.part not in UNCHANGING for block in told):  # the paper's layout: what follows changes at each step
         end = len(told[0].text) if told[0].part is Part.INSTRUCTION else 0

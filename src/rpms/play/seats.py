@@ -186,7 +186,8 @@ class Seat:
         earlier = self._plan.earlier.get(task.id)
         brought = self.reflect(task, earlier) if earlier else NOTHING
         episode = self._episode(task, brought, stop)
-        return episode and finish(self._plan, episode, time.perf_counter() - start, brought.carried)
+        took = time.perf_counter() - start
+        return None if episode is None else finish(self._plan, episode, took, brought.carried)
 
     def _name(self, task: Task) -> str:
         """Name of an episode for the model."""
