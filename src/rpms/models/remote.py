@@ -23,11 +23,6 @@ _LOG = logging.getLogger("rpms")
 
 CARRIERS = ("structured_outputs", "guided_regex", "grammar", "response_format")
 """The parameters that can carry what an action is held to."""
-ADAPTABLE: dict[str, str | None] = {
-    "max_tokens": "max_completion_tokens",
-    **dict.fromkeys(("temperature", "top_p", "seed", "stop", "tool_choice", "tools", *CARRIERS)),
-}
-"""Parameters left out, or renamed, where a model refuses them. Stop sequences are also applied to the answer."""
 
 _PROBED = shapes_of(("tick 4071", "tick 4072"))
 _PROBE = (
@@ -46,7 +41,10 @@ class RemoteModel(ServedModel):
     """
 
     sdk = ("openai", "OpenAI", "/chat/completions")
-    adaptable = ADAPTABLE
+    adaptable: ClassVar = {
+        "max_tokens": "max_completion_tokens",
+        **dict.fromkeys(("temperature", "top_p", "seed", "stop", "tool_choice", "tools", *CARRIERS)),
+    }
     own = CARRIERS
     most_stops = 4
     """OpenAI's limit on stop sequences in one request."""
