@@ -35,7 +35,7 @@ from rpms.worlds.registry import find_world
 PARTS: dict[str, tuple[type, str, Callable[..., object]]] = {
     "looking for what is not known to be anywhere": (Pathfinder, "_search", lambda *_: None),
     "the words of the present goal": (Pathfinder, "_words", lambda *_: iter(())),
-    "what reached the sub-goal for other goals": (Following, "_elsewhere", lambda *_: iter(())),
+    "what reached the sub-goal for other goals": (Following, "_elsewhere", lambda *_, **__: iter(())),
     "leaving divided experience alone": (Atlas, "ends", lambda *_: []),
 }
 

@@ -14,7 +14,7 @@ from rpms.core.experience.adapt import StepContext, adapted
 from rpms.core.experience.follow import Following
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal, GoalSignature, Progress
-from rpms.core.lift import Role, ended_alike, failed_alike, lift, read, renamed
+from rpms.core.lift import Role, ended_alike, failed_alike, lift, names_of, renamed
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
@@ -86,7 +86,7 @@ class TestLifting:
         assert renamed("put mug 1 by mug 2 on desk 10, desk 1", names) == "put mug 2 by mug 1 on desk 10, shelf 1"
 
     def test_without_a_syntax_names_are_known_by_their_numbers(self):
-        assert read("polish lamp 3 with cloth 1", ActiveRules()).names == ("lamp 3", "cloth 1")
+        assert names_of("polish lamp 3 with cloth 1", ActiveRules()) == ("lamp 3", "cloth 1")
 
 
 class TestBinding:
@@ -327,6 +327,6 @@ def test_a_bound_entry_names_only_what_is_there_and_kinds_it_was_learned_with(en
                 assert kind_of(now) == kind_of(name)
     if found.adapted is not None:
         for command in found.entry.actions:
-            assert set(read(command, SYNTAX).names) <= known
+            assert set(names_of(command, SYNTAX)) <= known
     for command, _ in recalled_steps(map(candidate, [entry, *others]), here):
-        assert set(read(command, SYNTAX).names) <= known
+        assert set(names_of(command, SYNTAX)) <= known

@@ -24,7 +24,7 @@ from rpms.core.planning.prices import Priced
 from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
 from rpms.core.planning.trust import FULL as FULL_TRUST
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import Prohibition, Rule, RuleManual, Tier
+from rpms.core.rules import Prohibition, Purpose, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
@@ -131,6 +131,20 @@ def test_a_goal_one_fact_short_is_not_sought_in_what_its_own_end_undoes(kind, fa
     assert ("take", "move") not in pairwise(verbs)
 
 
+@pytest.mark.parametrize(("kind", "lost"), [(TWO, "y"), ("look_at_obj_in_light", "x")])
+def test_a_goal_that_lacks_a_thing_and_all_facts_about_it_is_continued(kind, lost):
+    def short(goal: Purpose) -> Purpose:
+        steps = tuple(step for step in goal.steps if f"({lost}" not in str(step.until[0]))
+        over = {name: field for name, field in goal.over.items() if name != lost}
+        return replace(goal, over=over, steps=steps) if goal.name == kind else goal
+
+    manual = knowledge_of(world).manual
+    manual = replace(manual, purposes=tuple(map(short, manual.purposes)))
+    episode = played(manual, kind, budget=50)
+    assert episode.won
+    assert "unfinished" in kinds(episode)
+
+
 def test_nothing_left_to_plan_is_a_surprise():
     manual = knowledge_of(world).manual
     bare = replace(manual, actions=tuple(one for one in manual.actions if one.name in ("look", "inventory")))
@@ -167,6 +181,30 @@ def test_a_model_that_insists_on_a_refused_command_is_not_obeyed_twice():
     commands = [step.command for step in episode.steps]
     assert "open cabinet 99" in commands
     assert all(one != other for one, other in pairwise(commands))
+
+
+def test_nor_is_one_whose_only_knowledge_is_memory():
+    insists, memory = FunctionModel(lambda _: "Action: open cabinet 99"), read_memory(Path(world.embedded_memory()), "")
+    episode = played(knowledge_of(world).manual, HEAT, insists, condition=MEMORY_ONLY, memory=memory, budget=6)
+    refused = [(step.command, repr(step.decision.belief)) for step in episode.steps if step.infeasible]
+    assert refused
+    assert len(refused) == len(set(refused))
+
+
+def test_a_circle_that_a_model_walks_by_its_own_choice_speaks_against_no_line():
+    answers = iter(["go to countertop 1", "go to countertop 1"])
+
+    def strays(request: Request) -> str:
+        """Follow the plan, but leave the microwave twice with the apple cold."""
+        planned = request.decision.plan.options[0].command
+        return f"Action: {next(answers, planned) if planned.startswith('heat') else planned}"
+
+    episode = played(knowledge_of(world).manual, HEAT, FunctionModel(strays))
+    back = [step for step in episode.steps[1:] if step.command == "go to microwave 1"]
+    assert episode.won
+    assert len(back) == 3
+    assert all(step.command in step.decision.menu.commands for step in back)
+    assert not kinds(episode)
 
 
 def test_an_open_menu_says_what_surprised_and_what_speaks_for_each_entry():

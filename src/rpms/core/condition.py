@@ -133,6 +133,7 @@ def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:
                 beyond,
                 guidance=beyond.guidance and acts,
                 menu=beyond.menu if condition.informed else 0,
+                adapt=beyond.adapt and condition.memory,
                 doubt=beyond.doubt and acts,
             ),
             tells=manual if acts else known.manual.bare(),

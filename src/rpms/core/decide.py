@@ -86,9 +86,14 @@ class Decision(Selection):
         return self.advice.noticed
 
     def bars(self, command: str) -> bool:
-        """True if a command is not to be given again: it was refused, and nothing it depends on has changed."""
-        trust, situation = self.noticed.trust, Situation(self.belief, self.goal)
-        return self.advice.adviser.how.doubt and trust.bars(command, self.schemas, situation)
+        """True if a command is not to be given again: it was refused, and nothing it depends on has changed.
+
+        Without rules nobody knows what it depends on: then nothing at all has.
+        """
+        how = self.advice.adviser.how
+        if not self.rules.environment:
+            return how.adapt and command in self.advice.step.refused
+        return how.doubt and self.noticed.trust.bars(command, self.schemas, Situation(self.belief, self.goal))
 
     def ventures(self, command: str) -> bool:
         """True if a plan means to do a command against a line of the manual, so that the guard lets it pass."""

@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import NamedTuple
 
-from rpms.core.actions import Instance
 from rpms.core.belief import StateSignature
 from rpms.core.facts import kind_of
 from rpms.core.goal import GoalSignature
-from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
+from rpms.core.memory import CriticalFailure, FailureLesson, Stride, SuccessSnippet
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate
 
@@ -23,20 +21,11 @@ _LIFTED_KEPT = 1_000
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 
 
-class ReadAction(NamedTuple):
-    """One action of a snippet, as far as it can be read."""
-
-    command: str
-    names: tuple[str, ...]
-    """The names in it, in order: by its syntax, or by their numbers if no syntax covers it."""
-    instance: Instance | None
-
-
-def read(command: str, rules: ActiveRules) -> ReadAction:
-    """An action with the names in it. Only its syntax is asked for, which every player has read."""
+def names_of(command: str, rules: ActiveRules) -> tuple[str, ...]:
+    """The names in a command, in order: by its syntax, which every player has read, or without one by their numbers."""
     instance = rules.instance(command)
     names = instance.binding.values() if instance is not None else _INSTANCE.findall(command)
-    return ReadAction(command, tuple(dict.fromkeys(names)), instance)
+    return tuple(dict.fromkeys(names))
 
 
 def renamed(command: str, names: Mapping[str, str]) -> str:
@@ -69,7 +58,7 @@ class Role(StrEnum):
 class Lifted:
     """A snippet with what each of its names was for."""
 
-    deeds: tuple[ReadAction, ...]
+    deeds: tuple[Stride, ...]
     roles: Mapping[str, Role]
     held: frozenset[str]
     """Things in hand at its beginning."""
@@ -95,7 +84,7 @@ def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
 
 
 def _lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
-    deeds = tuple(read(command, rules) for command in snippet.actions)
+    deeds = tuple(Stride(at, each, names_of(each, rules)) for at, each in enumerate(snippet.actions, 1))
     held = frozenset(snippet.state_signature.get("holding") or snippet.state_signature.get("inventory") or ())
     goal = snippet.goal_signature
     found, sought, source = _finding(deeds, held, goal)
@@ -120,7 +109,7 @@ def _lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
     return Lifted(deeds, roles, held, sought, source)
 
 
-def _finding(deeds: Sequence[ReadAction], held: frozenset[str], goal: GoalSignature) -> tuple[int, str, str]:
+def _finding(deeds: Sequence[Stride], held: frozenset[str], goal: GoalSignature) -> tuple[int, str, str]:
     """Index of the action that found something, the thing and the place; empty if all things used were in hand."""
     visited: list[str] = []
     for place, deed in enumerate(deeds):
@@ -146,7 +135,7 @@ def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> tuple[
 
     The action without its instances, and how what it names stood to the state.
     """
-    names = read(command, syntax).names
+    names = names_of(command, syntax)
     stood = tuple(tuple(name in (state.get(field) or ()) for field in _RELATIONS) for name in names)
     at = "".join(map(kind_of, state.get("location") or ()))
     return lifted(command, syntax), stood, state.occupied, at
@@ -154,7 +143,7 @@ def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> tuple[
 
 def lifted(command: str, syntax: ActiveRules) -> str:
     """A command with kinds in place of names."""
-    return renamed(command, {name: kind_of(name) for name in read(command, syntax).names})
+    return renamed(command, {name: kind_of(name) for name in names_of(command, syntax)})
 
 
 def failed_alike(

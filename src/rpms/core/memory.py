@@ -151,6 +151,18 @@ class SuccessSnippet(_OfGoal):
         return (str(self.goal_signature), str(self.state_signature.coarse), self.sub_goal_type, actions)
 
 
+class Stride(NamedTuple):
+    """One step of a snippet, and where it was done."""
+
+    number: int
+    """Its place in the snippet, from 1; 0 for a step that other snippets add to reach a place."""
+    command: str
+    names: tuple[str, ...]
+    at: str = ""
+    to: str = ""
+    """The place it led to, or helped to: `open door to hallway` before `go to hallway` too."""
+
+
 @dataclass(frozen=True, slots=True)
 class FailureLesson(_OfGoal):
     """An action that failed, and the rule that would have avoided it."""

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
-from rpms.core.memory import Entry
+from rpms.core.memory import Entry, Stride
 
 
 class Fate(StrEnum):
@@ -53,16 +54,28 @@ class Verdict:
     """The fact in words, such as `fridge 1 is closed`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Adaptation:
-    """Binding of an entry to the present room."""
+class Trail(NamedTuple):
+    """What of a snippet is left to do here, by names of this room."""
 
-    note: str
-    """The steps left, or a remark on kinds: `steps 3 to 5 of 5`."""
+    steps: tuple[Stride, ...]
+    note: str = ""
+    """The way, the thing sought and the remaining steps, in words."""
+    price: float = 0.0
+    """The steps of the way, and more where something has to be found."""
     seeks: str = ""
     """The kind of thing that has to be found before more of it can be bound."""
+    stale: bool = False
+    """True if it has been gone through several times without reaching its sub-goal."""
     followed: bool = False
-    """True if it leads on from here step by step, so that its first step is all that is to be done now."""
+    """True if it leads on from here step by step, from place to place."""
+
+    @property
+    def next(self) -> Stride:
+        return self.steps[0]
+
+    def saying(self, *words: str) -> Trail:
+        """The same with more in its note."""
+        return self._replace(note=", ".join(filter(None, (self.note, *words))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +88,7 @@ class Candidate:
     rank: float
     """Order of candidates: score times strength (retrieval weight and evidence); for schemas, their relevance now."""
     verdict: Verdict
-    adapted: Adaptation | None = None
+    adapted: Trail | None = None
     """The entry's binding to the present room; None for an entry used as stored."""
 
     def judged(self, verdict: Verdict) -> Candidate:

@@ -145,16 +145,22 @@ class Advice:
 
     @cached_property
     def _tried(self) -> Counter[str]:
-        """Count the actions tried in this state that led back to it; waiting for a process does not count."""
+        """Count the actions tried in this state that led back to it, but for waiting and what the plan begins with.
+
+        A plan that leads back is doubted itself; one that a model left half-way is still the best.
+        """
         history, state = self.step.history, self.step.state
         if not self.step.turns_here:
             return Counter()
         waiting = {option.command for option in self.plan.options if option.chain and option.chain[0].waits}
+        best = {option.command for option in self.plan.options[: self.adviser.how.doubt] if option.chain}
         after = [*(turn.state for turn in history), state][1:]
         return Counter(
             turn.action
             for turn, then in zip(history, after, strict=True)
-            if turn.state == state and (turn.failed or then != state or turn.action not in waiting)
+            if turn.state == state
+            and turn.action not in best
+            and (turn.failed or then != state or turn.action not in waiting)
         )
 
     def _choices(self) -> Iterator[tuple[str, str]]:

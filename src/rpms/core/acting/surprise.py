@@ -99,9 +99,11 @@ def notice(trust: Trust, now: StepContext, before: Situation, *, won: bool = Fal
     noticed = compare(trust, now.schemas, before, last.action, situation, refused=last.failed)
     if not won and goal_holds(now.schemas, situation, now.progress):
         noticed = goal_goes_on(noticed, now.schemas, situation)
-    news = last.failed or bool(noticed.surprises)
     begun = (last.state, last.action, before, trust.ventures.get(last.action, ()))
-    return replace(noticed, trust=replace(noticed.trust, walked=() if news else (*noticed.trust.walked, begun)))
+    by_plan = (
+        last.action == trust.first and not last.failed and not noticed.surprises
+    )  # a player's own circle is its own
+    return replace(noticed, trust=replace(noticed.trust, walked=(*noticed.trust.walked, begun) if by_plan else ()))
 
 
 def against_memory(entry: str, command: str, noticed: Noticed, *, refused: bool) -> tuple[Surprise, ...]:

@@ -14,16 +14,15 @@ from itertools import chain
 from math import inf
 
 from rpms.core.belief import Belief, Situation, StateSignature
-from rpms.core.experience.atlas import Stride
 from rpms.core.facts import Truth, kind_of
 from rpms.core.goal import EXPLORING, NOTHING_DONE, Progress
-from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
-from rpms.core.memory import SuccessSnippet
+from rpms.core.lift import Lifted, Role, lift, names_of, renamed
+from rpms.core.memory import Stride, SuccessSnippet
 from rpms.core.planning.ground import FURTHER_DOWN
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules
-from rpms.core.verdict import NO_MASK, Adaptation, Candidate, Fate, Mask, Verdict, reordered
+from rpms.core.verdict import NO_MASK, Candidate, Fate, Mask, Trail, Verdict, reordered
 
 Adapt = Callable[[Iterable[Candidate], "StepContext"], Iterator[Candidate]]
 """Makes of what comes to mind what it is worth here."""
@@ -41,10 +40,12 @@ def adapted(candidates: Iterable[Candidate], context: StepContext) -> Iterator[C
         yield bound
 
 
-def bind(candidate: Candidate, steps: Sequence[Stride], adaptation: Adaptation) -> Candidate:
-    """A candidate with the steps of its snippet that are left, by names of this room."""
-    entry = replace(snippet_of(candidate), actions=tuple(step.command for step in steps))
-    return replace(candidate, entry=entry, adapted=adaptation)
+def bind(candidate: Candidate, trail: Trail | str) -> Candidate:
+    """A candidate with what of its snippet is left to do here; or filtered, for the reason that there is nothing."""
+    if isinstance(trail, str):
+        return candidate.judged(Verdict(Fate.FILTERED, trail))
+    entry = replace(snippet_of(candidate), actions=tuple(step.command for step in trail.steps))
+    return replace(candidate, entry=entry, adapted=trail)
 
 
 def snippet_of(candidate: Candidate) -> SuccessSnippet:
@@ -107,17 +108,19 @@ class StepContext:
         return [turn.action for turn in self.turns_here if turn.failed]
 
     def adapt(self, candidate: Candidate) -> Candidate:
-        """A candidate with what of its snippet is left to do here, and a note of what that is."""
-        lifted = lift(entry := snippet_of(candidate), self.schemas)
-        steps = self.left(lifted, names := self.binding(lifted, entry))
+        """A candidate with what of its snippet is left to do here."""
+        return bind(candidate, self.trail(snippet_of(candidate)))
+
+    def trail(self, snippet: SuccessSnippet) -> Trail | str:
+        """What of a snippet is left to do here, or the reason that there is nothing."""
+        lifted = lift(snippet, self.schemas)
+        steps = self.left(lifted, names := self.binding(lifted, snippet))
         if steps is None:
-            return candidate.judged(Verdict(Fate.FILTERED, "all that it did is done already"))
-        lost = lifted.sought if lifted.sought not in names else ""
-        hint = self.hint(lifted) if lost else ""
-        note = "; ".join(filter(None, (which_steps(steps, len(entry.actions)), hint)))
-        if not note:
-            return candidate.judged(Verdict(Fate.FILTERED, "nothing of it can be bound to what is known here"))
-        return bind(candidate, steps, Adaptation(note, self.meant(lifted) if lost else ""))
+            return "all that it did is done already"
+        seeks = self.meant(lifted) if lifted.sought and lifted.sought not in names else ""
+        hint = self.hint(lifted) if seeks else ""
+        note = "; ".join(filter(None, (which_steps(steps, len(snippet.actions)), hint)))
+        return Trail(steps, note, seeks=seeks) if note else "nothing of it can be bound to what is known here"
 
     def turn(self, candidate: Candidate) -> float:
         """Key that sorts snippets of the present sub-goal first, or without one, those from earlier in episodes."""
@@ -191,7 +194,7 @@ class StepContext:
     @cached_property
     def _handled(self) -> frozenset[str]:
         """Things named in commands so far."""
-        return frozenset(name for command in self.done for name in read(command, self.schemas).names)
+        return frozenset(name for command in self.done for name in names_of(command, self.schemas))
 
     def _settled(self, thing: str) -> bool:
         """True if a thing was carried to where the goal wants it: it is not to be fetched again."""
@@ -234,31 +237,27 @@ class StepContext:
         """The steps of a snippet that are still to be done, as far as their names are bound; None if all are done."""
         steps: list[Stride] = []
         complete = True
-        for number, deed in enumerate(lifted.deeds, 1):
+        for deed in lifted.deeds:
             if self._leads_elsewhere(lifted, deed):
                 continue
-            same = next(at for at, other in enumerate(lifted.deeds, 1) if set(other.names) == set(deed.names))
-            for place in self._where(lifted, deed) if number == same else ():
-                steps += self._approach(lifted, place, names, number)
+            found = lifted.sought in deed.names
+            if deed is next(other for other in lifted.deeds if set(other.names) == set(deed.names)):
+                places = [name for name in deed.names if name != lifted.sought] if found or len(deed.names) > 1 else []
+                places += [lifted.source] if found and lifted.source not in deed.names else []
+                for place in places:  # what it needs is to be reached first
+                    steps += self._approach(lifted, place, names, deed.number)
             if not all(name in names for name in deed.names):
                 complete = False
                 break
-            steps.append(Stride(number, renamed(deed.command, names), tuple(names[name] for name in deed.names)))
+            own = tuple(names[name] for name in deed.names)
+            steps.append(deed._replace(command=renamed(deed.command, names), names=own))
         if lifted.sought.endswith("?"):  # it was only seen: to be there is all
             complete = lifted.sought in names
             steps += self._approach(lifted, lifted.source, names, len(lifted.deeds))
         left = self._undone(steps)
         return left if left or not complete else None
 
-    def _where(self, lifted: Lifted, deed: ReadAction) -> Iterator[str]:
-        """Places an action needs, by the snippet's names: to be reached first."""
-        found = lifted.sought in deed.names
-        if len(deed.names) > 1 or found:
-            yield from (name for name in deed.names if name != lifted.sought)
-        if found and lifted.source not in deed.names:
-            yield lifted.source
-
-    def _leads_elsewhere(self, lifted: Lifted, deed: ReadAction) -> bool:
+    def _leads_elsewhere(self, lifted: Lifted, deed: Stride) -> bool:
         """True if an action only searched, or led to a place where another is done: that is bound anew."""
         if len(deed.names) != 1:
             return False
@@ -272,9 +271,7 @@ class StepContext:
         place = names.get(name)
         if place is None:
             return
-        own = {
-            renamed(deed.command, {name: place}): at for at, deed in enumerate(lifted.deeds, 1) if deed.names == (name,)
-        }
+        own = {renamed(deed.command, {name: place}): deed.number for deed in lifted.deeds if deed.names == (name,)}
         known = self.approach(place) if self.whereabouts.approach(kind_of(place)) else ()
         for way in known or own:
             yield Stride(own.get(way, number), way, (place,))
@@ -355,7 +352,7 @@ class StepContext:
     def _refused_approaches(self) -> frozenset[tuple[str, str]]:
         """Kinds of places with what was refused there in this episode, `{}` for the place."""
         failed = (turn.action for turn in self.history if turn.failed)
-        named = ((command, name) for command in failed for name in read(command, self.schemas).names)
+        named = ((command, name) for command in failed for name in names_of(command, self.schemas))
         return frozenset((kind_of(name), renamed(command, {name: "{}"})) for command, name in named)
 
     @cached_property

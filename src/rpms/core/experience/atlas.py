@@ -11,8 +11,8 @@ from typing import NamedTuple
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import GoalSignature
-from rpms.core.lift import read, renamed
-from rpms.core.memory import Entry, SuccessSnippet
+from rpms.core.lift import names_of, renamed
+from rpms.core.memory import Entry, Stride, SuccessSnippet
 from rpms.core.planning.whereabouts import READ, usual
 from rpms.core.rules import ActiveRules
 
@@ -50,25 +50,13 @@ class Where(NamedTuple):
         return next(places, "")
 
 
-class Stride(NamedTuple):
-    """One step of a snippet, and where it was done."""
-
-    number: int
-    """Its place in the snippet, from 1; 0 for a step that other snippets add to reach a place."""
-    command: str
-    names: tuple[str, ...]
-    at: str = ""
-    to: str = ""
-    """The place it led to, or helped to: `open door to hallway` before `go to hallway` too."""
-
-
 def strides_of(snippet: SuccessSnippet, where: Where, syntax: ActiveRules) -> tuple[Stride, ...]:
     """A snippet step by step, followed from the place it began in."""
     at = next(iter(snippet.state_signature.get(where.field) or ()), "")
     strides: list[Stride] = []
     for number, command in enumerate(snippet.actions, 1):
         to = where.led_to(command, syntax)
-        strides.append(Stride(number, command, read(command, syntax).names, at, to))
+        strides.append(Stride(number, command, names_of(command, syntax), at, to))
         at = to or at
     for place in range(len(strides) - 1, 0, -1):
         one, after = strides[place - 1], strides[place]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from rpms.core.experience.adapt import StepContext, which_steps
-from rpms.core.experience.atlas import Atlas, Stride, Where, strides_of
+from rpms.core.experience.atlas import Atlas, Where, strides_of, words_of
 from rpms.core.facts import kind_of
-from rpms.core.lift import read, renamed
-from rpms.core.memory import SuccessSnippet
+from rpms.core.lift import names_of, renamed
+from rpms.core.memory import Stride, SuccessSnippet
+from rpms.core.verdict import Trail
 
 _SEARCH, _EXPLORE, _AGAIN = 20.0, 40.0, 60.0
 """Price in steps of searching a known place, searching elsewhere, and repeating actions: each more than any way, so
@@ -20,29 +20,8 @@ PATIENCE = 3
 """Number of times a snippet is gone through before others are tried."""
 
 
-class Trail(NamedTuple):
-    """Remaining steps of a snippet."""
-
-    steps: tuple[Stride, ...]
-    price: float
-    """The steps of the way, and more where something has to be found."""
-    towards: str = ""
-    """The place that it leads to first."""
-    seeks: str = ""
-    """The thing it looks for first."""
-    stale: bool = False
-    """True if it has been gone through several times without reaching its sub-goal."""
-
-    @property
-    def next(self) -> Stride:
-        return self.steps[0]
-
-    def note(self, total: int) -> str:
-        """Its destination, the thing sought and the snippet's first step, in words."""
-        own = [step for step in self.steps if step.number]
-        way = f"on the way to {self.towards}" if self.towards else ""
-        sought = f"to find {self.seeks}" if self.seeks else ""
-        return ", ".join(filter(None, (way, sought, which_steps(own[:1], total)))) or "look again"
+_NAMED = 12
+"""Things named where experience is divided between more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +31,28 @@ class Pathfinder(StepContext):
     where: Where
     atlas: Atlas
 
-    def trail(self, snippet: SuccessSnippet) -> Trail | None:
+    def trail(self, snippet: SuccessSnippet) -> Trail | str:
+        """What of a snippet is left to do, the way there included, or the reason not to follow it.
+
+        A snippet of another task counts only for things the goal names. If snippets of one task ended the sub-goal with
+        different given things, none says which is meant now.
+        """
+        trail, own, goal = self._remaining(snippet), snippet.goal_signature, self.situation.goal
+        if trail is None:
+            return "nothing of it can be done from here"
+        if (own.type, own.object) != (goal.type, goal.object) and not any(
+            mentions(action, word) for action in snippet.actions for word in words_of(own)
+        ):
+            return "it is about things of another goal"
+        things = self.atlas.ends(snippet) if trail.next.number == len(snippet.actions) else ()
+        if len(things) > 1:
+            more = f" and {len(things) - _NAMED} more" if len(things) > _NAMED else ""
+            return f"experience is divided between {', '.join(things[:_NAMED])}{more}"
+        first = [step for step in trail.steps if step.number][:1]
+        told = trail.saying(which_steps(first, len(snippet.actions)))
+        return told._replace(note=told.note or "look again", followed=True)
+
+    def _remaining(self, snippet: SuccessSnippet) -> Trail | None:
         """Remaining steps of a snippet; None if all is done or nothing can be.
 
         If all was done with one of several similar things without reaching the sub-goal, the next one is used.
@@ -77,7 +77,7 @@ class Pathfinder(StepContext):
         unknown = [name for name in stride.names if not self._known(name)]
         if unknown and not stride.to:
             found = self._search(stride, looks)
-            return found and found._replace(seeks=unknown[0])
+            return found and found.saying(f"to find {unknown[0]}")
         if stride.command in self.refused:
             return self._look(looks, self.where.here)
         later = [strides[other] for other in needed if other > place]
@@ -197,12 +197,12 @@ class Pathfinder(StepContext):
         steps = tuple(step for step in (*ahead, *steps) if step.command)
         if not steps or steps[0].command in self.refused:
             return None
-        return Trail(steps, price + len(ahead), place if ahead else "")
+        return Trail(steps, f"on the way to {place}" if ahead else "", price + len(ahead))
 
     @cached_property
     def _nearest(self) -> dict[str, str]:
         """The places that can be gone to; not at once those that turned out not to be next to this one, or shut."""
-        refused = (read(command, self.schemas).names for command in self.refused)
+        refused = (names_of(command, self.schemas) for command in self.refused)
         barred = {names[0] for names in refused if len(names) == 1 and names[0] in self.atlas}
         return self.atlas.nearest(self.where.here, barred)
 
@@ -232,7 +232,7 @@ class Pathfinder(StepContext):
             return self._again(waits)
         for place in self._nearest:
             lids = self.atlas.lids(place)
-            trail = self._look([Stride(0, lid, read(lid, self.schemas).names, place) for lid in lids], place)
+            trail = self._look([Stride(0, lid, names_of(lid, self.schemas), place) for lid in lids], place)
             if trail is not None:
                 return trail._replace(price=trail.price + _EXPLORE)
         return None
@@ -247,7 +247,7 @@ class Pathfinder(StepContext):
         if not here and not visited:
             return self._going(place, [glance], _SEARCH)
         if here and due and glance.command and glance.command not in self.tried:
-            return Trail((glance,), _SEARCH)
+            return Trail((glance,), price=_SEARCH)
         for look in named:
             undone = look.command not in self.done and not self.is_done(look.command)
             if undone and look.command not in self.tried and all(map(self._known, look.names)):

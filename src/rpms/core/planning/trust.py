@@ -84,7 +84,9 @@ class Trust:
     blank: Mapping[tuple[str, str, tuple[str, ...]], Surroundings] = field(default_factory=dict)
     """Commands that did not show a fact that they were given for."""
     walked: tuple[tuple[str, str, Situation, Chain], ...] = ()
-    """States and commands since the last news, with the plans they began: one begun again would lead back again."""
+    """States and commands of the plans' own since the last news: a plan begun again would lead back again."""
+    first: str = ""
+    """The command that the plan at hand begins with."""
     ventures: Mapping[str, Chain] = field(default_factory=dict)
     """Commands that the plans at hand begin with, and these plans."""
     last: str = ""
