@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +89,9 @@ def learn_rules(
         with keeping(traces_file(out), plan.settings()) as (known, keep):
             left = explorer.read(known)
             traces += known[: len(known) - len(left)]
-            for trace in explorer.explore():
+            for trace in chain(explorer.explore(), rehearsal.play(left)):
                 keep(trace)
                 traces.append(trace)
-                tell(explorer.episodes, explorer.steps)
-            for trace in rehearsal.play(left):
-                keep(trace)
                 tell(explorer.episodes, explorer.steps)
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
@@ -111,10 +109,9 @@ def learn_rules(
     _check(out, text, bool(edits))
     if edits or mended:
         verification = verify(read_manual(universal_tier(), ManualText(str(out), text, own=True)), plan.world, aside)
-    changed = {claim.place for claim in mended}
     evidence = Evidence(
         plan.world.name,
-        (*(each for each in claims_of(learned) if each.place not in changed), *taken_out, *mended, *edits),
+        (*{claim.place: claim for claim in (*claims_of(learned), *mended)}.values(), *taken_out, *edits),
         plan.split,
         ledger.episodes,
         ledger.steps,

@@ -70,10 +70,7 @@ class Needs:
             by_chance = self.many and self._by_name(bit) and self._chance(bit) > LIMITS.by_chance / self.size
             if by_chance or literal_of(self.book.facts, bit) in self.excluded:
                 never |= 1 << bit
-        return self._without_names(once & ~never)
-
-    def _without_names(self, safe: int) -> int:
-        """A safe bound without facts about fixed names, where the other facts explain the refusals as well."""
+        safe = once & ~never  # facts about fixed names are left out where the others explain the refusals as well
         rest = sum(1 << bit for bit in bits(safe) if not self._by_name(bit))
         explained = [row for row in self.losses if row[2] & safe]
         as_well = sum(bool(row[2] & rest) for row in explained) >= (1 - LIMITS.exceptions) * len(explained)

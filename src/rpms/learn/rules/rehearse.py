@@ -40,7 +40,7 @@ class Rehearsal:
     """
 
     explorer: Explorer
-    traces: list[Trace]  # All episodes so far, explored or played
+    traces: list[Trace]  # All episodes so far; whoever plays takes in those that are played
     learned: Callable[[Doubts], Learned]  # Draws the conclusions of all that was seen so far, without some needs
     doubted: Doubts = field(default_factory=dict)
     """Needs without which a type was won that the manual had lost: plans do not see to them any more."""
@@ -72,7 +72,9 @@ class Rehearsal:
                 self._surprised |= not quiet
                 if not trace.episode.startswith(PLAYED):
                     explorer.agenda.draw_conclusions()
-                if not again:
+                if again:
+                    self.traces.append(trace)
+                else:
                     yield trace
                 if explorer.steps >= explorer.how.steps:
                     return
@@ -144,7 +146,6 @@ class Rehearsal:
         explorer, played = self.explorer, trace.episode.startswith(PLAYED)
         explorer.episodes, explorer.steps = explorer.episodes + 1, explorer.steps + max(1, len(trace.steps))
         explorer.ledger.read(trace)
-        self.traces.append(trace)
         if explorer.steps >= explorer.how.steps and not trace.won:
             return False  # the steps ran out
         type_ = explorer.note_type(trace)
