@@ -100,6 +100,11 @@ class Stage:
     name: str
     until: tuple[Clause, ...]
 
+    @property
+    def wants(self) -> list[Literal]:
+        """Every literal of these facts."""
+        return [literal for clause in self.until for literal in clause.literals]
+
 
 @dataclass(frozen=True)
 class Purpose:
@@ -135,8 +140,12 @@ class Purpose:
     @cached_property
     def sought(self) -> tuple[str, ...]:
         """The variables for things that have to be had, rather than for places."""
-        literals = [literal for step in self.steps for clause in step.until for literal in clause.literals]
-        return tuple(name for name in self.over if any(name in literal.atom.args[:1] for literal in literals))
+        return tuple(name for name in self.over if any(name in literal.atom.args[:1] for literal in self.wants))
+
+    @property
+    def wants(self) -> list[Literal]:
+        """Every literal of its facts."""
+        return [literal for step in self.steps for literal in step.wants]
 
 
 _LONGEST_COMMAND = 300
@@ -196,6 +205,11 @@ class ActiveRules:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return (*self.universal, *self.domain)
+
+    @cached_property
+    def all_actions(self) -> tuple[ActionSchema, ...]:
+        """All that plans are made of: the actions and the processes."""
+        return (*self.environment, *self.lore.processes)
 
     def narrowed(
         self, name: str, schemas: Callable[[ActionSchema], bool], rules: Callable[[Rule], bool]

@@ -47,7 +47,7 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, idle: frozenset[str
     make = _Doubting(rules, trust, wide)
     environment = tuple(map(make.mended, rules.environment))
     processes = tuple(map(make.mended, rules.lore.processes))
-    pairs = list(zip((*rules.environment, *rules.lore.processes), (*environment, *processes), strict=True))
+    pairs = list(zip(rules.all_actions, (*environment, *processes), strict=True))
     doubts = [copy for old, new in pairs for copy in make.doubts(old, new)]
     doubts += make.hopes(pairs) if wide else ()
     doubts = [replace(one, steps=one.steps + make.dearer(one.doubt)) for one in doubts]
@@ -85,8 +85,7 @@ class _Doubting:
         trust, rules, key = self.trust, self.rules, key_of(self.rules, schema)
         needs = tuple(one for one in schema.preconditions if trust.of(need_line(rules, schema, one)) > 0)
         effects = tuple(one for one in schema.effects if not trust.upon(effect_line(rules, schema, one)))
-        news = trust.learned.get(key, ())
-        price = trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
+        news, price = trust.learned.get(key, ()), trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
         if not (news or price) and len(needs) == len(schema.preconditions) and len(effects) == len(schema.effects):
             return schema
         return replace(
@@ -189,12 +188,11 @@ class _Doubting:
         if purpose is None or held is None:
             return ()
         last = purpose.steps[-1:] if purpose.staged else purpose.steps
-        found = []
-        for literal, price in continuations_of(self.rules).items():
-            if literal not in held:
-                steps = (replace(last[0], until=(Clause((literal,)),)), *last)
-                found.append((replace(purpose, steps=steps, staged=False), price))
-        return tuple(found)
+        return tuple(
+            (replace(purpose, steps=(replace(last[0], until=(Clause((literal,)),)), *last), staged=False), price)
+            for literal, price in continuations_of(self.rules).items()
+            if literal not in held
+        )
 
 
 def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:
@@ -207,9 +205,11 @@ def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema
 @kept_with_rules
 def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
     """Each fact that a line of some action needs."""
-    schemas = (*rules.environment, *rules.lore.processes)
     return tuple(
-        (schema.name, literal) for schema in schemas for clause in schema.preconditions for literal in clause.literals
+        (schema.name, literal)
+        for schema in rules.all_actions
+        for each in schema.preconditions
+        for literal in each.literals
     )
 
 
@@ -218,7 +218,7 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Facts that actions and the goal need, by predicate and sign, without permanent facts and kinds."""
     wanted = [literal for _, literal in _uses(rules)]
     if rules.purpose is not None:
-        wanted += [each for step in rules.purpose.steps for clause in step.until for each in clause.literals]
+        wanted += rules.purpose.wants
     told = {*rules.lore.facts, *rules.lore.kinds}
     lasting = {name for name, predicate in rules.predicates.items() if predicate.lasting}
     known = rules.predicates.keys() - told - lasting
@@ -228,15 +228,13 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
 @kept_with_rules
 def served(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Facts that actions and goals need, this goal and others."""
-    goals = (each for goal in rules.goals for stage in goal.steps for clause in stage.until for each in clause.literals)
-    return wanted_facts(rules) | {(each.atom.predicate, each.negated) for each in goals}
+    return wanted_facts(rules) | {(each.atom.predicate, each.negated) for goal in rules.goals for each in goal.wants}
 
 
 @kept_with_rules
 def made(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Effects of the actions, by predicate and sign."""
-    schemas = (*rules.environment, *rules.lore.processes)
-    return frozenset((effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects)
+    return frozenset((each.atom.predicate, each.negated) for schema in rules.all_actions for each in schema.effects)
 
 
 @kept_with_rules
@@ -250,7 +248,7 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     if purpose is None:
         return {}
     stages = purpose.steps[-1:] if purpose.staged else purpose.steps
-    own = {literal for stage in stages for clause in stage.until for literal in clause.literals}
+    own = {literal for stage in stages for literal in stage.wants}
     told = {
         literal.atom.predicate
         for rule in rules.domain
@@ -264,11 +262,10 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
         fields = {
             name: [mine for mine, of in purpose.over.items() if of == source] for name, source in other.over.items()
         }
-        literals = [each for stage in other.steps for clause in stage.until for each in clause.literals]
-        for literal in literals:
+        for literal in other.wants:
             for args in _choices([fields.get(arg, [arg]) for arg in literal.atom.args]):
                 found.setdefault(Literal(Atom(literal.atom.predicate, args), literal.negated), 2.0)
-    for schema in (*rules.environment, *rules.lore.processes):
+    for schema in rules.all_actions:
         for effect in schema.effects:
             for args in permutations(purpose.over, len(effect.atom.args)):
                 found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
@@ -291,7 +288,7 @@ def _undone_with(rules: ActiveRules, facts: Iterable[Literal], others: Iterable[
     found: set[Literal] = set()
     for wanted in others:
         undone: list[set[Literal]] = []
-        for schema in (*rules.environment, *rules.lore.processes):
+        for schema in rules.all_actions:
             for effect in schema.effects:
                 if (effect.atom.predicate, effect.negated) == (wanted.atom.predicate, wanted.negated):
                     binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))

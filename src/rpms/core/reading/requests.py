@@ -130,10 +130,9 @@ class Reader:
         found: dict[tuple[str, str], dict[str, None]] = {}
         for entry in self.memory:
             if isinstance(entry, RememberedRequest | SuccessSnippet):
-                goal = entry.goal_signature
-                for name, kind in (("object", goal.object), ("destination", goal.destination)):
-                    if kind:
-                        found.setdefault((goal.type, name), {})[kind] = None
+                for name in FIELDS:
+                    if kind := getattr(entry.goal_signature, name):
+                        found.setdefault((entry.goal_signature.type, name), {})[kind] = None
         return {key: tuple(kinds) for key, kinds in found.items()}
 
     def read(self, request: str, belief: Belief) -> Generator[SlotQuestion, Weights, Readings | None]:
