@@ -64,19 +64,14 @@ class Adviser:
         if self.how.doubt:
             plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
         else:
-            plan = self._plan(step, rules)
+            plan = plan_for(rules, step.situation, step.whereabouts)
+            plan = plan.respelled(lambda command: self.spell(command, belief), step.refused)
+            if plan.options and plan.options[0].command in step.refused:  # nothing works as planned: look again
+                glances = sorted(reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command))
+                plan = replace(plan, options=(*glances, *plan.options))
         noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
         plan = weighed(plan, memories, step) if self.how.adapt and memories else plan
         return plan, noticed
-
-    def _plan(self, step: StepContext, rules: ActiveRules) -> Plan:
-        """Plan from the rules; commands that just failed in this state come last."""
-        plan = plan_for(rules, step.situation, step.whereabouts)
-        plan = plan.respelled(lambda command: self.spell(command, step.situation.belief), step.refused)
-        if plan.options and plan.options[0].command in step.refused:  # nothing works as planned: look, and look again
-            glances = sorted(reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command))
-            plan = replace(plan, options=(*glances, *plan.options))
-        return plan
 
 
 @dataclass(frozen=True)

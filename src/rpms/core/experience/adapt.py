@@ -261,10 +261,8 @@ class StepContext:
         """True if an action only searched, or led to a place where another is done: that is bound anew."""
         if len(deed.names) != 1:
             return False
-        (name,) = deed.names
-        if lifted.roles[name] is Role.VAIN or name == lifted.source:
-            return True
-        return any(name in other.names for other in lifted.deeds if len(other.names) > 1)
+        used = {lifted.source, *(name for other in lifted.deeds if len(other.names) > 1 for name in other.names)}
+        return lifted.roles[deed.names[0]] is Role.VAIN or deed.names[0] in used
 
     def _approach(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Stride]:
         """Steps that make a place usable: as with others of its kind, else as in the snippet itself."""

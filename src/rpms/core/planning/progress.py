@@ -112,11 +112,10 @@ class Tracker(Purposeful):
         if not bindings:
             return None
         best = max(bindings, key=lambda binding: self.reached(purpose, binding))
-        done, total = self.reached(purpose, best), len(purpose.steps)
+        (done, wants), total = self.left(purpose, best), len(purpose.steps)
         if done == total:
             return GoalStanding(Progress("done", "", done, total), done)
         step = purpose.steps[done]
-        wants = self.wants(purpose, step, best)
         lacking = next((pair for pair in wants if self._judge(*pair)[0] is not True), None)
         arg = next(iter(lacking[0].literals[0].args), "") if lacking is not None else ""
         thing = lacking[1].get(arg, arg) if lacking is not None else ""
@@ -137,7 +136,7 @@ class Tracker(Purposeful):
                 routes[key] = self._route(bound, things, [fact for fact in lacking if fact is not None])
         if not routes:
             return None
-        route = min(routes.values(), key=lambda route: route.distance)
+        route = min(routes.values(), key=lambda route: (len(route.todo), route.away))
         total, current = route.total, self._next(route)
         if current is None:
             return GoalStanding(Progress("done", "", total, total))
@@ -246,10 +245,6 @@ class _Route(NamedTuple):
     todo: list[Milestone]
     lacking: list[Fact]
     away: int
-
-    @property
-    def distance(self) -> tuple[int, int]:
-        return len(self.todo), self.away
 
 
 def point(belief: Belief) -> tuple[Progress, int | None]:

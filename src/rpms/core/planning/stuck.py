@@ -93,8 +93,8 @@ class Impasse(Priced):
         for way in self._manual.makers(fact.predicate, fact.negated):
             for reason in self._nameless(way, fact):
                 return f"{self._say(fact)} ← {way.schema.name}: {reason}"
-        value = self._truth(fact)
-        why = "unknown, and no action shows or changes it" if value is None else "not so, and no action changes that"
+        unknown = self._truth(fact) is None
+        why = "unknown, and no action shows or changes it" if unknown else "not so, and no action changes that"
         return f"{self._say(fact)}: it is {why}"
 
     def _say(self, fact: Fact) -> str:

@@ -129,10 +129,8 @@ class Whereabouts:
             self._tallies[kind] = counts
             for snippet in islice(self._about.get(kind, ()), READ):
                 lifted = lift(snippet, self.syntax)
-                if kind_of(lifted.sought) == kind:
-                    for place, look in looks(lifted):
-                        known = counts.setdefault(kind_of(place), Tally())
-                        known.add(look, times=max(snippet.success_count, 1))
+                for place, look in looks(lifted) if kind_of(lifted.sought) == kind else ():
+                    counts.setdefault(kind_of(place), Tally()).add(look, times=max(snippet.success_count, 1))
                 for deed in lifted.deeds:
                     what = renamed(deed.command, {name: kind_of(name) for name in deed.names})
                     self._worked[what] = self._worked.get(what, 0) + 1
