@@ -249,15 +249,13 @@ class ActiveRules:
 
         An action may need that it was not done yet: no file is signed twice.
         """
-        made = {effect.atom.predicate for schema in self.environment for effect in schema.effects if not effect.negated}
-        needed = {
-            literal.atom.predicate
-            for schema in self.environment
-            for clause in schema.preconditions
-            for literal in clause.literals
-            if not (literal.negated and Literal(literal.atom) in schema.effects)
-        }
-        return frozenset(made - needed)
+        found, needed = set[str](), set[str]()
+        for schema in self.environment:
+            found |= {effect.atom.predicate for effect in schema.effects if not effect.negated}
+            needs = (literal for clause in schema.preconditions for literal in clause.literals)
+            undone = (one for one in needs if not (one.negated and one.opposite() in schema.effects))
+            needed |= {literal.atom.predicate for literal in undone}
+        return frozenset(found - needed)
 
     def instance(self, command: str) -> Instance | None:
         """Read a command as an instance of an action; None if no schema fits."""

@@ -44,7 +44,7 @@ class Pathfinder(StepContext):
             mentions(action, word) for action in snippet.actions for word in words_of(own)
         ):
             return "it is about things of another goal"
-        things = self.atlas.ends(snippet) if trail.next.number == len(snippet.actions) else ()
+        things = self.atlas.ends(snippet) if trail.steps[0].number == len(snippet.actions) else ()
         if len(things) > 1:
             more = f" and {len(things) - _NAMED} more" if len(things) > _NAMED else ""
             return f"experience is divided between {', '.join(things[:_NAMED])}{more}"

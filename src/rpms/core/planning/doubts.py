@@ -119,11 +119,8 @@ class _Doubting:
     ) -> Iterator[ActionSchema]:
         """An action with a need that the manual does not state."""
         key, stated = key_of(self.rules, old), schema.preconditions
-        suspects = {
-            one: left
-            for one, left in self.trust.suspects(key).items()
-            if one not in schema.effects and Clause((one,)) not in stated
-        }
+        known = {*schema.effects, *(clause.literals[0] for clause in stated if len(clause.literals) == 1)}
+        suspects = {one: left for one, left in self.trust.suspects(key).items() if one not in known}
         refusals = self.trust.unexplained.get(key, ())
         pairs = combinations([one for one, left in suspects.items() if left], 2) if self.wide else ()
         both = [pair for pair in pairs if not any(false.isdisjoint(pair) for false in refusals)]
@@ -157,19 +154,14 @@ class _Doubting:
     def hopes(self, pairs: Sequence[tuple[ActionSchema, ActionSchema]]) -> Iterator[ActionSchema]:
         """Actions that might bring about what something needs and nothing is known to bring about."""
         made = {(effect.atom.predicate, effect.negated) for _, schema in pairs for effect in schema.effects}
-        hoped = sorted(
-            (predicate, negated)
-            for predicate, negated in wanted_facts(self.rules)
-            if (self.wide > 1 or (predicate, negated) not in made)
-            and not (negated and self.rules.predicates[predicate].exclusive)
-        )
+        wanted = wanted_facts(self.rules) if self.wide > 1 else wanted_facts(self.rules) - made
+        hoped = sorted(each for each in wanted if not (each[1] and self.rules.predicates[each[0]].exclusive))
         for old, schema in pairs:
             key, needs = key_of(self.rules, old), schema.preconditions
-            vain = Counter(
-                each for one in self.trust.worked.get(key, ()) for each in false_over(one[0], one[1], one[3])
-            )
-            serving = {(effect.atom.predicate, effect.negated) for effect in schema.effects} & served(self.rules)
-            idle = not schema.observes and not serving
+            worked = self.trust.worked.get(key, ())
+            vain = Counter(each for one in worked for each in false_over(one[0], one[1], one[3]))
+            given = {(effect.atom.predicate, effect.negated) for effect in schema.effects}
+            idle = not schema.observes and given.isdisjoint(served(self.rules))
             for atom, (predicate, negated) in product(atoms_over(self.rules, old), hoped):
                 effect = Literal(atom, negated)
                 if atom.predicate != predicate or effect in schema.effects or Clause((effect,)) in needs:
@@ -249,19 +241,12 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
         return {}
     stages = purpose.steps[-1:] if purpose.staged else purpose.steps
     own = {literal for stage in stages for literal in stage.wants}
-    told = {
-        literal.atom.predicate
-        for rule in rules.domain
-        if rule.goals
-        for ban in rule.forbids
-        for clause in ban.when
-        for literal in clause.literals
-    }
+    bans = [ban for rule in rules.domain if rule.goals for ban in rule.forbids]
+    told = {literal.atom.predicate for ban in bans for clause in ban.when for literal in clause.literals}
     found: dict[Literal, float] = {}
     for other in (purpose, *rules.goals):
-        fields = {
-            name: [mine for mine, of in purpose.over.items() if of == source] for name, source in other.over.items()
-        }
+        mine = purpose.over.items()
+        fields = {name: [one for one, of in mine if of == source] for name, source in other.over.items()}
         for literal in other.wants:
             for args in _choices([fields.get(arg, [arg]) for arg in literal.atom.args]):
                 found.setdefault(Literal(Atom(literal.atom.predicate, args), literal.negated), 2.0)
