@@ -1,6 +1,6 @@
-"""Cost of a report: 1,000 episodes in under 30 s and 1 GB, and how time grows to 10,000.
+"""Cost of a report, or an export: 1,000 episodes in under 30 s and 1 GB, and how time grows to 10,000.
 
-    python benchmarks/report.py [--most 10000] [--slips 0]
+    python benchmarks/report.py [--most 10000] [--slips 0] [--export]
 
 Episodes are real ones of builtin games, played to their step budget or won, each under many names. With `--slips 0`
 they are as short as the planner's.
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rpms.core.condition import CONDITIONS
@@ -26,7 +26,7 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.episodes import content_text, packed, unpacked
 from rpms.store.protocol import Protocol
-from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
+from rpms.store.runs import EPISODES, PROTOCOL, TIMINGS, RunFolder
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -80,28 +80,39 @@ def make_runs(folder: Path, episodes: int, slips: int) -> None:
         for number, renamed in enumerate(names):
             body = bodies[number % len(bodies)][1]
             body["row"]["task"] = renamed
-            copied.file(renamed).write_bytes(packed(content_text(body)))
+            file = copied.file(renamed)
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(packed(content_text(body)))
+        timings = list(played.timings().values())
+        lines = (asdict(timings[n % len(timings)]) | {"task": task} for n, task in enumerate(names))
+        (copied.folder / TIMINGS).write_text("\n".join(map(json.dumps, lines)))
 
 
-def report(folder: Path, out: Path) -> None:
-    """Write one report and print what it cost, as JSON: run in a process of its own."""
+def report(folder: Path, out: Path, as_table: bool) -> None:
+    """Write one report or export and print what it cost, as JSON: run in a process of its own."""
     start = time.perf_counter()
-    from rpms.report.pages import write_report  # noqa: PLC0415  imports are part of the cost
+    runs = [folder / name for name in CONDITIONS]
+    if as_table:
+        from rpms.report.export import export  # noqa: PLC0415  imports are part of the cost
 
-    written = write_report([folder / name for name in CONDITIONS], out)
+        export(runs, "csv", out)
+    else:
+        from rpms.report.pages import write_report  # noqa: PLC0415
+
+        write_report(runs, out)
     seconds, cpu = time.perf_counter() - start, time.process_time()
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file()) / 1e6
-    found = {"pages": written.episodes, "seconds": seconds, "cpu": cpu, "megabytes": megabytes, "size": size}
-    print(json.dumps(found))
+    print(json.dumps({"seconds": seconds, "cpu": cpu, "megabytes": megabytes, "size": size}))
 
 
-def measure(episodes: int, slips: int) -> dict[str, float]:
+def measure(episodes: int, slips: int, as_table: bool) -> dict[str, float]:
     """Make the runs, then report on them in a fresh process."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_runs(folder, episodes, slips)
         command = [sys.executable, __file__, "--report", str(folder), str(folder / "report")]
+        command += ["--export"] if as_table else []
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         return {"episodes": episodes, **json.loads(done.stdout)}
 
@@ -111,18 +122,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=10_000)
     parser.add_argument("--slips", type=int, default=2)
+    parser.add_argument("--export", action="store_true")
     parser.add_argument("--report", nargs=2, type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.report:
-        report(*arguments.report)
+        report(*arguments.report, arguments.export)
         return
-    print(f"{'episodes':>9} {'seconds':>9} {'of CPU':>8} {'ms/episode':>11} {'peak MB':>9} {'report MB':>10}")
+    print(f"{'episodes':>9} {'seconds':>9} {'of CPU':>8} {'ms/episode':>11} {'peak MB':>9} {'written MB':>11}")
     found = []
     for episodes in sorted({1_000, arguments.most}):
-        row = measure(episodes, arguments.slips)
+        row = measure(episodes, arguments.slips, arguments.export)
         each = 1000 * row["cpu"] / row["episodes"]
         times = f"{row['episodes']:9.0f} {row['seconds']:9.1f} {row['cpu']:8.1f} {each:11.2f}"
-        print(f"{times} {row['megabytes']:9.0f} {row['size']:10.1f}", flush=True)
+        print(f"{times} {row['megabytes']:9.0f} {row['size']:11.1f}", flush=True)
         found.append(row)
     first, last = found[0], found[-1]
     fine = first["seconds"] < WANTED_SECONDS and first["megabytes"] < WANTED_MEGABYTES

@@ -24,7 +24,7 @@ from rpms.core.planning.prices import Priced
 from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
 from rpms.core.planning.trust import FULL as FULL_TRUST
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import Prohibition, Rule, RuleManual, Tier
+from rpms.core.rules import Prohibition, Purpose, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
@@ -129,6 +129,20 @@ def test_a_goal_one_fact_short_is_not_sought_in_what_its_own_end_undoes(kind, fa
     verbs = [step.command.split()[0] for step in episode.steps]
     assert ("take", "put") not in pairwise(verbs)
     assert ("take", "move") not in pairwise(verbs)
+
+
+@pytest.mark.parametrize(("kind", "lost"), [(TWO, "y"), ("look_at_obj_in_light", "x")])
+def test_a_goal_that_lacks_a_thing_and_all_facts_about_it_is_continued(kind, lost):
+    def short(goal: Purpose) -> Purpose:
+        steps = tuple(step for step in goal.steps if f"({lost}" not in str(step.until[0]))
+        over = {name: field for name, field in goal.over.items() if name != lost}
+        return replace(goal, over=over, steps=steps) if goal.name == kind else goal
+
+    manual = knowledge_of(world).manual
+    manual = replace(manual, purposes=tuple(map(short, manual.purposes)))
+    episode = played(manual, kind, budget=50)
+    assert episode.won
+    assert "unfinished" in kinds(episode)
 
 
 def test_nothing_left_to_plan_is_a_surprise():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import socket
 import sys
 
@@ -17,6 +18,7 @@ from rpms.models.policy import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.export import FORMS, TABLES, export
+from rpms.report.gather import read_results
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms
@@ -85,8 +87,6 @@ def test_no_cell_is_a_formula_and_no_text_breaks_a_line(played, tmp_path):
 
 
 def test_a_run_in_progress_is_said_and_exported_as_far_as_it_is(played, tmp_path):
-    import shutil  # noqa: PLC0415
-
     part = tmp_path / "part"
     shutil.copytree(played, part)
     first, second = RunFolder(part).protocol.tasks
@@ -102,6 +102,28 @@ def test_a_run_in_progress_is_said_and_exported_as_far_as_it_is(played, tmp_path
     damaged = export([part], "csv", tmp_path / "out")
     assert "is not a whole episode file" in damaged.notes[0]
     assert read(tmp_path / "out", "csv")["episodes"] == []
+
+
+def test_a_run_in_shards_is_read_like_any_other(played, tmp_path, monkeypatch):
+    part, run_before = tmp_path / "part", RunFolder(played)
+    shutil.copytree(played, part)
+    for task in run_before.protocol.tasks:
+        flat = part / "episodes" / run_before.file(task).name
+        shard = flat.parent / flat.name.removesuffix(".json.gz")[-12:][:2]
+        shard.mkdir(exist_ok=True)
+        flat.rename(shard / flat.name)
+    (shard / "other-000000000000.json.gz").write_bytes((shard / flat.name).read_bytes())
+    monkeypatch.setattr("rpms.store.runs._FLAT", 1)
+    lines = []
+    for folder in (played, part):
+        assert export([folder], "jsonl", tmp_path / "out").notes == ()
+        lines.append(
+            {name: [{**line, "run": ""} for line in found] for name, found in read(tmp_path / "out", "jsonl").items()}
+        )
+    assert lines[0] == lines[1]
+    results, before = read_results("", RunFolder(part)), read_results("", run_before)
+    assert (results.rows, results.seconds) == (before.rows, before.seconds)
+    assert (dict(results.damaged), results.stray) == ({}, (f"{shard.name}/other-000000000000.json.gz",))
 
 
 def test_a_folder_of_something_else_is_left_alone(played, tmp_path):

@@ -101,6 +101,46 @@ def test_a_damaged_episode_counts_as_not_played_and_is_named(tmp_path):
         run.summary()
 
 
+MANY = Protocol(tuple(map(str, range(4_097))), SETTINGS)
+
+
+def test_episodes_of_many_tasks_lie_in_folders_by_their_hash(tmp_path):
+    with open_run(tmp_path, MANY) as folder:
+        for task in MANY.tasks[:40]:
+            keep(folder, task, beside=[("harvest", "entries")])
+    run = RunFolder(tmp_path)
+    places = [file.relative_to(tmp_path / "episodes") for file in (tmp_path / "episodes").rglob("*.json.gz")]
+    assert len(places) == 40
+    assert all(len(place.parts) == 2 and f"-{place.parts[0]}" in place.name for place in places)
+    assert all(run.file(task).read_bytes() == data_of(task)[1] for task in MANY.tasks[:40])
+    assert all(run.beside(task, "harvest") == "entries" for task in MANY.tasks[:40])
+    assert not [path for path in (tmp_path / "harvest").iterdir() if path.is_file()]
+
+
+def test_a_run_of_many_tasks_goes_on_from_one_folder(tmp_path):
+    """An earlier version kept all episodes in one."""
+    with open_run(tmp_path, MANY) as folder:
+        for task in "0", "1", "2", "3":
+            keep(folder, task, beside=[("harvest", "entries")])
+    run = RunFolder(tmp_path)
+    for task in "1", "2":
+        for kept in run.file(task), run.file_beside(task, "harvest"):
+            kept.rename(kept.parent.parent / kept.name)
+    run.file("2").write_bytes(b"damaged")
+    run.file("3").with_name(f".{file_name('3')}.gz.x1.part").write_text("half an epis")
+    with open_run(tmp_path, MANY) as folder:
+        assert list(folder.finished) == ["0", "1", "3"]
+        assert [Path(error.file) for error in folder.damaged] == [tmp_path / "episodes" / f"{file_name('2')}.gz"]
+        keep(folder, "2")
+        assert run.beside("1", "harvest") == "entries"
+    assert not list(tmp_path.rglob("*.part"))
+    assert [row.task for row in run.rows()] == ["0", "1", "2", "3"]
+    assert len(list(tmp_path.rglob("*.json.gz"))) == 4
+    other = Protocol(MANY.tasks, {**SETTINGS, "model": "n"})
+    with pytest.raises(InputError, match="holds another run"), open_run(tmp_path, other):
+        pass
+
+
 def test_what_is_kept_beside_an_episode_is_there_before_it(tmp_path):
     with open_run(tmp_path, PROTOCOL) as folder:
         keep(folder, "a", beside=[("harvest", "entries")])

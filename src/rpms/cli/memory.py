@@ -169,31 +169,30 @@ def audit_runs(
         raise InputError(f"--form {form!r}: choose table or json")
     if out is not None and memory is None:
         raise InputError("--out needs --memory: the memory that holds the harmful entries")
-    known = read_frozen(memory) if memory is not None else None
-    if memory is not None:
-        _refuse_existing(out, memory)
+    known = read_frozen(memory) if memory is not None else EpisodicMemory()
+    _refuse_existing(out, memory)
     found = audit(runs)
-    if known is not None:
-        _check_world(found, known, memory)
+    here = {entry.id: entry for entry in known.entries}
+    if memory is not None:
+        if known.world and known.world != found.world:
+            raise InputError(
+                f"{memory}: a memory of {excerpt(known.world)}, but the runs are of {excerpt(found.world)}"
+            )
+        foreign = sum(account.name not in here for account in found.entries)
+        if foreign == len(found.entries) and foreign:
+            raise InputError(
+                f"{memory}: has none of the entries these runs recalled; they were played with another memory"
+            )
+        if foreign:
+            complain(f"note: {foreign} of {len(found.entries)} entries these runs recalled are not in {memory}")
     for folder in found.left_out:
         complain(f"note: {folder}: no memories were hidden (--mask), so this run is left out")
     if form == "json":
         say(json.dumps(found.record(), indent=1))
     else:
-        _print(found, {entry.id: entry for entry in known.entries} if known is not None else {}, rows)
-    if out is not None and memory is not None and known is not None:
+        _print(found, here, rows)
+    if out is not None and memory is not None:
         _leave(memory, out, known, found.harmful)
-
-
-def _check_world(found: Audit, memory: EpisodicMemory, file: Path | None) -> None:
-    if memory.world and memory.world != found.world:
-        raise InputError(f"{file}: a memory of {excerpt(memory.world)}, but the runs are of {excerpt(found.world)}")
-    here = {entry.id for entry in memory.entries}
-    foreign = sum(account.name not in here for account in found.entries)
-    if foreign == len(found.entries) and foreign:
-        raise InputError(f"{file}: has none of the entries these runs recalled; they were played with another memory")
-    if foreign:
-        complain(f"note: {foreign} of {len(found.entries)} entries these runs recalled are not in {file}")
 
 
 def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
@@ -235,7 +234,7 @@ def _cell(account: Account, outcome: AuditedOutcome) -> TableCell:
     return TableCell(numbers(outcome, effect), style="" if effect.sign else "dim")
 
 
-def _refuse_existing(out: Path | None, file: Path) -> None:
+def _refuse_existing(out: Path | None, file: Path | None) -> None:
     """Refuse, before any work is done, to overwrite a memory other than the one that is cleaned."""
     if out is not None and out != file and (out.exists() or quarantine_file(out).exists()):
         raise InputError(f"{out if out.exists() else quarantine_file(out)}: exists; choose another file")
@@ -270,7 +269,10 @@ def junk(
     if (prune is None) != (out is None):
         raise InputError("--prune and --out go together: what to set aside, and where to write the rest")
     _refuse_existing(out, file)
-    policy = _policy(prune or "")
+    names = {each.name.lower(): each for each in Junk}
+    wanted = [*names] if prune == "all" else [word.strip() for word in (prune or "").split(",") if word.strip()]
+    if unknown := next((word for word in wanted if word not in names), None):
+        raise InputError(f"--prune {unknown!r}: {nearest(unknown, names)}")
     for run in runs or ():
         played = str(RunFolder(run).protocol.settings.get("world"))
         if played != memory.world:
@@ -286,18 +288,7 @@ def junk(
     bad = len({remark.entry.id for remark in remarks})
     say(f"{bad} of {len(memory)} entries could go")
     if out is not None:
-        _leave(file, out, memory, pruned(remarks, policy))
-
-
-def _policy(text: str) -> tuple[Junk, ...]:
-    names = {each.name.lower(): each for each in Junk}
-    if text == "all":
-        return tuple(Junk)
-    wanted = [word.strip() for word in text.split(",") if word.strip()]
-    for word in wanted:
-        if word not in names:
-            raise InputError(f"--prune {word!r}: {nearest(word, names)}")
-    return tuple(names[word] for word in wanted)
+        _leave(file, out, memory, pruned(remarks, [names[word] for word in wanted]))
 
 
 @app.command("quarantine")

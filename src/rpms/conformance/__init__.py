@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -36,10 +36,6 @@ class Finding:
     """Reason for a failure or a skip; for a success, the evidence."""
 
 
-Check = Callable[[Subject], str]
-"""Tries a property and says what it was seen on; raises Failed or Skipped."""
-
-
 def check_world(
     world: World,
     setting: Setting | None = None,
@@ -57,21 +53,18 @@ def check_world(
     sound = not lacking(world)
     subject = Subject(world, setting or Setting(), split or (world.splits[0] if sound else ""), games, steps, seed)
     for check in PROPERTIES if sound else (members,):
-        if not only or not sound or check.__name__ in only:
-            yield _try(check, subject)
-
-
-def _try(check: Check, subject: Subject) -> Finding:
-    try:
-        status, detail = Status.OK, check(subject)
-    except Skipped as reason:
-        status, detail = Status.SKIPPED, str(reason)
-    except Broken as broken:
-        here = broken.part == check.__name__
-        status, detail = (Status.FAILED, _told(broken.error)) if here else (Status.SKIPPED, f"see {broken.part}")
-    except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
-        status, detail = Status.FAILED, _told(error)
-    return Finding(check.__name__, (check.__doc__ or "").rstrip("."), status, detail)
+        if only and sound and check.__name__ not in only:
+            continue
+        try:
+            status, detail = Status.OK, check(subject)
+        except Skipped as reason:
+            status, detail = Status.SKIPPED, str(reason)
+        except Broken as broken:
+            here = broken.part == check.__name__
+            status, detail = (Status.FAILED, _told(broken.error)) if here else (Status.SKIPPED, f"see {broken.part}")
+        except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
+            status, detail = Status.FAILED, _told(error)
+        yield Finding(check.__name__, (check.__doc__ or "").rstrip("."), status, detail)
 
 
 def _told(error: Exception) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
-from rpms.conformance.walk import NONSENSE, REPLAYS, Failed, Moment, Skipped, Subject, Walk, require, truth_of, view
+from rpms.conformance.walk import NONSENSE, REPLAYS, Failed, Skipped, Subject, require, truth_of, view
 from rpms.core.acting.action_guard import review
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import BASELINE, FULL, compose
-from rpms.core.decide import Decision, decide
+from rpms.core.decide import decide
 from rpms.core.episode import Ending
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Truth
@@ -17,9 +18,9 @@ from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.core.planning.reason import plan_for, reasoner_of
 from rpms.core.prompt import SHARED, Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
-from rpms.models.base import Decoding, Request
-from rpms.models.policy import FunctionModel, follow_plan
-from rpms.play.seats import Play
+from rpms.models.base import Decoding
+from rpms.models.policy import PolicyModel, follow_plan
+from rpms.play.seats import Play, play
 from rpms.play.step import Player
 from rpms.worlds.base import World, lacking
 
@@ -52,11 +53,11 @@ def games(subject: Subject) -> str:
     """A game is the same each time it is played."""
     count = 0
     for walk in subject.walks:
-        commands = [moment.action for moment in walk.moments if moment.action is not None]
-        played = subject.play(walk.task, commands)
+        with subject.opened(walk.task) as game:
+            played = subject.lead(game, walk, len(walk.moments))
         for number, (then, now) in enumerate(zip(walk.moments, played, strict=True)):
             require(then.outcome == now, f"{walk.task.id}, step {number}: {then.outcome} the first time, then {now}")
-        count += len(commands)
+        count += len(played) - 1
         with subject.opened(walk.task) as game:
             opening = game.reset()
             game.step(NONSENSE[2])
@@ -82,31 +83,23 @@ def refusals(subject: Subject) -> str:
     listed = worked = 0
     for walk in subject.walks:
         asked = False
-        for number, (before, after) in enumerate(walk.steps()):
-            answered, asked = asked, _asks(before, after)
-            refused = world.infeasible(after.outcome.observation)
+        for number, (before, after) in enumerate(pairwise(walk.moments)):
+            text = after.outcome.observation
+            # a question: only the answers that its text lists are possible now
+            new = bool(after.admissible) and {*after.admissible}.isdisjoint(before.admissible)
+            answered, asked = asked, new and all(answer in text for answer in after.admissible)
+            refused = world.infeasible(text)
             listed += after.action in before.admissible
             worked += after.action in before.admissible and not refused
             same = not refused or asked or answered or before.admissible == after.admissible
             wrong = f"{walk.task.id}: {after.action!r} is refused and changes what is possible"
-            require(same or _lists_by_chance(subject, walk, number), wrong)
+            if not same:
+                with subject.opened(walk.task) as game:
+                    subject.lead(game, walk, number)
+                    by_chance = list(game.admissible()) != list(game.admissible())
+                require(by_chance, wrong)
     require(worked > 0 or not listed, f"infeasible() takes the answers to all {listed} listed commands for refusals")
     return f"{count} nonsense commands refused; of {listed} commands that the games list, {worked} worked"
-
-
-def _asks(before: Moment, after: Moment) -> bool:
-    """True if a command is answered with a question: only the answers that its text lists are possible now."""
-    new = bool(after.admissible) and not {*after.admissible} & {*before.admissible}
-    return new and all(answer in after.outcome.observation for answer in after.admissible)
-
-
-def _lists_by_chance(subject: Subject, walk: Walk, number: int) -> bool:
-    """True if the game, asked twice at a moment of a walk, lists different commands."""
-    with subject.opened(walk.task) as game:
-        game.reset()
-        for earlier in walk.moments[1 : number + 1]:
-            game.step(earlier.action or "")
-        return list(game.admissible()) != list(game.admissible())
 
 
 _QUESTIONS = 300
@@ -223,7 +216,7 @@ def schemas(subject: Subject) -> str:
     replays = 5 * REPLAYS
     for walk in subject.walks:
         rules = subject.rules(walk.goal)
-        for number, (before, after) in enumerate(walk.steps()):
+        for number, (before, after) in enumerate(pairwise(walk.moments)):
             situation = Situation(before.belief, walk.goal)
             failed = subject.world.infeasible(after.outcome.observation)
             possible = {*before.admissible, after.action or ""} - ({after.action} if failed else set())
@@ -231,7 +224,7 @@ def schemas(subject: Subject) -> str:
                 refusal = review(command, rules, situation)
                 if refusal is not None and replays:
                     replays -= 1
-                    text = subject.answers(walk, number, command)[0].observation
+                    text = subject.answer(walk, number, command).observation
                     where = f"{walk.task.id}, step {number}"
                     wrong = f"{where}: the game allows `{command}`, the manual does not: {refusal.text}"
                     require(subject.world.infeasible(text), wrong)
@@ -248,7 +241,7 @@ def effects(subject: Subject) -> str:
     count = 0
     for walk in subject.walks:
         rules = subject.rules(walk.goal)
-        for _, after in walk.steps():
+        for _, after in pairwise(walk.moments):
             instance = rules.instance(after.action or "")
             if instance is None or subject.world.infeasible(after.outcome.observation):
                 continue
@@ -305,9 +298,9 @@ def commands(subject: Subject) -> str:
                 written = world.command(text, moment.belief).text
                 if written != text and written not in moment.admissible and replays:
                     replays -= 1
-                    exact, other = subject.answers(walk, number, text, written)
+                    same = subject.answer(walk, number, text) == subject.answer(walk, number, written)
                     wrong = f"{walk.task.id}: the exact command {text!r} becomes {written!r}, which does another thing"
-                    require(exact == other, wrong)
+                    require(same, wrong)
             guesses = (subject.guess(walk.goal, moment), *NONSENSE)
             for text in (*guesses, *(f" {command.upper()}. " for command in (*moment.admissible[:3], guesses[0]))):
                 once = world.command(text, moment.belief).text
@@ -327,51 +320,40 @@ def prompts(subject: Subject) -> str:
         )
         for walk in subject.walks:
             prior, history = subject.world.start(walk.goal), list[Turn]()
-            for moment, after in walk.steps():
+            for moment, after in pairwise(walk.moments):
                 text = moment.outcome.observation
-                one, other = (decide(mind, walk.goal, prior, moment.action, text, history) for mind in (full, base))
-                _compare(one, other, f"{walk.task.id}, step {len(history)}")
+                decisions = (decide(mind, walk.goal, prior, moment.action, text, history) for mind in (full, base))
+                one, other = (decision.prompt for decision in decisions)
+                where = f"{walk.task.id}, step {len(history)}"
+                parts = {block.part for block in one.blocks if block.text.strip()}
+                for part in (Part.INSTRUCTION, Part.EXAMPLE):
+                    require(part in parts, f"{where}: the {part} is empty")
+                extra = [str(block.part) for block in other.injected()]
+                require(not extra, f"{where}: the baseline's prompt has {', '.join(extra)}")
+                shared = tuple(block for block in one.blocks if block.part in SHARED)
+                require(one.cut != () or shared == other.blocks, f"{where}: full and baseline share no transcript")
                 prior = moment.belief
                 history.append(Turn(text, after.action or ""))
                 count += 1
     return f"{count} prompts, in {len(Layout)} layouts"
 
 
-def _compare(full: Decision, base: Decision, where: str) -> None:
-    parts = {block.part for block in full.prompt.blocks if block.text.strip()}
-    for part in (Part.INSTRUCTION, Part.EXAMPLE):
-        require(part in parts, f"{where}: the {part} is empty")
-    extra = [str(block.part) for block in base.prompt.injected()]
-    require(not extra, f"{where}: the baseline's prompt has {', '.join(extra)}")
-    shared = tuple(block for block in full.prompt.blocks if block.part in SHARED)
-    require(full.prompt.cut != () or shared == base.prompt.blocks, f"{where}: full and baseline share no transcript")
-
-
 def planner(subject: Subject) -> str:
     """Whoever follows the plans that the manual gives wins; a manual without goals gives none."""
-    world, ended, last, lost = subject.world, dict[str, int](), list[Decision](), ""
     if not subject.manual.purposes:
         raise Skipped("the manual has no goals")
-    mind = compose(FULL, subject.knowledge, EpisodicMemory())
-
-    def answer(request: Request) -> str:
-        assert request.decision is not None
-        last[:] = [request.decision]
-        thought, action = follow_plan(request.decision)
-        return f"Thought: {thought}\nAction: {action}"
-
+    ended, lost = Counter[str](), ""
+    player = Player(subject.world, subject.mind, PolicyModel("planner", follow_plan), Decoding())
     for task in (walk.task for walk in subject.walks):
         with subject.opened(task) as game:
-            play = Play(Player(world, mind, FunctionModel(answer), Decoding()), game, task, world.step_budget)
-            while play.ending is None:
-                play.step()
-        require(play.ending is not Ending.WORLD_ERROR, f"{task.id}: {play.error}")
-        ended[str(play.ending)] = ended.get(str(play.ending), 0) + 1
-        if play.ending is not Ending.WON and not lost and last:
-            stood = Situation(last[0].belief, last[0].goal)
-            lost = f"; {task.id} at its end: {reasoner_of(last[0].schemas).impasse(stood)}"
+            episode = play(Play(player, game, task, subject.world.step_budget))
+        require(episode.ending is not Ending.WORLD_ERROR, f"{task.id}: {episode.error}")
+        ended[str(episode.ending)] += 1
+        if episode.ending is not Ending.WON and not lost and episode.steps:
+            last = episode.steps[-1].decision
+            lost = f"; {task.id} at its end: {reasoner_of(last.schemas).impasse(Situation(last.belief, last.goal))}"
     summary = ", ".join(f"{count} {ending}" for ending, count in sorted(ended.items()))
-    require(bool(ended.get(str(Ending.WON))), f"it wins none of its games: {summary}{lost}")
+    require(bool(ended[str(Ending.WON)]), f"it wins none of its games: {summary}{lost}")
     return f"{summary}{lost}"
 
 

@@ -79,10 +79,6 @@ class Walk:
     goal: Goal
     moments: tuple[Moment, ...]
 
-    def steps(self) -> Iterator[tuple[Moment, Moment]]:
-        """Each moment with the one after it."""
-        yield from zip(self.moments, self.moments[1:], strict=False)
-
 
 class Broken(Exception):
     """A walk could not go on. It is the failure of one property; what needs the walks cannot be tried."""
@@ -151,19 +147,19 @@ class Subject:
         """The manual's rules for a goal."""
         return self.manual.active(goal.type, goal.object)
 
-    def play(self, task: Task, commands: Sequence[str]) -> tuple[Outcome, ...]:
-        """Open a game, give it some commands and close it."""
-        with self.opened(task) as game:
-            return (game.reset(), *(game.step(command) for command in commands))
-
     def opened(self, task: Task) -> closing[Game]:
         """A live game of a task, closed at the end of a `with`."""
         return closing(self.world.open(task, self.setting))
 
-    def answers(self, walk: Walk, number: int, *commands: str) -> list[Outcome]:
-        """The game's answers to some commands at a moment of a walk: lists of commands can be wrong."""
-        before = [earlier.action or "" for earlier in walk.moments[1 : number + 1]]
-        return [self.play(walk.task, [*before, command])[-1] for command in commands]
+    def lead(self, game: Game, walk: Walk, number: int) -> list[Outcome]:
+        """Play a game up to a moment of a walk, and return all that it said."""
+        return [game.reset(), *(game.step(each.action or "") for each in walk.moments[1 : number + 1])]
+
+    def answer(self, walk: Walk, number: int, command: str) -> Outcome:
+        """The game's answer to a command at a moment of a walk: lists of commands can be wrong."""
+        with self.opened(walk.task) as game:
+            self.lead(game, walk, number)
+            return game.step(command)
 
     def _walk(self, task: Task, guided: bool) -> Walk:
         world, ask = self.world, self._ask
@@ -186,41 +182,35 @@ class Subject:
     def _planned(self, goal: Goal, prior: Belief, moment: Moment) -> str:
         """The planner's choice; nothing if it has none, which its own property judges."""
         try:
-            decision = decide(self._mind, goal, prior, moment.action, moment.outcome.observation, ())
+            decision = decide(self.mind, goal, prior, moment.action, moment.outcome.observation, ())
             return follow_plan(decision)[1]
         except Exception:  # noqa: BLE001  a stranger's world may raise anything
             return ""
 
     @cached_property
-    def _mind(self) -> Mind:
+    def mind(self) -> Mind:
+        """The mind under the condition `full`, without experience."""
         return compose(FULL, self.knowledge, EpisodicMemory())
 
     def _choose(self, goal: Goal, moment: Moment) -> str:
         dice = self._rng.random()
         if moment.admissible and dice < 0.6:
             return self._rng.choice(self._rng.choice(by_verb(moment.admissible)))
-        if dice < 0.9:
-            return self.guess(goal, moment)
-        return self._rng.choice(NONSENSE[2:4])
+        return self.guess(goal, moment) if dice < 0.9 else self._rng.choice(NONSENSE[2:4])
 
     def guess(self, goal: Goal, moment: Moment) -> str:
         """An action of the manual with names that the game has mentioned, possible or not."""
-        schemas = self.rules(goal).environment
-        if not schemas:
-            return self._rng.choice(NONSENSE[2:4])
-        names = names_of(moment)
-        command = self._rng.choice(schemas).syntax[0]
+        schemas, names = self.rules(goal).environment, names_of(moment)
+        command = self._rng.choice(schemas).syntax[0] if schemas else self._rng.choice(NONSENSE[2:4])
         return re.sub(r"<[a-z_]+>", lambda _: self._rng.choice(names), command)
 
     def moments(self) -> Iterator[tuple[Walk, Moment]]:
         """Every moment of every walk."""
         yield from ((walk, moment) for walk in self.walks for moment in walk.moments)
 
-    def some_moments(self) -> tuple[tuple[Walk, Moment], ...]:
+    def some_moments(self) -> list[tuple[Walk, Moment]]:
         """The first, the middle and the last moment of each walk."""
-        return tuple(
-            (walk, walk.moments[place]) for walk in self.walks for place in sorted({0, len(walk.moments) // 2, -1})
-        )
+        return [(walk, walk.moments[at]) for walk in self.walks for at in sorted({0, len(walk.moments) // 2, -1})]
 
     def states(self) -> list[tuple[Goal, Belief]]:
         """Every belief with its goal, those after nonsense included."""

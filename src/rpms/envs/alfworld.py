@@ -22,12 +22,11 @@ from rpms.core.errors import InputError
 from rpms.envs.env_episodes import at_least_one, commands_each, is_whole
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
-from rpms.worlds.alfworld.engine.engine import GameEngine
-from rpms.worlds.alfworld.engine.layout import State
+from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES
 from rpms.worlds.alfworld.games.listing import is_marked_unsolvable, known_dialect, load_game, type_of
 from rpms.worlds.alfworld.games.make import GAME_FILE
-from rpms.worlds.alfworld.goals import Rate, goal_condition_rate
+from rpms.worlds.alfworld.goals import goal_condition_rate
 
 _NUMBERED = dict(enumerate(TASK_TYPES, 1))
 """The task types by the numbers that configurations give them."""
@@ -133,7 +132,7 @@ class AlfredBatchEnv:
         """Start the next games."""
         files = [next(self._games) for _ in range(self.batch_size)]
         self._slots = [_Slot(file, self._dialect) for file in files]
-        return tuple(slot.observation for slot in self._slots), self._infos(files)
+        return self._observations(), self._infos(files)
 
     def step(self, commands: Sequence[str]) -> tuple[Observations, tuple[int, ...], tuple[bool, ...], Infos]:
         """Give each game its command. `extra.gamefile` is told at reset alone, as in the original."""
@@ -143,21 +142,21 @@ class AlfredBatchEnv:
         commands_each(commands, len(slots), f"a batch of {len(slots)}")
         for slot, command in zip(slots, commands, strict=True):
             if not slot.done:
-                slot.step(command, self._max_steps)
-        return (
-            tuple([slot.observation for slot in slots]),
-            tuple([int(slot.won) for slot in slots]),
-            tuple([slot.done for slot in slots]),
-            self._infos([None] * len(slots)),
-        )
+                slot.last, slot.steps = slot.step(command), slot.steps + 1
+                slot.done = slot.last.won or slot.steps >= self._max_steps
+        dones, infos = tuple([slot.done for slot in slots]), self._infos([None] * len(slots))
+        return self._observations(), tuple([int(slot.last.won) for slot in slots]), dones, infos
+
+    def _observations(self) -> Observations:
+        return tuple([slot.last.observation for slot in self._slots])
 
     def _infos(self, files: Sequence[str | None]) -> Infos:
         slots = self._slots
         return {
-            "won": [slot.won for slot in slots],
-            "admissible_commands": [list(slot.engine.admissible(slot.state)) for slot in slots],
+            "won": [slot.last.won for slot in slots],
+            "admissible_commands": [list(slot.admissible()) for slot in slots],
             "extra.gamefile": list(files),
-            "goal_condition_success_rate": [slot.rate(slot.state) for slot in slots],
+            "goal_condition_success_rate": [slot.rate() for slot in slots],
         }
 
     def close(self) -> None:
@@ -165,25 +164,16 @@ class AlfredBatchEnv:
         self._slots = []
 
 
-class _Slot:
+class _Slot(NativeGame):
     """One game of a batch."""
 
-    __slots__ = ("done", "engine", "observation", "rate", "state", "steps", "won")
-
     def __init__(self, file: str, dialect: str) -> None:
-        self.engine: GameEngine = load_game(file, dialect)
-        self.rate: Rate = goal_condition_rate(self.engine)
-        self.state: State
-        self.state, self.observation = self.engine.reset()
-        self.won = self.engine.won(self.state)
-        self.done = False
-        self.steps = 0
+        super().__init__(load_game(file, dialect))
+        self._rated = goal_condition_rate(self._engine)
+        self.last, self.steps, self.done = self.reset(), 0, False
 
-    def step(self, command: str, max_steps: int) -> None:
-        self.state, self.observation = self.engine.step(self.state, command)
-        self.steps += 1
-        self.won = self.engine.won(self.state)
-        self.done = self.won or self.steps >= max_steps
+    def rate(self) -> float:
+        return self._rated(self._state)
 
 
 def _entry(config: Mapping[str, Any], usual: Any, *path: str) -> Any:

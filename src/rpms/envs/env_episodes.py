@@ -66,10 +66,14 @@ class Episodes:
             engines = ", ".join(self.world.engines)
             raise InputError(f"{self.world.name} has no engine {engine!r}; choose one of {engines}")
         given = by_name(options, 'a world\'s options are given by name, such as {"dialect": "0.4"}')
+        for name, value in given.items():  # clients may send anything that JSON has
+            number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LONGEST_NUMBER
+            if not number and not isinstance(value, str):
+                raise InputError(f"the option {name}={excerpt(value, 60)}: give a text or a number")
         steps = self.world.step_budget if max_steps is None else max_steps
         self.max_steps = at_least_one(steps, "episodes of {} steps")
         folder = Path(data).absolute() if data is not None else None
-        self.setting = Setting(folder, engine, {name: _option(name, value) for name, value in given.items()})
+        self.setting = Setting(folder, engine, {name: str(value) for name, value in given.items()})
         self.world.chosen(self.setting)
         self.tasks = _listed(self.world, self.split, folder, engine, tuple(sorted(self.setting.options.items())))
         self.task: Task | None = None
@@ -79,20 +83,19 @@ class Episodes:
 
     def choose(self, wanted: str | int | None = None, seed: int | None = None) -> Task:
         """A task by its id or its place in the split, counted from 0; else one drawn with the seed."""
-        if wanted is not None and not isinstance(wanted, str) and not is_whole(wanted):
-            raise InputError(f"a task is named by its id or its number, not by {excerpt(wanted, 60)}")
+        where = f"{self.world.name}/{self.split}"
+        if wanted is None:
+            return Random(seed).choice(self.tasks)  # noqa: S311  a draw, not a secret
         if isinstance(wanted, str):
             ids = {task.id: task for task in self.tasks}
             if wanted not in ids:
                 near = get_close_matches(wanted[:_LONGEST_ID], ids, 1, 0.0)
-                there = f"{self.world.name}/{self.split}; did you mean {near[0]}?"
-                raise InputError(f"no task {excerpt(wanted, 80)} in {there}")
+                raise InputError(f"no task {excerpt(wanted, 80)} in {where}; did you mean {near[0]}?")
             return ids[wanted]
-        if wanted is None:
-            wanted = Random(seed).randrange(len(self.tasks))  # noqa: S311  a draw, not a secret
+        if not is_whole(wanted):
+            raise InputError(f"a task is named by its id or its number, not by {excerpt(wanted, 60)}")
         if not 0 <= wanted < len(self.tasks):
-            there = f"{self.world.name}/{self.split} has 0 to {len(self.tasks) - 1}"
-            raise InputError(f"no task {excerpt(wanted, 60)}: {there}")
+            raise InputError(f"no task {excerpt(wanted, 60)}: {where} has 0 to {len(self.tasks) - 1}")
         return self.tasks[wanted]
 
     def start(self, task: Task) -> EnvTurn:
@@ -119,14 +122,9 @@ class Episodes:
         return self._turn(act(game, command), last.score)
 
     def _turn(self, outcome: Outcome, before: float) -> EnvTurn:
-        self._last = EnvTurn(
-            outcome.observation,
-            outcome.score - before,
-            outcome.score,
-            outcome.won,
-            outcome.done,
-            self.steps >= self.max_steps and not outcome.done,
-        )
+        used_up = self.steps >= self.max_steps and not outcome.done
+        rise = outcome.score - before
+        self._last = EnvTurn(outcome.observation, rise, outcome.score, outcome.won, outcome.done, used_up)
         return self._last
 
     def admissible(self) -> tuple[str, ...]:
@@ -182,14 +180,6 @@ def by_name(given: object, problem: str) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise InputError(problem)
     return dict(given)
-
-
-def _option(name: str, value: object) -> str:
-    """A value of a world's option, which clients may send as anything that JSON has."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not isinstance(value, str) and not (number and abs(value) <= LONGEST_NUMBER):  # type: ignore[arg-type]
-        raise InputError(f"the option {name}={excerpt(value, 60)}: give a text or a number")
-    return str(value)
 
 
 @lru_cache(_LISTS)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rpms.core.condition import compose
@@ -21,7 +22,7 @@ from rpms.core.errors import ContextOverflow, InputError, ModelError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.envs.env_episodes import Episodes
-from rpms.models.base import Answer, Decoding, Request, ShorteningModel
+from rpms.models.base import Answer, Request, ShorteningModel
 from rpms.play.seats import Play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
@@ -166,8 +167,15 @@ class _Asked:
     def answer(self, request: Request) -> Answer:
         said = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
         messages = [said[each.role](content=each.content) for each in request.prompt.messages()]
-        start = time.perf_counter()
-        output = from_thread.run(self._generate, messages, request.decoding)
+        decoding, start = request.decoding, time.perf_counter()
+        config = GenerateConfig(
+            max_tokens=decoding.max_tokens,
+            temperature=decoding.temperature,
+            top_p=decoding.top_p,
+            seed=decoding.seed,
+            stop_seqs=list(decoding.stop),
+        )
+        output = from_thread.run(partial(self._model.generate, messages, config=config))
         if output.stop_reason == "model_length":
             raise ContextOverflow(f"{self.name}: the prompt is too long for the model")
         if output.error:
@@ -181,16 +189,6 @@ class _Asked:
             seconds=time.perf_counter() - start,
         )
         return Answer(output.completion, usage, output.stop_reason)
-
-    async def _generate(self, messages: list[ChatMessage], decoding: Decoding) -> ModelOutput:
-        config = GenerateConfig(
-            max_tokens=decoding.max_tokens,
-            temperature=decoding.temperature,
-            top_p=decoding.top_p,
-            seed=decoding.seed,
-            stop_seqs=list(decoding.stop),
-        )
-        return await self._model.generate(messages, config=config)
 
     def close(self) -> None:
         """Inspect opened it and closes it."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from rpms.core.errors import InputError, RPMSError
 from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_COMMAND, LONGEST_NAME, Admission, Admitting
-from rpms.envs.env_episodes import EnvTurn, Episodes
+from rpms.envs.env_episodes import EnvTurn, Episodes, is_whole
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import World
 
@@ -118,7 +118,7 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
             raise InputError(f"reset has no argument {excerpt(next(iter(unknown)), 60)}")
         found, data, engine = self._served.named(world), self._served.data, self._served.engine
         episodes = Episodes(found, split, data=data, engine=engine, options=options, max_steps=max_steps)
-        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+        if seed is not None and not is_whole(seed):
             raise InputError(f"a seed is a number, not {excerpt(seed, 60)}")
         named = isinstance(episode_id, str) and len(episode_id) <= LONGEST_NAME and episode_id.isprintable()
         if episode_id is not None and not named:

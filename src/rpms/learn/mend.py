@@ -16,7 +16,7 @@ from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.goal import NOTHING_DONE
-from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds
+from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds, things_of
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
 from rpms.learn.manual_verify import recorded, replayed
@@ -152,7 +152,8 @@ def _edits(rules: ActiveRules, step: RecordedStep, one: Surprise, noticed: Notic
         case SurpriseKind.UNFINISHED if rules.purpose is not None and not rules.purpose.staged:
             held = noticed.trust.held or frozenset()
             likely = sorted(continuations_of(rules).items(), key=lambda item: item[1])
-            facts = [Clause((each,)) for each, _ in likely if each not in held]
+            other = things_of(rules).keys() - rules.purpose.over.keys()
+            facts = [Clause((each,)) for each, _ in likely if each not in held and other.isdisjoint(each.atom.args)]
             yield from (
                 Edit(rules.purpose.name, LinePart.WANTS, each, "", end) for each in facts for end in (False, True)
             )

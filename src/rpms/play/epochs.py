@@ -27,7 +27,7 @@ from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener, MakeEngine, run
 from rpms.play.seats import Threads
 from rpms.store.protocol import Protocol
-from rpms.store.runs import EPISODES, EPOCHS, PROTOCOL, RunFolder, RunSummary, Timing, open_run
+from rpms.store.runs import EPOCHS, PROTOCOL, RunFolder, RunSummary, Timing, open_run
 
 Outcome = TypeVar("Outcome")
 
@@ -195,8 +195,8 @@ def run_trials(
             if not trial.tasks:
                 break
         folder = trial_folder(out, number)
-        begun = trial.trial and is_there(folder / PROTOCOL) and any((folder / EPISODES).glob("*.json.gz"))
-        if begun and RunFolder(folder).protocol.differences(trial.protocol()):
+        begun = RunFolder(folder)
+        if trial.trial and begun.begun and begun.played and begun.protocol.differences(trial.protocol()):
             why = "its attempts followed from others, which were played again since"
             raise InputError(f"{folder}: {why}; remove it to play them too")
         summaries.append(run(trial, folder, workers, listener(number), **how))
@@ -221,7 +221,7 @@ def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     try:
         carried = () if first else reader_of(tuple[str, ...])(loads(run_before.beside(task, CARRIED)))
     except NotJson:
-        where = run_before.folder / CARRIED / run_before.file(task).name
+        where = run_before.file_beside(task, CARRIED)
         raise FileError(where, None, "is not what an episode brought along") from None
     return Earlier.of(record, str(record.row.ending), carried)
 

@@ -53,19 +53,11 @@ class Contrast:
 
 def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], ...]:
     """The pairs of the 2x2, of Appendix G and of the state filter; and the first condition against every other."""
-    wanted: dict[tuple[str, str], tuple[Results, Results]] = {}
-    cells = comparison.ablation
-    for a, b, c, d in comparison.ablations:
-        for first, second in ((a, b), (a, c), (a, d), (b, d), (c, d)):
-            wanted[first.name, second.name] = (first, second)
-    for first, second in (*comparison.soft_pairs, *comparison.filter_pairs):
-        wanted.setdefault((first.name, second.name), (first, second))
-    conditions = list(comparison)
-    reference = cells[0] if cells else (conditions[0] if conditions else None)
-    for other in conditions:
-        if reference is not None and other.name != reference.name:
-            wanted.setdefault((reference.name, other.name), (reference, other))
-    return tuple(wanted.values())
+    pairs = [pair for a, b, c, d in comparison.ablations for pair in ((a, b), (a, c), (a, d), (b, d), (c, d))]
+    pairs += (*comparison.soft_pairs, *comparison.filter_pairs)
+    reference = next(iter(comparison.ablation or comparison), None)
+    pairs += [(reference, other) for other in comparison if reference and other.name != reference.name]
+    return tuple({(first.name, second.name): (first, second) for first, second in pairs}.values())
 
 
 def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
@@ -84,13 +76,8 @@ def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
 
 def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:
     """D - (B + C - A), paired by task over what all four were to play."""
-    tasks = [task for task in cells[0].rows if all(task in cell.rows for cell in cells)]
-    if any(cell.going for cell in cells):
-        tasks = [task for task in tasks if not any(cell.rows[task].missing for cell in cells)]
-    a, b, c, d = (
-        [cell.rows[task].floored if by_score else float(cell.rows[task].won) for task in tasks] for cell in cells
-    )
-    return interaction(a, b, c, d)
+    values = [[row.floored if by_score else float(row.won) for row in rows] for rows in paired(*cells)]
+    return interaction(*([each[place] for each in values] for place in range(len(cells))))
 
 
 class _Note(NamedTuple):
@@ -135,42 +122,40 @@ def _in_one(notes: Sequence[_Note]) -> str:
     return f"{notes[0].words}: {each}"
 
 
-def _about_tasks(results: Results) -> Iterator[_Note]:
-    name, memory = results.label, results.protocol.get("memory")
-    if shared := memory.get("overlap") if isinstance(memory, Mapping) else 0:
-        yield _Note(name, f"{shared} of {len(results)}", "tasks are among those that its memory was learned from")
+def _notes(results: Results) -> Iterator[_Note]:
+    memory, steps, total = results.protocol.get("memory"), results.total("steps"), _counted(len(results), "episode")
+    shared = memory.get("overlap") if isinstance(memory, Mapping) else 0
+    crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
+    replaced, played = results.total("replaced"), len(results.played)
+    lost = () if results.going else results.missing
+    if shared:
+        words = "tasks are among those that its memory was learned from"
+        yield _Note(results.label, f"{shared} of {len(results)}", words)
     if games := games_won((row.task, row.won) for row in results):
         words = "games won in every and in some of their sentences, which intervals and tests take for independent"
         yield _Note(results.name, f"{games[0]} and {games[1]} of {games[2]}", words)
-    if results.best_of:
-        words = "attempts at each task; steps and tokens are of that one"
-        yield _Note(name, f"the best of up to {results.best_of}", words)
-
-
-def _notes(results: Results) -> Iterator[_Note]:
-    yield from _about_tasks(results)
-    name, total = results.label, _counted(len(results), "episode")
-    if results.going:
-        yield _Note(name, f"partial, {len(results.played)} of {total} so far;", "still being played")
-    elif results.missing:
-        count = f"{len(results.missing)} of {total}"
-        yield _Note(name, count, "missing, counted as lost", _listed(results.missing))
-    if results.crashed:
-        crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
-        yield _Note(name, f"{len(crashed)} of {total}", "crashed, counted as lost", _listed(crashed))
-    if results.damaged:
-        count = _counted(len(results.damaged), "damaged file")
-        yield _Note(name, count, "skipped", _listed(list(results.damaged)))
-    if replaced := results.total("replaced"):
-        yield _Note(
-            name, f"{replaced} of {results.total('steps')}", "actions were not the model's own (`replace` or `unstick`)"
-        )
+    told: list[tuple[object, str, str, Sequence[str]]] = [
+        (
+            results.best_of,
+            f"the best of up to {results.best_of}",
+            "attempts at each task; steps and tokens are of that one",
+            (),
+        ),
+        (results.going, f"partial, {played} of {total} so far;", "still being played", ()),
+        (lost, f"{len(lost)} of {total}", "missing, counted as lost", lost),
+        (crashed, f"{len(crashed)} of {total}", "crashed, counted as lost", crashed),
+        (results.damaged, _counted(len(results.damaged), "damaged file"), "skipped", list(results.damaged)),
+        (replaced, f"{replaced} of {steps}", "actions were not the model's own (`replace` or `unstick`)", ()),
+    ]
     for words in lack_of_room(tuple(results)):
         count, _, rest = words.partition(" prompts ")
-        yield _Note(name, count, f"prompts {rest}")
-    if results.stray:
-        count = _counted(len(results.stray), "episode")
-        yield _Note(name, count, "of other tasks not counted", _listed(results.stray))
+        told.append((True, count, f"prompts {rest}", ()))
+    told.append((results.stray, _counted(len(results.stray), "episode"), "of other tasks not counted", results.stray))
+    for so, count, words, names in told:
+        if so:
+            more = len(names) - _NAMED
+            listed = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+            yield _Note(results.label, count, words, listed)
 
 
 def _counted(count: int, what: str) -> str:
@@ -179,8 +164,3 @@ def _counted(count: int, what: str) -> str:
 
 _NAMED = 5
 """Most tasks that a note names; pages list them all."""
-
-
-def _listed(names: tuple[str, ...] | list[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -34,14 +35,9 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comp
     …, "runs": {condition: folder}}]}`, all but the runs optional, or with `runs` itself for a single group; groups may
     say their own `about` and `tables`. Folders are relative to it. Mixed protocols are refused.
     """
-    folders: list[Path] = []
-    found: list[Comparison] = []
-    for path in inputs:
-        if _is_study(path):
-            found.extend(_study(path / INDEX, varies))
-        else:
-            folders.append(path)
-    return (*_by_model([RunFolder(folder) for folder in folders], varies), *found)
+    studies = [(path, _is_study(path)) for path in inputs]
+    found = [each for path, study in studies if study for each in _study(path / INDEX, varies)]
+    return (*_by_model([RunFolder(path) for path, study in studies if not study], varies), *found)
 
 
 def _is_study(path: Path) -> bool:
@@ -88,7 +84,10 @@ def compare(runs: Mapping[str, RunFolder], varies: Sequence[str] = VARIES, **tol
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}
     types = {row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE}
-    return Comparison({name: _typed(each, types) for name, each in results.items()}, **told)
+    for each in results.values():  # types that this condition's episodes do not tell, from another condition's
+        unplayed = {task: MissingRow(task, types.get(task, UNKNOWN_TYPE)) for task in each.missing}
+        results[each.name] = replace(each, rows={**each.rows, **unplayed})
+    return Comparison(results, **told)
 
 
 def read_results(name: str, run: RunFolder) -> Results:
@@ -129,16 +128,22 @@ def read_results(name: str, run: RunFolder) -> Results:
 
 def _strangers(run: RunFolder) -> dict[str, str]:
     """Episode files of no task of the protocol, each with its fault; empty if it can be read."""
-    folder, known = run.folder / EPISODES, {run.file(task).name for task in run.protocol.tasks}
-    try:
-        names = [file.name for file in folder.iterdir() if file.name.endswith(".json.gz")] if is_there(folder) else []
-    except OSError as error:
+    folder, known = run.folder / EPISODES, {str(run.file(task)) for task in run.protocol.tasks}
+
+    def refuse(error: OSError) -> None:
         raise unreadable(folder, error) from None
+
+    walk = os.walk(folder, onerror=refuse) if is_there(folder) else ()
+    places = (os.path.join(place, name) for place, _, names in walk for name in names)  # noqa: PTH118  many, and known as texts
     found: dict[str, str] = {}
-    for name in sorted(name for name in names if name not in known and not name.startswith(".")):
+    for place in sorted(place for place in places if place.endswith(".json.gz") and place not in known):
+        file = Path(place)
+        if file.name.startswith("."):
+            continue
+        name = str(file.relative_to(folder))
         found[name] = ""
         try:
-            read_row(folder / name)
+            read_row(file)
         except FileError as error:
             found[name] = error.problem
     return found
@@ -150,15 +155,6 @@ def is_going(folder: Path) -> bool:
         return is_held(loads(read_bytes(folder / LOCK, 4096)))
     except (FileError, NotJson):
         return False
-
-
-def _typed(results: Results, types: Mapping[str, str]) -> Results:
-    """Types that this condition's episodes do not tell, from another condition's."""
-    rows = {
-        task: MissingRow(task, types.get(task, UNKNOWN_TYPE)) if row.missing else row
-        for task, row in results.rows.items()
-    }
-    return replace(results, rows=rows)
 
 
 def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:

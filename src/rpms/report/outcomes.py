@@ -7,7 +7,7 @@ one row for every task it was to play.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -150,7 +150,7 @@ class Results:
         found = agent.get("best_of") if isinstance(agent, Mapping) else 0
         return found if isinstance(found, int) else 0
 
-    @property
+    @cached_property
     def run(self) -> RunFolder:
         """The folder it was read from."""
         return RunFolder(Path(self.folder))
@@ -302,13 +302,12 @@ def is_cell(switches: Mapping[str, Any], name: str) -> bool:
     return bool(same and filtered and arbitrated)
 
 
-def paired(first: Results, second: Results) -> Sequence[tuple[EpisodeRow, EpisodeRow]]:
-    """The two rows of every task that both were to play; while either is being played, that both have played."""
-    shared = [task for task in first.rows if task in second.rows]
-    rows = [(first.rows[task], second.rows[task]) for task in shared]
-    if first.going or second.going:
-        return [(one, two) for one, two in rows if not one.missing and not two.missing]
-    return rows
+def paired(*conditions: Results) -> list[tuple[EpisodeRow, ...]]:
+    """The rows of every task that all were to play; while one is being played, that all have played."""
+    shared = [task for task in conditions[0].rows if all(task in each.rows for each in conditions)]
+    rows = [tuple(each.rows[task] for each in conditions) for task in shared]
+    going = any(each.going for each in conditions)
+    return [each for each in rows if not (going and any(row.missing for row in each))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def write_report(
         raise InputError("nothing to report on; name a run folder or a study")
     with _replacing(out) as beside:
         if len(found) == 1:
-            count = _Writer(beside, found[0], title or found[0].title, with_published, pages).write()
+            count = _write_comparison(beside, found[0], title or found[0].title, with_published, pages)
         else:
             count = _write_groups(beside, found, title, with_published, pages)
     notes = [(*omissions(each), *unshown(each, pages)) for each in found]
@@ -132,7 +132,7 @@ def _write_groups(folder: Path, comparisons: Sequence[Comparison], title: str, w
     for number, each in enumerate(comparisons, start=1):
         name = each.title or f"Comparison {number}"
         (folder / str(number)).mkdir()
-        count += _Writer(folder / str(number), each, name, with_published, pages, "../index.html").write()
+        count += _write_comparison(folder / str(number), each, name, with_published, pages, "../index.html")
         own = each.about if len(abouts) > 1 else ""
         links.append({"title": name, "href": f"{number}/index.html", "about": own, "comparison": each})
     main = main_table(comparisons)
@@ -166,80 +166,80 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
         (folder / "figures" / f"{picture.name}.png").write_bytes(picture.png)
 
 
-@dataclass(frozen=True)
-class _Writer:
-    """Writes the pages of one comparison."""
+def _write_comparison(
+    folder: Path, comparison: Comparison, title: str, with_published: bool, pages: int, home: str = ""
+) -> int:
+    """Write the pages of one comparison; number of the episodes among them."""
+    shown = shown_tasks(comparison, pages)
+    each = [flat(results.protocol) for results in comparison]
+    settings = {name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))}
+    shared = {name: values[0] for name, values in settings.items() if len(set(values)) == 1}
+    parts = (shared.get(name, _NOTHING) for name in ("world", "split", "model"))
+    title = title or " · ".join(part for part in parts if part != _NOTHING) or "RPMS report"
+    book = EntryBook()
+    goals, unreadable, count = _write_episodes(folder, comparison, book, shown)
+    data = {"memory": book.overview(), "meta": meta(comparison, title, shown)}
+    data |= {f"entries-{number}": rows for number, rows in enumerate(book.chunks())}
+    data |= {f"tasks-{number}": rows for number, rows in enumerate(task_chunks(comparison, goals))}
+    for name, value in data.items():
+        _write(folder / "data" / f"{name}.js", script(name, value))
+    tables = list(all_tables(comparison, with_published=with_published))
+    if with_published:
+        tables.append(methods_table(shared.get("world", "")))
+    pictures = all_figures(comparison)
+    _copy_static(folder)
+    _write_extras(folder, tables, pictures)
+    damaged = [f"{r.label}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
+    overview = {
+        "notes": (*omissions(comparison), *left_out(comparison), *unshown(comparison, pages)),
+        "comparison": comparison,
+        "tables": tables,
+        "pictures": pictures,
+        "shared": list(shared.items()),
+        "own": [(name, values) for name, values in settings.items() if name not in shared],
+        "longest": _PROTOCOL_LONGEST,
+        "crashed": [f"{r.label}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
+        "missing": [f"{r.label}: {task}" for r in comparison for task in r.missing],
+        "damaged": [*damaged, *unreadable],
+        "stray": [f"{r.label}: {name}" for r in comparison for name in r.stray],
+    }
+    _render(folder / "index.html", "index.html", title=title, home=home, **overview)
+    for name in ("tasks.html", "episode.html", "memory.html"):
+        _render(folder / name, name, title=title, home=home)
+    return count
 
-    folder: Path
-    comparison: Comparison
-    title: str
-    with_published: bool
-    pages: int
-    home: str = ""
 
-    def write(self) -> int:
-        comparison, shown = self.comparison, shown_tasks(self.comparison, self.pages)
-        shared = _shared(comparison)
-        parts = [str(shared[name]) for name in ("world", "split", "model") if shared.get(name)]
-        title = self.title or " · ".join(parts) or "RPMS report"
-        book = EntryBook()
-        goals, unreadable, count = self._episodes(book, shown)
-        data = {"memory": book.overview(), "meta": meta(comparison, title, shown)}
-        data |= {f"entries-{number}": rows for number, rows in enumerate(book.chunks())}
-        data |= {f"tasks-{number}": rows for number, rows in enumerate(task_chunks(comparison, goals))}
-        for name, value in data.items():
-            _write(self.folder / "data" / f"{name}.js", script(name, value))
-        tables = list(all_tables(comparison, with_published=self.with_published))
-        if self.with_published:
-            tables.append(methods_table(str(shared.get("world", ""))))
-        pictures = all_figures(comparison)
-        _copy_static(self.folder)
-        _write_extras(self.folder, tables, pictures)
-        for name in ("index.html", "tasks.html", "episode.html", "memory.html"):
-            values = self._overview(tables, pictures, unreadable) if name == "index.html" else {}
-            _render(self.folder / name, name, title=title, home=self.home, **values)
-        return count
+_NOTHING = "—"
 
-    def _episodes(self, book: EntryBook, shown: int) -> tuple[dict[str, str], list[str], int]:
-        """Write every episode's file, one at a time; the goals, what could not be read, and how many were written."""
-        goals: dict[str, str] = {}
-        unreadable: list[str] = []
-        count = 0
-        tasks = {task: number for number, task in enumerate(self.comparison.tasks)}
-        (self.folder / "data").mkdir()
-        for place, results in enumerate(self.comparison):
-            for row in results.played:
-                if tasks[row.task] >= shown:
-                    continue
-                try:
-                    record = results.run.episode(row.task)
-                except FileError as error:  # its numbers were sound; only the rest of the file is not
-                    unreadable.append(f"{results.label}: {error.file}: {error.problem}")
-                    continue
-                goals.setdefault(row.task, record.goal)
-                file = self.folder / episode_path(place, tasks[row.task])
-                file.parent.mkdir(parents=True, exist_ok=True)
-                book.add(place, tasks[row.task], record)
-                _write(file, script(f"{place}/{tasks[row.task]}", episode_data(record)))
-                count += 1
-        return goals, unreadable, count
 
-    def _overview(self, tables: Sequence[Table], pictures: Sequence[Picture], unreadable: list[str]) -> dict[str, Any]:
-        comparison, settings = self.comparison, _settings(self.comparison)
-        damaged = [f"{r.label}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
-        return {
-            "notes": (*omissions(comparison), *left_out(comparison), *unshown(comparison, self.pages)),
-            "comparison": comparison,
-            "tables": tables,
-            "pictures": pictures,
-            "shared": [(name, values[0]) for name, values in settings.items() if len(set(values)) == 1],
-            "own": [(name, values) for name, values in settings.items() if len(set(values)) > 1],
-            "longest": _PROTOCOL_LONGEST,
-            "crashed": [f"{r.label}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
-            "missing": [f"{r.label}: {task}" for r in comparison for task in r.missing],
-            "damaged": [*damaged, *unreadable],
-            "stray": [f"{r.label}: {name}" for r in comparison for name in r.stray],
-        }
+def _said(value: object) -> str:
+    return (value if isinstance(value, str) else json.dumps(value)) or _NOTHING
+
+
+def _write_episodes(
+    folder: Path, comparison: Comparison, book: EntryBook, shown: int
+) -> tuple[dict[str, str], list[str], int]:
+    """Write every episode's file, one at a time; the goals, what could not be read, and how many were written."""
+    goals, unreadable, count = dict[str, str](), list[str](), 0
+    tasks = {task: number for number, task in enumerate(comparison.tasks)}
+    (folder / "data").mkdir()
+    for place, results in enumerate(comparison):
+        for row in results.played:
+            number = tasks[row.task]
+            if number >= shown:
+                continue
+            try:
+                record = results.run.episode(row.task)
+            except FileError as error:  # its numbers were sound; only the rest of the file is not
+                unreadable.append(f"{results.label}: {error.file}: {error.problem}")
+                continue
+            goals.setdefault(row.task, record.goal)
+            file = folder / episode_path(place, number)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            book.add(place, number, record)
+            _write(file, script(f"{place}/{number}", episode_data(record)))
+            count += 1
+    return goals, unreadable, count
 
 
 def shown_tasks(comparison: Comparison, pages: int) -> int:
@@ -255,21 +255,3 @@ def unshown(comparison: Comparison, pages: int) -> tuple[str, ...]:
     every, where = len(comparison.tasks), next(iter(comparison)).folder
     ways = f"`rpms show {where} TASK` prints any other, `rpms export` all; --pages gives more of them pages"
     return (f"tables count all {every:,} tasks; pages and the memory page show the first {shown:,}: {ways}",)
-
-
-def _shared(comparison: Comparison) -> dict[str, Any]:
-    """Settings that the protocols of all conditions share."""
-    first, *others = [results.protocol for results in comparison]
-    return {
-        name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)
-    }
-
-
-def _settings(comparison: Comparison) -> dict[str, list[str]]:
-    """Every line of the protocols, by name, with what each condition says."""
-    each = [flat(results.protocol) for results in comparison]
-    return {name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))}
-
-
-def _said(value: object) -> str:
-    return (value if isinstance(value, str) else json.dumps(value)) or "—"

@@ -92,12 +92,8 @@ def terminal(table: Table, width: int | None = None) -> str:
     return console.file.getvalue()
 
 
-_WORD_WIDTH = 16
-"""Width up to which a column of words is not folded, however narrow the terminal."""
-
-
-_GAP = 2
-"""Spaces between two columns."""
+_WORD_WIDTH, _GAP = 16, 2
+"""Width up to which a column of words is not folded, however narrow the terminal; spaces between two columns."""
 
 
 def _least(table: Table, place: int) -> int:
@@ -178,13 +174,7 @@ def _md(text: str) -> str:
 
 _LATEX: Mapping[str, str] = {
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
+    **{letter: rf"\{letter}" for letter in "{}$&#_%"},
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,19 +60,12 @@ _STEPS = ("", "", "steps")
 
 def _counted(results: Results) -> Counter[tuple[str, str, str]]:
     found: Counter[tuple[str, str, str]] = Counter()
-    for record in _episodes(results):
-        for step in record.steps:
-            found[_STEPS] += 1
-            found.update((each.kind, each.fate, why(each)) for each in step.candidates)
-    return found
-
-
-def _episodes(results: Results) -> Iterator[EpisodeRecord]:
     for row in results.played:
-        try:
-            yield results.run.episode(row.task)
-        except FileError:  # its numbers were sound; only the rest of the file is not
-            continue
+        with suppress(FileError):  # its numbers were sound; only the rest of the file is not
+            for step in results.run.episode(row.task).steps:
+                found[_STEPS] += 1
+                found.update((each.kind, each.fate, why(each)) for each in step.candidates)
+    return found
 
 
 def _order(key: tuple[str, str, str], counted: dict[str, Counter[tuple[str, str, str]]]) -> tuple[Any, ...]:

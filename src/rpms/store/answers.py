@@ -68,7 +68,7 @@ class FolderOfAnswers:
     def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Keep an entry, safe from a crash, and return the one that is kept: the first for its key."""
         path = self._path(key)
-        body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        body = _body(entry)
         data = f'{{"sha256":"{_hash(body)}","entry":{body}}}\n'.encode("utf-8", "surrogatepass")
         try:
             with written_beside(path, data) as beside:
@@ -111,10 +111,12 @@ class FolderOfAnswers:
             if not path.is_symlink() and not path.exists():
                 return None
             data = b""
-        entry = _whole_entry(data)
+        found = None
+        with suppress(NotJson, KeyError, TypeError):
+            wrapped = loads(data)
+            found = wrapped["entry"] if wrapped["sha256"] == _hash(_body(wrapped["entry"])) else None
         # Under a name that is not its question's, an entry answers what nobody asked.
-        if entry is not None and question_key(entry) != path.stem:
-            entry = None
+        entry = found if isinstance(found, dict) and question_key(found) == path.stem else None
         if entry is None:
             with self._lock:
                 self._damaged.add(path)
@@ -138,15 +140,8 @@ class FolderOfAnswers:
             return kept
 
 
-def _whole_entry(data: bytes) -> dict[str, Any] | None:
-    """The entry of a file, if it is what was once written."""
-    try:
-        wrapped = loads(data.decode("utf-8", "surrogatepass"))
-        entry, digest = wrapped["entry"], wrapped["sha256"]
-    except (NotJson, UnicodeDecodeError, KeyError, TypeError):
-        return None
-    body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return entry if isinstance(entry, dict) and digest == _hash(body) else None
+def _body(entry: Mapping[str, Any]) -> str:
+    return json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _hash(body: str) -> str:
@@ -226,7 +221,10 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
     if len(models) != 1:
         told = f"answers of several models: {', '.join(models[:5])}" if models else "no recorded answers"
         raise InputError(f"{folder} holds {told}; a packed record has those of one")
-    lines = [json.dumps([key, _kept(entry["answer"])], ensure_ascii=False) for key, entry in sorted(entries.items())]
+    lines = []
+    for key, entry in sorted(entries.items()):  # without the seconds an answer took, which a replay does not take
+        usage = {name: value for name, value in entry["answer"]["usage"].items() if value and name != "seconds"}
+        lines.append(json.dumps([key, {**entry["answer"], "usage": usage}], ensure_ascii=False))
     body = "".join(f"{line}\n" for line in lines)
     heading = Heading(
         model=models[0],
@@ -267,9 +265,3 @@ def _shipped(name: str) -> PackedAnswers | None:
         return None
     with resources.as_file(shipped) as file:
         return PackedAnswers(file)
-
-
-def _kept(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer without the seconds it took, which a replay does not take."""
-    usage = {name: value for name, value in answer["usage"].items() if value and name != "seconds"}
-    return {**answer, "usage": usage}

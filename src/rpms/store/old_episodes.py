@@ -15,9 +15,9 @@ from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.foreign.typed import from_json
-from rpms.store.episodes import EpisodeRecord, packed, record_text
+from rpms.store.episodes import EpisodeRecord, file_name, packed, record_text
 from rpms.store.files import locked, write_whole
-from rpms.store.runs import EPISODES, RunFolder
+from rpms.store.runs import EPISODES
 
 _HAPPENED: Mapping[str, Any] = {
     "action": None,
@@ -40,7 +40,7 @@ def convert_run(folder: Path) -> int:
         old = sorted((folder / EPISODES).glob("*.json"))
         for file in old:
             record = _record(file)
-            write_whole(RunFolder(folder).file(record.task), packed(record_text(record)))
+            write_whole(file.with_name(f"{file_name(record.task)}.gz"), packed(record_text(record)))
             file.unlink()
     return len(old)
 

@@ -1,7 +1,7 @@
 """The run folder: what was to be run, and what has been so far.
 
 protocol.json    everything that decides the results; a folder belongs to one protocol
-episodes/        one file an episode
+episodes/        one file an episode; of a run of more than 4,096 tasks in folders 00 to ff, by the task's hash
 timings.jsonl    what differs from one time to the next: seconds and requests
 price.json       US dollars a million tokens, where they are known; decides no result
 lock             held while a run is under way
@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -23,16 +23,18 @@ from typing import TypeVar
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Price, Usage
-from rpms.foreign.file_reader import is_there, open_regular, read_bytes, unreadable
+from rpms.foreign.file_reader import is_there, open_regular, unreadable
 from rpms.foreign.json_text import NotJson, loads, read_jsonl
-from rpms.foreign.limits import LARGEST_TABLE
+from rpms.foreign.limits import LARGEST_RECORD, LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import from_json, reader_of
-from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
+from rpms.store.episodes import EpisodeRecord, EpisodeRow, digest_in, file_name, read_episode, read_row
 from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
 from rpms.store.protocol import Protocol, read_protocol
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
+_FLAT = 4_096
+"""Tasks of a run whose episodes lie in one folder. Those of more lie in 256, save those that an older version wrote."""
 _PART = 500  # Episodes that a thread reads at a time
 EPOCHS = "epochs"
 """Folder of further runs of the same tasks; see `rpms.play.epochs`."""
@@ -121,9 +123,26 @@ class RunFolder:
             )
         return read_protocol(self.folder / PROTOCOL)
 
+    @property
+    def played(self) -> bool:
+        """True if there is an episode, of whatever task."""
+        return any((self.folder / EPISODES).rglob("*.json.gz"))
+
     def file(self, task: str) -> Path:
         """File of a task's episode, present or to come."""
-        return self.folder / EPISODES / f"{file_name(task)}.gz"
+        return self.file_beside(task, EPISODES, ".gz")
+
+    def file_beside(self, task: str, folder: str, ending: str = "") -> Path:
+        """File of a text kept beside an episode, present or to come."""
+        name = file_name(task)
+        file = self.folder / folder / f"{name}{ending}"
+        if not self._in_shards or is_there(file):
+            return file
+        return file.parent / digest_in(name)[:2] / file.name
+
+    @cached_property
+    def _in_shards(self) -> bool:
+        return self.begun and len(self.protocol.tasks) > _FLAT
 
     def faults_beside(self, task: str, folders: Iterable[str]) -> Iterator[FileError]:
         """Texts that were to be kept beside an episode and are missing or unusable."""
@@ -135,7 +154,7 @@ class RunFolder:
 
     def beside(self, task: str, folder: str) -> str:
         """A text kept beside an episode; a missing, cut or changed one is a FileError."""
-        return read_sealed(self.folder / folder / file_name(task))
+        return read_sealed(self.file_beside(task, folder))
 
     def row(self, task: str) -> EpisodeRow | None:
         """The numbers of a task's episode; None before it is finished, and a FileError where its file is damaged."""
@@ -176,15 +195,9 @@ class RunFolder:
         """The run so far, from its episode files alone."""
         return RunSummary(len(self.protocol.tasks), tuple(self.rows()))
 
-    def timings(self) -> dict[str, Timing]:
+    def timings(self) -> Mapping[str, Timing]:
         """By task. Of an episode that was played more than once, the last time counts."""
-        file = self.folder / TIMINGS
-        if not is_there(file):
-            return {}
-        lines = read_bytes(file, LARGEST_TABLE).decode("utf-8", "replace").split("\n")
-        # a line that a crash cut off is left out: the episode was played again and has another
-        found = read_jsonl(file, lines, reader_of(Timing), "is no timing", damaged=True)
-        return {timing.task: timing for _, timing in found}
+        return _Timings(self.folder / TIMINGS)
 
     def price(self) -> Price | None:
         """The price it was played at; None where that was not known."""
@@ -195,6 +208,39 @@ class RunFolder:
             return from_json(Price, loads(read_text(file, LARGEST_TABLE)))
         except NotJson:
             raise FileError(file, None, "is not the price of a run; it can be removed") from None
+
+
+class _Timings(Mapping[str, Timing]):
+    """The places of timings in their file, each read when it is asked for: a run may have many and long ones."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, place = file, 0
+        self._places: dict[str, int] = {}
+        for line in self._lines() if is_there(file) else ():
+            # a line that a crash cut off is left out: the episode was played again and has another
+            self._places |= {timing.task: place for timing in self._read(line)}
+            place += len(line)
+
+    def _lines(self, place: int = 0) -> Iterator[bytes]:
+        with os.fdopen(open_regular(self._file), "rb") as stream:
+            try:
+                stream.seek(place)
+                yield from iter(lambda: stream.readline(LARGEST_RECORD), b"")
+            except OSError as error:
+                raise unreadable(self._file, error) from None
+
+    def _read(self, line: bytes) -> list[Timing]:
+        text = line.decode("utf-8", "replace")
+        return [each for _, each in read_jsonl(self._file, [text], reader_of(Timing), "is no timing", damaged=True)]
+
+    def __getitem__(self, task: str) -> Timing:
+        return self._read(next(self._lines(self._places[task])))[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 _Episode = TypeVar("_Episode", EpisodeRow, EpisodeRecord)
@@ -221,7 +267,7 @@ class OpenRun:
         """Keep one finished episode, safe from a crash; first `beside`, folders and texts, with checksums."""
         file = self.run.file(row.task)
         for folder, content in beside:
-            write_whole(self.run.folder / folder / file_name(row.task), sealed(content))
+            write_whole(self.run.file_beside(row.task, folder), sealed(content))
         value = asdict(timing) | {
             "seconds": round(timing.seconds, 6),
             "model_seconds": [round(seconds, 6) for seconds in timing.model_seconds],
@@ -243,8 +289,9 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
     with locked(folder):
         file = folder / PROTOCOL
         if is_there(file):
-            differences = RunFolder(folder).protocol.differences(protocol)
-            if differences and not any((folder / EPISODES).glob("*.json.gz")):
+            before = RunFolder(folder)
+            differences = before.protocol.differences(protocol)
+            if differences and not before.played:
                 write_whole(file, protocol.text())  # nothing was played under the other one
             elif differences:
                 raise InputError(
@@ -255,7 +302,8 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
             raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
         else:
             write_whole(file, protocol.text())
-        for leftover in chain.from_iterable(map(folder.glob, (".*.part", "*/.*.part"))):  # of a process that was killed
+        # of a process that was killed
+        for leftover in chain.from_iterable(map(folder.glob, (".*.part", "*/.*.part", "*/??/.*.part"))):
             leftover.unlink(missing_ok=True)
         run = RunFolder(folder)
         found = dict(run.readings())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from rpms.core.condition import compose
@@ -18,7 +18,7 @@ from rpms.play.plan import RunPlan
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
 from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
-from rpms.study.values import Case, Learning, Study
+from rpms.study.values import Case, Study
 
 STEPS = 0.65
 """The share of the step budget that an episode takes: the paper's conditions take 31 to 37 of 50 steps."""
@@ -65,92 +65,79 @@ def finished(folder: Path) -> int:
 def estimate_study(study: Study, models: Sequence[str], means: Means, layout: StudyLayout) -> tuple[Estimate, ...]:
     """Every run of a study, the learning rounds included, without asking a model or writing anything."""
     refuse_overlap(study, means)
-    estimator = _Estimator(study, means, layout)
-    return tuple(estimate for model in models for estimate in estimator.of(model))
-
-
-@dataclass(frozen=True)
-class _Estimator:
-    study: Study
-    means: Means
-    layout: StudyLayout
-    seen: set[object] = field(default_factory=set)
-    """Runs that are counted already."""
-
-    def of(self, model: str) -> Iterator[Estimate]:
-        learning = self.study.learning
-        cases = self.study.cases_for(model)
-        who = self.study.learner(model)
+    learning, found, seen = study.learning, list[Estimate](), set[object]()
+    for model in models:
+        cases, who = study.cases_for(model), study.learner(model)
         if learning is not None and who and any(case.learns for case in cases):
-            out = self.layout.learned(self.study, self.means, who)
-            if out not in self.seen:
-                self.seen.add(out)
-                yield from self._rounds(learning, who, out)
+            out = layout.learned(study, means, who)
+            for number in range(1, learning.rounds + 1) if out not in seen else ():
+                plan = plan_round(study, learning, number, who, means)
+                # the folders that learning keeps its rounds in; a study only counts what is there
+                done = finished(out.with_name(f"{out.stem}.rounds") / f"round{number}")
+                usage = _times(_guess(plan), len(plan.tasks) - done)
+                found.append(Estimate(f"learning, round {number}", who, len(plan.tasks), done, usage, measured=False))
+            seen.add(out)
         for case in cases:
-            yield self._case(case, model)
+            memory = _memory(study, case, model, means, layout)
+            plan = plan_cell(study, case, model, means, memory or EpisodicMemory(world=means.world.name))
+            folder = layout.run_folder(plan) if memory is not None else None
+            key: object = folder or (model, str(case.settings), case.round)
+            found.append(_of_case(case, plan, folder, shared=key in seen))
+            seen.add(key)
+    return tuple(found)
 
-    def _rounds(self, learning: Learning, model: str, out: Path) -> Iterator[Estimate]:
-        for number in range(1, learning.rounds + 1):
-            plan = plan_round(self.study, learning, number, model, self.means)
-            # the folders that learning keeps its rounds in; a study only counts what is there
-            done = finished(out.with_name(f"{out.stem}.rounds") / f"round{number}")
-            usage = _times(self._guess(plan), len(plan.tasks) - done)
-            yield Estimate(f"learning, round {number}", model, len(plan.tasks), done, usage, measured=False)
 
-    def _case(self, case: Case, model: str) -> Estimate:
-        memory = self._memory(case, model)
-        plan = plan_cell(self.study, case, model, self.means, memory or EpisodicMemory(world=self.means.world.name))
-        folder = self.layout.run_folder(plan) if memory is not None else None
-        key: object = folder or (model, str(case.settings), case.round)
-        shared = key in self.seen
-        self.seen.add(key)
-        done = finished(folder) if folder is not None else 0
-        left, waits = len(plan.tasks) - done, list[float]()
-        if folder is not None and done:
-            run = RunFolder(folder)
-            usage = _times(run.summary().usage, left / done)
-            waits = [wait for timing in run.timings().values() for wait in timing.model_seconds]
-        else:
-            usage = _times(self._guess(plan), left)
-        seconds = sum(waits) / len(waits) if waits else None
-        return Estimate(case.name, model, len(plan.tasks), done, usage, bool(done), shared, seconds)
+def _of_case(case: Case, plan: RunPlan, folder: Path | None, *, shared: bool) -> Estimate:
+    done = finished(folder) if folder is not None else 0
+    left, waits = len(plan.tasks) - done, list[float]()
+    if folder is not None and done:
+        run = RunFolder(folder)
+        usage = _times(run.summary().usage, left / done)
+        waits = [wait for timing in run.timings().values() for wait in timing.model_seconds]
+    else:
+        usage = _times(_guess(plan), left)
+    seconds = sum(waits) / len(waits) if waits else None
+    return Estimate(case.name, plan.model_name, len(plan.tasks), done, usage, bool(done), shared, seconds)
 
-    def _memory(self, case: Case, model: str) -> EpisodicMemory | None:
-        """The memory of a case; None if it has yet to be learned."""
-        world, learning = self.means.world, self.study.learning
-        file = case.memory_file(world)
-        if learning is not None and case.learns and (who := self.study.learner(model)):
-            out = self.layout.learned(self.study, self.means, who)
-            file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
-            if not file.is_file():
-                return None
-        return EpisodicMemory(world=world.name) if file is None else read_frozen(file, world.name, empty=case.learns)
 
-    def _guess(self, plan: RunPlan) -> Usage:
-        """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
-        if parse_model_name(plan.model_name).provider.backend in NO_LLM:
-            return Usage()
-        steps = max(1, round(plan.step_budget * STEPS))
-        first = self._first_prompt(plan)
-        if plan.condition.memory and not plan.memory.entries:
-            first += plan.knowledge().style.budget.memory
-        prompt = steps * first + TURN * steps * (steps - 1) // 2
-        return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
+def _memory(study: Study, case: Case, model: str, means: Means, layout: StudyLayout) -> EpisodicMemory | None:
+    """The memory of a case; None if it has yet to be learned."""
+    world, learning = means.world, study.learning
+    file = case.memory_file(world)
+    if learning is not None and case.learns and (who := study.learner(model)):
+        out = layout.learned(study, means, who)
+        file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
+        if not file.is_file():
+            return None
+    return EpisodicMemory(world=world.name) if file is None else read_frozen(file, world.name, empty=case.learns)
 
-    def _first_prompt(self, plan: RunPlan) -> int:
-        """Measured on the world's first split, which is never held out: an estimate looks at no game of a test."""
-        world = plan.world
-        try:
-            tasks = world.tasks(world.splits[0], plan.setting)
-            if not tasks:
-                return FALLBACK
-            with closing(world.open(tasks[0], plan.setting)) as game:
-                opening = game.reset().observation
-        except RPMSError:
+
+def _guess(plan: RunPlan) -> Usage:
+    """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
+    if parse_model_name(plan.model_name).provider.backend in NO_LLM:
+        return Usage()
+    steps = max(1, round(plan.step_budget * STEPS))
+    first = _first_prompt(plan)
+    if plan.condition.memory and not plan.memory.entries:
+        first += plan.knowledge().style.budget.memory
+    prompt = steps * first + TURN * steps * (steps - 1) // 2
+    return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
+
+
+def _first_prompt(plan: RunPlan) -> int:
+    """Measured on the world's first split, which is never held out: an estimate looks at no game of a test."""
+    world = plan.world
+    try:
+        tasks = world.tasks(world.splits[0], plan.setting)
+        if not tasks:
             return FALLBACK
-        goal = world.goal(opening)
-        mind = compose(plan.condition, plan.knowledge(), plan.memory)
-        return decide(mind, goal, world.start(goal), None, opening, ()).prompt.tokens
+        with closing(world.open(tasks[0], plan.setting)) as game:
+            opening = game.reset().observation
+    except RPMSError:
+        return FALLBACK
+    goal = world.goal(opening)
+    mind = compose(plan.condition, plan.knowledge(), plan.memory)
+    return decide(mind, goal, world.start(goal), None, opening, ()).prompt.tokens
 
 
 def _times(usage: Usage, count: float) -> Usage:

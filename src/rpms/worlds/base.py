@@ -326,23 +326,19 @@ def lacking(world: object) -> str:
     missing = [name for name in ("name", "splits", "wording") if not hasattr(world, name)]
     if missing:
         return f"{kind} has no {', '.join(missing)}"
-    wrong = next((f"{name} must be {what}" for name, what, fits in _ATTRIBUTES if not fits(world)), "")
-    return f"{kind}: {wrong}" if wrong else ""
 
+    def are_names(value: object) -> bool:
+        return isinstance(value, tuple | list) and bool(value) and all(isinstance(each, str) and each for each in value)
 
-def _are_names(value: object) -> bool:
-    return isinstance(value, tuple | list) and bool(value) and all(isinstance(each, str) and each for each in value)
-
-
-_ATTRIBUTES: tuple[tuple[str, str, Callable[[World], bool]], ...] = (
-    ("name", "a text", lambda world: isinstance(world.name, str) and bool(world.name)),
-    ("splits", 'names such as ("train", "test")', lambda world: _are_names(world.splits)),
-    ("wording", "a rpms.core.wording.Wording", lambda world: isinstance(world.wording, Wording)),
-    ("engines", 'names such as ("native",)', lambda world: _are_names(world.engines)),
-    ("step_budget", "a number above zero", lambda world: isinstance(world.step_budget, int) and world.step_budget > 0),
-    ("max_tokens", "a number above zero", lambda world: isinstance(world.max_tokens, int) and world.max_tokens > 0),
-)
-"""The attributes of a World, and what each must be."""
+    required = {
+        "name must be a text": isinstance(world.name, str) and world.name,
+        'splits must be names such as ("train", "test")': are_names(world.splits),
+        "wording must be a rpms.core.wording.Wording": isinstance(world.wording, Wording),
+        'engines must be names such as ("native",)': are_names(world.engines),
+        "step_budget must be a number above zero": isinstance(world.step_budget, int) and world.step_budget > 0,
+        "max_tokens must be a number above zero": isinstance(world.max_tokens, int) and world.max_tokens > 0,
+    }
+    return next((f"{kind}: {claim}" for claim, holds in required.items() if not holds), "")
 
 
 def by_verb(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:

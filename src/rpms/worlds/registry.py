@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import invalidate_caches
 from importlib.metadata import EntryPoint, entry_points
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
@@ -127,13 +125,7 @@ def new_world(name: str) -> Mapping[str, str]:
     def named(text: str) -> str:
         return text.replace("Template", title).replace("template", name)
 
-    template = files("rpms.worlds").joinpath("template")
-    return {named(path): named(file.read_text(encoding="utf-8")) for path, file in _all(template)}
-
-
-def _all(folder: Traversable, above: str = "") -> Iterator[tuple[str, Traversable]]:
-    for item in sorted(folder.iterdir(), key=lambda item: item.name):
-        if item.is_file() and not item.name.endswith(".pyc"):
-            yield f"{above}{item.name}", item
-        elif item.is_dir() and not item.name.startswith(("_", ".")):
-            yield from _all(item, f"{above}{item.name}/")
+    template = Path(__file__).with_name("template")
+    paths = sorted(file.relative_to(template) for file in template.rglob("*") if file.is_file())
+    kept = [path for path in paths if not any(part.startswith(("_", ".")) for part in path.parent.parts)]
+    return {named(path.as_posix()): named((template / path).read_text(encoding="utf-8")) for path in kept}

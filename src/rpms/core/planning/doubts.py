@@ -180,11 +180,13 @@ class _Doubting:
         if purpose is None or held is None:
             return ()
         last = purpose.steps[-1:] if purpose.staged else purpose.steps
-        return tuple(
-            (replace(purpose, steps=(replace(last[0], until=(Clause((literal,)),)), *last), staged=False), price)
-            for literal, price in continuations_of(self.rules).items()
-            if literal not in held
-        )
+        things, found = things_of(self.rules), []
+        for literal, price in continuations_of(self.rules).items():
+            if literal not in held:
+                steps = (replace(last[0], until=(Clause((literal,)),)), *last)
+                more = {name: field for name, field in things.items() if name in literal.atom.args}
+                found.append((replace(purpose, over={**purpose.over, **more}, steps=steps, staged=False), price))
+        return tuple(found)
 
 
 def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:
@@ -230,11 +232,20 @@ def made(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
 
 
 @kept_with_rules
+def things_of(rules: ActiveRules) -> Mapping[str, str]:
+    """The goal's variables with their fields, one for each field that only other goals have, and a second of each."""
+    own = dict(rules.purpose.over) if rules.purpose is not None else {}
+    others = {field: name for goal in rules.goals for name, field in goal.over.items() if field not in own.values()}
+    more = {f"{name}_of_others": field for field, name in others.items()}
+    return {**own, **more, **{f"{name}_too": field for name, field in own.items()}}
+
+
+@kept_with_rules
 def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     """Facts over the goal's variables that it may want beside its own, with steps by which they are tried later.
 
-    What the goal's own rules speak of comes first, then what other goals and earlier stages want, then what any action
-    brings about.
+    What the goal's own rules speak of comes first, then what other goals and earlier stages want, or the goal itself of
+    a second thing, then what any action brings about.
     """
     purpose = rules.purpose
     if purpose is None:
@@ -244,15 +255,19 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     bans = [ban for rule in rules.domain if rule.goals for ban in rule.forbids]
     told = {literal.atom.predicate for ban in bans for clause in ban.when for literal in clause.literals}
     found: dict[Literal, float] = {}
+    things = things_of(rules)
+    single = [name for name in things if not name.endswith("_too")]
     for other in (purpose, *rules.goals):
-        mine = purpose.over.items()
-        fields = {name: [one for one, of in mine if of == source] for name, source in other.over.items()}
+        fields = {name: [mine for mine in single if things[mine] == source] for name, source in other.over.items()}
         for literal in other.wants:
             for args in _choices([fields.get(arg, [arg]) for arg in literal.atom.args]):
                 found.setdefault(Literal(Atom(literal.atom.predicate, args), literal.negated), 2.0)
+    for literal in sorted(own, key=str):
+        for name in literal.atom.args[:1]:
+            found.setdefault(literal.bind({name: f"{name}_too"}), 6.0)
     for schema in rules.all_actions:
         for effect in schema.effects:
-            for args in permutations(purpose.over, len(effect.atom.args)):
+            for args in permutations(single, len(effect.atom.args)):
                 found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
     opposite, undone = {each.opposite() for each in own}, _undone_with(rules, found, own)
     return {

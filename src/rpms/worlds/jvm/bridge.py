@@ -49,7 +49,6 @@ class Simulator:
         self._answers = self._socket.makefile("rb")
         try:
             self._send(f"{protocol.AUTH_COMMAND_NAME}\n{jvm.token}\n", "authentication", timeout_s)
-            self._silence()
             self._id = self._isolated_interface()
         except BaseException:
             self.close()
@@ -83,20 +82,16 @@ class Simulator:
                 self._detach(self._id)
         self._abandon()
 
-    def _silence(self) -> None:
-        """Send what the simulator prints nowhere: it prints at every step, and a pipe to Python costs both sides."""
-        sink = self._create("java.io.PrintStream", f"s{os.devnull}\n")
-        system = f"{self._protocol.STATIC_PREFIX}java.lang.System"
-        self._call_on(system, "setOut", f"{self._protocol.REFERENCE_TYPE}{sink}\n")
-        self._detach(sink)
-
     def _isolated_interface(self) -> str:
         """Make the interface from classes loaded for it alone, and return Java's name for it."""
+        # The simulator prints at every step, and a pipe to Python costs both sides: it prints nowhere.
+        sink = self._create("java.io.PrintStream", f"s{os.devnull}\n")
+        self._call_on(f"{self._protocol.STATIC_PREFIX}java.lang.System", "setOut", f"r{sink}\n")
         array, end = self._protocol.ARRAY_COMMAND_NAME, self._protocol.END_COMMAND_PART
         size = len(self.jvm.class_path)
         create_array = f"{array}{self._protocol.ARRAY_CREATE_SUB_COMMAND_NAME}sjava.net.URL\ni{size}\n{end}"
         urls = self._send(create_array, "URL[]", self.timeout_s)[1:]
-        helpers = [urls]
+        helpers = [sink, urls]
         for place, address in enumerate(self.jvm.class_path):
             url = self._create("java.net.URL", f"s{address}\n")
             fill_array = f"{array}{self._protocol.ARRAY_SET_SUB_COMMAND_NAME}{urls}\ni{place}\nr{url}\n{end}"
@@ -143,22 +138,17 @@ class Simulator:
             self._abandon()
             raise JvmEnded(self.jvm.obituary())
         success = self._protocol.RETURN_MESSAGE + self._protocol.SUCCESS
-        if not answer.startswith(success):
-            explanation = self._explanation(answer)
-            self.failed = True
-            raise WorldError(f"the simulator failed in `{method}`: {explanation}")
-        return answer[len(success) :]
-
-    def _explanation(self, answer: str) -> str:
-        """One line from Java's error answer: a text, or a reference to an exception to be asked for its name."""
-        kind, value = answer[2:3], answer[3:]
-        if kind == self._protocol.REFERENCE_TYPE:
+        if answer.startswith(success):
+            return answer[len(success) :]
+        value = answer[3:]
+        if answer[2:3] == self._protocol.REFERENCE_TYPE:  # an exception, to be asked for its name
             try:
                 value = self._call_on(value, "toString")[1:]
             except WorldError:
-                return "a Java exception"
-        text = str(self._protocol.unescape_new_line(value)).strip()
-        return text.splitlines()[0][:300] if text else "a Java exception"
+                value = ""
+        self.failed = True
+        why = str(self._protocol.unescape_new_line(value)).strip() or "a Java exception"
+        raise WorldError(f"the simulator failed in `{method}`: {why.splitlines()[0][:300]}")
 
     def _abandon(self) -> None:
         """Close without a word to Java; in a forked child not even that, as the parent may hold the reader's lock."""

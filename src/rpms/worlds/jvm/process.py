@@ -41,7 +41,11 @@ class OwnFolder:
     """A new temporary folder, locked until it is removed or its process ends; the next owner removes unlocked ones."""
 
     def __init__(self) -> None:
-        _remove_left_over()
+        for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _YOUNG_S and (lock := _locked(path)) is not None:
+                    shutil.rmtree(path, ignore_errors=True)
+                    os.close(lock)
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         descriptor = _locked(self.path)
         self._locks = [] if descriptor is None else [descriptor]
@@ -56,14 +60,6 @@ class OwnFolder:
         """Let go of the folder; in a forked child it stays with the parent, whose lock is not touched."""
         with contextlib.suppress(IndexError):
             os.close(self._locks.pop())
-
-
-def _remove_left_over() -> None:
-    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _YOUNG_S and (lock := _locked(path)) is not None:
-                shutil.rmtree(path, ignore_errors=True)
-                os.close(lock)
 
 
 def _locked(path: Path) -> int | None:

@@ -15,6 +15,7 @@ FITTINGS: Final = _ARE["fixed"] | _ARE["lid"] | _ARE["lidless"] | _ARE["tool"]
 """Furniture, devices, vessels and tools."""
 _WARES: Final = _ARE["lid"] | _ARE["lidless"] | _ARE["solid"] | _ARE["tool"] | _ARE["paper"] | _ARE["wired"]
 _KNOWN: Final = _WARES | _ARE["food"] | _ARE["flowing"] | _ARE["stuff"] | {"paint"}
+_INERT: Final = _KNOWN - _ARE["flowing"]
 _BREAKABLE: Final = _ARE["switch"] | _ARE["wired"] | _ARE["tool"]
 """Things that an axe has an effect on."""
 _ANIMAL: Final = re.compile(THINGS["animal"])
@@ -56,9 +57,13 @@ def serves(use: str, name: str) -> bool | None:
     return False if use != "food" and _MATTER.fullmatch(name.casefold()) else None
 
 
-def is_wired(name: str) -> bool:
-    """True if it is connected by its terminals alone."""
-    return ware(name) in _ARE["wired"]
+def is_a(kind: str, name: str) -> bool:
+    """True if a thing is known to be of a kind: food, wired, hiding, or of those that come into no room by themselves.
+
+    >>> is_a("food", "red apple"), is_a("hiding", "drawer"), is_a("inert", "water")
+    (True, True, False)
+    """
+    return _kind(name) in (_INERT if kind == "inert" else _ARE[kind])
 
 
 def helps(tool: str, name: str) -> bool | None:
@@ -107,18 +112,3 @@ def takes_things(name: str) -> bool | None:
     if kind in _ARE["lidless"]:
         return True
     return None if kind in _ARE["lid"] or not kind else False
-
-
-def starts_closed(name: str) -> bool:
-    """True if a thing has a lid that no listing shows: it is closed until it is opened."""
-    return ware(name) in ("drawer", "glass jar")
-
-
-def is_inert(name: str) -> bool:
-    """True if a thing neither lives nor flows: by itself it comes into no room."""
-    return _kind(name) in _KNOWN - _ARE["flowing"]
-
-
-def is_food(name: str) -> bool:
-    """True if it is food: it may grow on a plant, and be carried from the start."""
-    return _kind(name) in _ARE["food"]

@@ -12,11 +12,13 @@ from typing import Final
 
 from rpms.worlds.base import Command
 from rpms.worlds.scienceworld.affordances import SYNONYMS
-from rpms.worlds.scienceworld.known import ScienceKnown
+from rpms.worlds.scienceworld.scene import Scene
 
 _LONGEST: Final = 300
 """No command is longer; what a model writes beyond it is cut off."""
 _ENDS: Final = re.compile(r"^[\s\"'`*>]+|[\s\"'`*.!;,]+$")
+_WORDS: Final = re.compile(r"^\S+|\S\S+")
+"""Single letters name things: `inclined plane C`."""
 _ARTICLES: Final = re.compile(r"\b(?:the|an?) (?=\S)(?![^()]*\))")
 """Those within brackets belong to a title: `book (The Foundations of the Origin of Species)`."""
 _LETTER: Final = re.compile(r"\b(?:substance|material|plane|unknown) a\b")
@@ -28,7 +30,7 @@ _VERBS: Final = [(re.compile(pattern), instead) for pattern, instead in SYNONYMS
 _DOOR: Final = re.compile(r"^(open|close) (?:door (?!to |between |in |on )(?P<after>.+)|(?P<before>.+) door)$")
 
 
-def repair(action: str, belief: ScienceKnown) -> Command:
+def repair(action: str, belief: Scene) -> Command:
     """Write a command the simulator's way. While it waits for a number, the command is left as it is."""
     text = " ".join(action.split())[:_LONGEST]
     repairs: list[str] = []
@@ -43,22 +45,14 @@ def repair(action: str, belief: ScienceKnown) -> Command:
     return Command(text, tuple(repairs))
 
 
-def _lower(text: str) -> str:
-    """Lower case, but for single capital letters, which name things: `inclined plane C`."""
-    words = text.split(" ")
-    return " ".join(
-        word if len(word) == 1 and word.isupper() and place else word.lower() for place, word in enumerate(words)
-    )
-
-
 _FORMS: Final[tuple[tuple[Callable[[str], str], str], ...]] = (
     (lambda text: _ENDS.sub("", text), "signs around the command"),
-    (_lower, "letter case"),
+    (lambda text: _WORDS.sub(lambda word: word[0].lower(), text), "letter case"),
     (lambda text: text if _LETTER.search(text) or _SURFACE.search(text) else _ARTICLES.sub("", text), "articles"),
 )
 
 
-def _reworded(text: str, belief: ScienceKnown) -> list[str]:
+def _reworded(text: str, belief: Scene) -> list[str]:
     """The rewordings of a command, one after the other."""
     if text in SYNONYMS["whole"]:
         return [SYNONYMS["whole"][text]]
@@ -109,7 +103,7 @@ _NUMBER: Final = re.compile(r"(\d{1,6})(?:\s*[:.)].*)?", re.DOTALL)
 """A number that picks an option, with more of the option or without."""
 
 
-def meant(belief: ScienceKnown, action: str | None) -> str:
+def meant(belief: Scene, action: str | None) -> str:
     """The command in words: a number is the option that it picks."""
     text = " ".join((action or "").split())
     number = _NUMBER.fullmatch(text)

@@ -79,20 +79,28 @@ class ClassFile:
         methods = struct.pack(">H", len(self._methods)) + b"".join(self._methods)
         return start + b"".join(self._constants) + self._head + fields + methods + self._tail
 
-    def assembled(self, listing: str) -> bytes:
-        """Instructions from a listing, one on a line; constants are added where they are not there yet."""
-        lines = [line.partition(" ") for line in listing.strip().splitlines()]
-        return b"".join(bytes([_TABLE["opcodes"][name]]) + self._operands(name, rest) for name, _, rest in lines)
+    def edit(self, row: Mapping[str, Any], names: Mapping[str, str]) -> None:
+        """Make one edit of the table, with names in place of those in braces: a method's name and its arguments."""
+        given = {key: value.format_map(names) if isinstance(value, str) else value for key, value in row.items()}
+        given.pop("each", None)
+        for key in [key for key in ("code", "old", "new") if key in given]:
+            lines = [line.partition(" ") for line in given[key].strip().splitlines()]
+            given[key] = b"".join(self._instruction(name, rest) for name, _, rest in lines)
+        getattr(self, given.pop("edit"))(**given)
 
-    def _operands(self, name: str, rest: str) -> bytes:
+    def _instruction(self, name: str, rest: str) -> bytes:
+        """An instruction of a listing; constants are added where they are not there yet."""
+        code = bytes([_TABLE["opcodes"][name]])
         if name in _MEMBERS:
             owner, member, of_type, *more = rest.split()
-            return self._member(_MEMBERS[name], owner, member, of_type) + bytes(map(int, more))
+            name_and_type = self._constant(_NAME_AND_TYPE, self._text(member) + self._text(of_type))
+            named = self._constant(_MEMBERS[name], self._constant(_CLASS, self._text(owner)) + name_and_type)
+            return code + named + bytes(map(int, more))
         if name in ("new", "checkcast", "anewarray"):
-            return self._constant(_CLASS, self._text(rest))
+            return code + self._constant(_CLASS, self._text(rest))
         if name == "ldc_w":
-            return self._constant(_STRING, self._text(rest.strip('"')))
-        return bytes(map(int, rest.split()))
+            return code + self._constant(_STRING, self._text(rest.strip('"')))
+        return code + bytes(map(int, rest.split()))
 
     def implement(self, name: str) -> None:
         """Say that the class implements an interface."""
@@ -141,10 +149,6 @@ class ClassFile:
             self._constants.append(constant)
         return struct.pack(">H", self._constants.index(constant))
 
-    def _member(self, kind: int, owner: str, name: str, of_type: str) -> bytes:
-        name_and_type = self._constant(_NAME_AND_TYPE, self._text(name) + self._text(of_type))
-        return self._constant(kind, self._constant(_CLASS, self._text(owner)) + name_and_type)
-
     def _find(self, name: str, of_type: str) -> int:
         wanted = self._text(name) + self._text(of_type)
         for at, method in enumerate(self._methods):
@@ -180,27 +184,19 @@ def _members(data: bytes, at: int) -> tuple[list[bytes], int]:
     return members, at
 
 
-def write_faster_classes(jar: Path, folder: Path) -> bool:
-    """Write the edited classes into a folder; nothing, and False, where the jar's are not the ones known."""
+def write_faster_classes(jar: Path, folder: Path) -> tuple[str, ...]:
+    """Write the edited classes into a folder and return its address; nothing where the jar's are not those known."""
     with zipfile.ZipFile(jar) as archive:
         held = {name: archive.read(entry) for name in EDITED if (entry := f"{name}.class") in archive.namelist()}
     classes: Mapping[str, Any] = _TABLE["classes"]
     if any(hashlib.sha256(held.get(name, b"")).hexdigest() != known["sha256"] for name, known in classes.items()):
-        return False
+        return ()
     for name, known in classes.items():
         edited = ClassFile(held[name])
         for edit in known["edits"]:
             for row in _TABLE["holdings"] if edit.get("each") else ({},):
-                _edit(edited, edit, {**_TABLE["names"], **row})
+                edited.edit(edit, {**_TABLE["names"], **row})
         target = folder / f"{name}.class"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(edited.to_bytes())
-    return True
-
-
-def _edit(it: ClassFile, edit: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Make one edit of the table, with names in place of those in braces: a method of `ClassFile` and its arguments."""
-    given = {key: value.format_map(names) if isinstance(value, str) else value for key, value in edit.items()}
-    given.pop("each", None)
-    code = {key: it.assembled(given[key]) for key in ("code", "old", "new") if key in given}
-    getattr(it, given.pop("edit"))(**given | code)
+    return (f"{folder.as_uri()}/",)

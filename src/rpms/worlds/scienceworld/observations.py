@@ -22,8 +22,11 @@ _MOST_INSIDE: Final = 100
 _TEXTS: Final = read_table(__package__, "texts.toml")
 _FORMS: Final = {name: re.compile(pattern) for name, pattern in _TEXTS["forms"].items()}
 _PARTS: Final = re.compile("|".join(_TEXTS["parts"]))
-_STOP: Final = re.compile(r"[,.()\n]")
+_NAME: Final = re.compile(r"(?:[^,.()\n]|\([A-Z][^)]{0,118}\))*+")
+"""A bracket with a title in it, as books have, belongs to a name."""
 MATTER: Final = _FORMS["matter"]
+LOOSE: Final = _FORMS["loose"]
+"""Words by which a move says what it has disconnected on the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +89,10 @@ class _Reader:
         return tuple(filter(None, found))
 
     def _thing(self, depth: int) -> Thing | None:
-        start = self._at
-        stop = self._name_end(start)
-        head = self._text[start:stop].strip()[:_LONGEST_NAME]
-        self._at = stop
+        found = _NAME.match(self._text, self._at)
+        assert found is not None, "it may be empty"
+        self._at = found.end()
+        head = found[0].strip()[:_LONGEST_NAME]
         flags: set[str] = set()
         name = plain_name(head)
         for pattern in (_FORMS["stage"], _FORMS["slide"], _FORMS["title"]):
@@ -102,19 +105,6 @@ class _Reader:
             flags.add("gas" if matter[1] == "gaseous" else matter[1])
         contents = self._descriptions(flags, depth)
         return Thing(name, contents, frozenset(flags), head) if name and name != "nothing" else None
-
-    def _name_end(self, start: int) -> int:
-        """End of a name; a bracket with a title in it, as books have, belongs to the name."""
-        at = start
-        while True:
-            match = _STOP.search(self._text, at)
-            if match is None:
-                return len(self._text)
-            title = match[0] == "(" and self._text[match.end() : match.end() + 1].isupper()
-            close = self._text.find(")", match.end(), match.end() + _LONGEST_NAME) if title else -1
-            if close < 0:
-                return match.start()
-            at = close + 1
 
     def _descriptions(self, flags: set[str], depth: int) -> tuple[Thing, ...] | None:
         """Read what is said of the thing just named; returns what it holds."""
@@ -152,11 +142,9 @@ def parse_thing(text: str) -> Thing | None:
     if wiring:  # what a component is joined to is known from connecting it
         text = text[: wiring.start()]
     head, nested, listing = text.partition(" is: \n")
+    things = _Reader(f"{head} is: nothing." if nested else text.strip().replace("\n", " ")).things()
     if nested:  # `look at` puts what is inside on lines of its own
-        inner = _lines(listing)
-        outer = _Reader(f"{head} is: nothing.").things()
-        return Thing(outer[0].name, inner, outer[0].flags, outer[0].raw) if outer else None
-    things = _Reader(text.strip().replace("\n", " ")).things()
+        things = tuple(replace(thing, contents=_lines(listing)) for thing in things[:1])
     return things[0] if things else None
 
 
@@ -212,15 +200,6 @@ _DEEDS: Final = [
     for pattern, verb in _TEXTS["deeds"].items()
 ]
 _REFUSALS: Final = re.compile("|".join(_TEXTS["refusals"]))
-
-
-def disconnections(observation: str) -> tuple[tuple[str, ...], str]:
-    """Split off what a move says it has disconnected on the way."""
-    names = []
-    while (match := _FORMS["loose"].match(observation)) is not None:
-        names.append(match[1])
-        observation = observation[match.end() :]
-    return tuple(names), observation
 
 
 def deed(observation: str) -> ToldDeed | None:

@@ -7,49 +7,30 @@ like stay where they were seen; whatever lives, grows, melts or is made may be a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable
 from typing import Final
 
 from rpms.core.goal import Goal
-from rpms.worlds.scienceworld.affordances import (
-    FITTINGS,
-    THINGS,
-    helps,
-    is_animal,
-    is_fixed,
-    is_food,
-    is_inert,
-    is_wired,
-    may_be_called,
-    serves,
-    starts_closed,
-    takes_things,
-    ware,
-)
+from rpms.worlds.scienceworld import affordances as kinds
 from rpms.worlds.scienceworld.observations import Thing, state_of
-from rpms.worlds.scienceworld.scene import Scene
+from rpms.worlds.scienceworld.scene import Ask, Scene
 from rpms.worlds.scienceworld.tree import Phrase, Seen, alike, find, is_substance, is_vague, read_phrase, walk
 
-_FIXTURES: Final = FITTINGS - {"box", "cup", "door", "flower pot"} | {*THINGS["kinds"]["furnished"]}
+_FIXTURES: Final = kinds.FITTINGS - {"box", "cup", "door", "flower pot"} | {*kinds.THINGS["kinds"]["furnished"]}
 """Furniture, devices, tools, vessels and rooms."""
-_ANYTHING_LIFELESS: Final = "find-non-living-thing"
-"""The one task in which a chair will do."""
-
-
-def is_decoy(goal: Goal, words: str) -> bool:
-    """True if what a command names is furniture, a device or a vessel that the goal's text does not name."""
-    if goal.object == _ANYTHING_LIFELESS:
-        return False
-    name = read_phrase(words).head
-    return name in _FIXTURES and not re.search(rf"\b{name}s?\b", goal.text.casefold())
-
-
 _ALWAYS: Final = frozenset({"agent", "air", "inventory", "self"})
 _UNLISTED: Final = re.compile(r".*\b(?:terminal|anode|cathode|door|drain|sewer)\b.*")
 """Things that are there without being shown."""
 _CONTACT: Final = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
 _FLUID: Final = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
+
+
+def is_decoy(goal: Goal, words: str) -> bool:
+    """True if what a command names is furniture, a device or a vessel that the goal's text does not name."""
+    name = read_phrase(words).head
+    if name not in _FIXTURES or goal.object == "find-non-living-thing":  # the one task in which a chair will do
+        return False
+    return not re.search(rf"\b{name}s?\b", goal.text.casefold())
 
 
 def _is_shut(belief: Scene, match: Seen) -> bool:
@@ -76,22 +57,15 @@ def _agreed(values: Iterable[bool | None]) -> bool | None:
 
 def _near(belief: Scene, room: str) -> bool | None:
     name = room_named(room)
-    if ware(name):
+    if kinds.ware(name):
         return False
     if name == belief.room:
         return True
-    known = belief.next_door(name)
-    return False if known is None and _leads_nowhere(belief, name) else known
-
-
-def _leads_nowhere(belief: Scene, name: str) -> bool:
-    """True if no way from here goes by a name: a listing shows all, and the simulator knows each by its words.
-
-    Some words it takes for a way without being told where that leads.
-    """
     doors = belief.exits.get(belief.room or "", {})
+    # a listing shows all ways, and the simulator knows each by its words, and some by words that tell no room
     words = " ".join((*doors, belief.room or "", "door doors room location house")).split()
-    return belief.room in belief.looked and bool(doors) and set(words).isdisjoint(name.split())
+    nowhere = belief.room in belief.looked and doors and set(words).isdisjoint(name.split())
+    return False if nowhere and belief.next_door(name) is None else belief.next_door(name)
 
 
 def _shut(belief: Scene, room: str) -> bool | None:
@@ -122,27 +96,22 @@ def _here(belief: Scene, words: str) -> bool | None:
 
 def _left_behind(belief: Scene, name: str) -> bool:
     """True if a thing that does not come about by itself must be elsewhere, where it is neither seen nor carried."""
-    kind = ware(name)
-    if any(alike(seen.name, name) or may_be_called(seen.name, kind) for seen in belief.visible()):
+    kind = kinds.ware(name)
+    if any(alike(seen.name, name) or kinds.may_be_called(seen.name, kind) for seen in belief.visible()):
         return False
-    if kind and is_fixed(kind):
+    if kind and kinds.is_fixed(kind):
         return True
-    if any(alike(moved, name) for moved in belief.handled) or _hidden(belief):
+    shut = [seen.thing for seen in belief.visible() if seen.thing.contents is None]
+    # an open lid that was not looked into, or what was taken along unseen
+    hiding = any("open" in it.flags or (not it.raw and kinds.takes_things(it.name)) for it in shut)
+    if hiding or any(alike(moved, name) for moved in belief.handled):
         return False
     elsewhere = any(alike(seen.name, name) for forest in belief.rooms.values() for seen in walk(forest))
-    if is_food(name):
+    if kinds.is_a("food", name):
         growing = any("flower pot" in seen.name or "tree" in seen.name for seen in belief.visible())
         return elsewhere and belief.inventory_known and not growing
-    sure = elsewhere and not belief.lost and (is_inert(name) or is_animal(name))
+    sure = elsewhere and not belief.lost and (kinds.is_a("inert", name) or kinds.is_animal(name))
     return sure or bool(kind and belief.inventory_known)
-
-
-def _hidden(belief: Scene) -> bool:
-    """True if something was not looked into: an open lid, or what was taken along unseen."""
-    return any(
-        seen.thing.contents is None and ("open" in seen.thing.flags or (not seen.thing.raw and takes_things(seen.name)))
-        for seen in belief.visible()
-    )
 
 
 def _with(belief: Scene, room: str, words: str) -> bool | None:
@@ -159,7 +128,7 @@ def _with(belief: Scene, room: str, words: str) -> bool | None:
     matches = find(belief.rooms.get(name, ()), Phrase(head), name)
     if head in _ALWAYS or not all(_is_shut(belief, match) for match in matches):
         return True
-    return False if name in belief.looked and ware(head) and is_fixed(head) else None
+    return False if name in belief.looked and kinds.ware(head) and kinds.is_fixed(head) else None
 
 
 # What things are like
@@ -171,10 +140,16 @@ def _things(belief: Scene, words: str) -> list[Thing]:
     return ([] if is_vague(head) else [match.thing for match in belief.meant(words)]) or [Thing(head)]
 
 
-def _serves(belief: Scene, words: str, use: str) -> bool | None:
-    if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
-        return None
-    return _agreed(serves(use, thing.name) for thing in _things(belief, words))
+def _serving(use: str) -> Ask:
+    def ask(belief: Scene, words: str) -> bool | None:
+        if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
+            return None
+        return _agreed(kinds.serves(use, thing.name) for thing in _things(belief, words))
+
+    return ask
+
+
+_has_switch: Final = _serving("switch")
 
 
 def _helps(belief: Scene, tool: str, words: str) -> bool | None:
@@ -184,22 +159,21 @@ def _helps(belief: Scene, tool: str, words: str) -> bool | None:
     if read_phrase(words).head in belief.exits:
         return False
     every = _things(belief, words)
-    return _agreed(helps(thing.name, other.name) for thing in _things(belief, tool) for other in every)
+    return _agreed(kinds.helps(thing.name, other.name) for thing in _things(belief, tool) for other in every)
 
 
 def _joinable(belief: Scene, one: str, other: str) -> bool | None:
     """True if two ends can be joined: not a thing to itself, and no component but by a contact that is free."""
-    if one.casefold() == other.casefold() and len(belief.meant(one)) == 1:
-        return False
-    return False if any(_unfit(belief, read_phrase(end)) for end in (one, other)) else None
 
+    def unfit(end: Phrase) -> bool:
+        if _CONTACT.fullmatch(end.head):
+            name = f"{end.head} on {''.join(end.places[:1])}"
+            return kinds.is_a("wired", name) and name in joined
+        return not is_vague(end.head) and all(kinds.is_a("wired", thing.name) for thing in _things(belief, end.head))
 
-def _unfit(belief: Scene, end: Phrase) -> bool:
-    """True if nothing can be joined to an end: a component as a whole, or a contact that is joined already."""
-    if _CONTACT.fullmatch(end.head):
-        name = f"{end.head} on {''.join(end.places[:1])}"
-        return is_wired(name) and any(name == joined.casefold() for pair in belief.connections for joined in pair)
-    return not is_vague(end.head) and all(is_wired(thing.name) for thing in _things(belief, end.head))
+    joined = {end.casefold() for pair in belief.connections for end in pair}
+    itself = one.casefold() == other.casefold() and len(belief.meant(one)) == 1
+    return False if itself or any(unfit(read_phrase(end)) for end in (one, other)) else None
 
 
 def _portable(belief: Scene, words: str) -> bool | None:
@@ -208,7 +182,7 @@ def _portable(belief: Scene, words: str) -> bool | None:
     if _UNLISTED.fullmatch(head):
         return None
     things = _things(belief, words)
-    if head in belief.exits or _FLUID.fullmatch(head) or all(is_fixed(thing.name) for thing in things):
+    if head in belief.exits or _FLUID.fullmatch(head) or all(kinds.is_fixed(thing.name) for thing in things):
         return False
     if not any(map(_flows, things)):
         return True
@@ -231,15 +205,14 @@ def _flagged(thing: Thing, yes: str, no: str) -> bool | None:
 
 def _open(belief: Scene, words: str) -> bool | None:
     lids = [(thing, _is_open(belief, thing)) for thing in _things(belief, words)]
-    return _agreed(takes_things(thing.name) if known is None else known for thing, known in lids)
+    return _agreed(kinds.takes_things(thing.name) if known is None else known for thing, known in lids)
 
 
 def _is_open(belief: Scene, thing: Thing) -> bool | None:
     """True if a lid is open; None where there is none."""
     known = _flagged(thing, "open", "closed")
-    if known is None and starts_closed(thing.name) and not any(alike(thing.name, name) for name in belief.handled):
-        return False
-    return known
+    closed = known is None and kinds.is_a("hiding", thing.name)
+    return False if closed and not any(alike(thing.name, name) for name in belief.handled) else known
 
 
 def _works(belief: Scene, words: str) -> bool | None:
@@ -249,7 +222,7 @@ def _works(belief: Scene, words: str) -> bool | None:
     if belief.is_broken(words) or not belief.broken.isdisjoint({f"{name} in {here}", f"{words.casefold()} in {here}"}):
         return False
     broken = all("broken" in thing.flags for thing in _things(belief, words))
-    return False if broken or _serves(belief, words, "switch") is False else None
+    return False if broken or _has_switch(belief, words) is False else None
 
 
 def _pourable(belief: Scene, words: str) -> bool | None:
@@ -260,10 +233,11 @@ def _pourable(belief: Scene, words: str) -> bool | None:
 
     def ask(match: Seen) -> bool | None:
         name = match.thing.name
-        if is_fixed(name) and not is_substance(match.thing) and "open" not in match.thing.flags:
+        if kinds.is_fixed(name) and not is_substance(match.thing) and "open" not in match.thing.flags:
             return False
-        loose = not match.carried and (not match.holders or is_fixed(match.holder))
-        return False if _is_open(belief, match.thing) is False or (loose and takes_things(name) is False) else None
+        loose = not match.carried and (not match.holders or kinds.is_fixed(match.holder))
+        solid = loose and kinds.takes_things(name) is False
+        return False if solid or _is_open(belief, match.thing) is False else None
 
     return None if is_vague(read_phrase(words).head) else _agreed(map(ask, belief.meant(words)))
 
@@ -275,7 +249,7 @@ def _holds(belief: Scene, words: str) -> Seen | None:
         return None
     inside = matches[0].thing.contents
     moved = inside is None or any(alike(thing.name, name) for thing in inside for name in belief.handled)
-    return None if moved or not ware(matches[0].thing.name) else matches[0]
+    return None if moved or not kinds.ware(matches[0].thing.name) else matches[0]
 
 
 def _several(belief: Scene, words: str) -> bool | None:
@@ -283,10 +257,11 @@ def _several(belief: Scene, words: str) -> bool | None:
     if _solid(belief, words):
         return False
     known = _holds(belief, words)
-    stuff = [thing.name for thing in known.thing.contents or () if not ware(thing.name)] if known else []
+    stuff = [thing.name for thing in known.thing.contents or () if not kinds.ware(thing.name)] if known else []
     if known is None or len(stuff) > 1:
         return None
-    return None if stuff and (_touched(belief, known) or not (is_inert(stuff[0]) or stuff[0] == "water")) else False
+    pure = not stuff or (not _touched(belief, known) and (kinds.is_a("inert", stuff[0]) or stuff[0] == "water"))
+    return False if pure else None
 
 
 def _wet(belief: Scene, words: str) -> bool | None:
@@ -297,13 +272,13 @@ def _wet(belief: Scene, words: str) -> bool | None:
     if known is None or _touched(belief, known) or known.thing.name == "fountain":  # which fills by itself
         return None
     inside = known.thing.contents or ()
-    dry = all((ware(thing.name) or is_food(thing.name)) and not _flows(thing) for thing in inside)
+    dry = all((kinds.ware(thing.name) or kinds.is_a("food", thing.name)) and not _flows(thing) for thing in inside)
     return False if dry else None
 
 
 def _solid(belief: Scene, words: str) -> bool:
     """True if nothing can be in a thing."""
-    solid = all(takes_things(thing.name) is False for thing in _things(belief, words))
+    solid = all(kinds.takes_things(thing.name) is False for thing in _things(belief, words))
     return solid and not is_vague(read_phrase(words).head)
 
 
@@ -314,31 +289,28 @@ def _wired(belief: Scene, words: str) -> bool | None:
     return any(f"{end} ".startswith(f"{name.head} ") or end.endswith(f" on {name.head}") for end in ends) or None
 
 
-PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
-    "here": (1, _here),
-    "with": (2, _with),
-    "works": (1, _works),
-    "near": (1, _near),
-    "inside": (1, lambda belief, room: None if belief.room is None else room_named(room) == belief.room),
-    "adjoins": (2, lambda belief, room, other: belief.adjoin(room_named(room), room_named(other))),
-    "shut": (1, _shut),
-    "portable": (1, _portable),
-    "open": (1, _open),
-    "running": (
-        1,
-        lambda belief, words: _agreed(_flagged(thing, "on", "off") for thing in _things(belief, words)),
-    ),
-    **{use: (1, partial(_serves, use=use)) for use in ("lid", "paper", "food", "flushed")},
-    "helps": (2, _helps),
-    "joinable": (2, _joinable),
-    "pourable": (1, _pourable),
-    "several": (1, _several),
-    "wet": (1, _wet),
-    "wired": (1, _wired),
-    "read": (1, lambda belief, words: read_phrase(words).head in belief.readings or None),
-    "looked": (0, lambda belief: belief.room in belief.looked),
-    "listed": (0, lambda belief: belief.inventory_known),
-    "asked": (0, lambda belief: bool(belief.menu) or None),
-    "decoy": (1, lambda belief, words: is_decoy(belief.goal, words)),
+PREDICATES: Final[dict[str, Ask]] = {
+    "here": _here,
+    "with": _with,
+    "works": _works,
+    "near": _near,
+    "inside": lambda belief, room: None if belief.room is None else room_named(room) == belief.room,
+    "adjoins": lambda belief, room, other: belief.adjoin(room_named(room), room_named(other)),
+    "shut": _shut,
+    "portable": _portable,
+    "open": _open,
+    "running": lambda belief, words: _agreed(_flagged(thing, "on", "off") for thing in _things(belief, words)),
+    **{use: _serving(use) for use in ("lid", "paper", "food", "flushed")},
+    "helps": _helps,
+    "joinable": _joinable,
+    "pourable": _pourable,
+    "several": _several,
+    "wet": _wet,
+    "wired": _wired,
+    "read": lambda belief, words: read_phrase(words).head in belief.readings or None,
+    "looked": lambda belief: belief.room in belief.looked,
+    "listed": lambda belief: belief.inventory_known,
+    "asked": lambda belief: bool(belief.menu) or None,
+    "decoy": lambda belief, words: is_decoy(belief.goal, words),
 }
-"""Predicate → number of arguments, and who answers."""
+"""Predicate → who answers."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import ClassVar, Final
 
 from rpms.worlds.base import Outcome
@@ -12,12 +11,6 @@ from rpms.worlds.jvm.process import Program
 from rpms.worlds.scienceworld.commands import menu_options, only_reading, player_choice
 from rpms.worlds.scienceworld.faster import write_faster_classes
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, task_at
-
-
-def _faster(jar: Path, folder: Path) -> tuple[str, ...]:
-    classes = folder / "classes"
-    return (f"{classes.as_uri()}/",) if write_faster_classes(jar, classes) else ()
-
 
 PROGRAM: Final = Program(
     label="ScienceWorld",
@@ -31,7 +24,7 @@ PROGRAM: Final = Program(
         "-XX:hashCode=2",
         "-Xss8m",  # the simulator recurses over nested objects
     ),
-    prepare=_faster,
+    prepare=lambda jar, folder: write_faster_classes(jar, folder / "classes"),
 )
 
 

@@ -29,16 +29,9 @@ class TaskKind:
     dev: int
     test: int
 
-    @property
-    def total(self) -> int:
-        return self.variations("test").stop
-
     def variations(self, split: str) -> range:
         start = {"train": 0, "dev": self.train, "test": self.train + self.dev}[split]
         return range(start, start + getattr(self, split))
-
-    def split_of(self, variation: int) -> str:
-        return next(split for split in SPLITS if variation in self.variations(split))
 
 
 KINDS: Final = {name: TaskKind(name, *row) for name, row in TABLE["tasks"].items()}
@@ -58,10 +51,10 @@ def kind_named(name: str) -> TaskKind:
 def task_at(name: str, number: int) -> Task:
     """Return one variation of a task, by number."""
     kind = kind_named(name)
-    if not 0 <= number < kind.total:
-        raise InputError(f"{name} has no variation {number}: they go from 0 to {kind.total - 1}")
-    source = {"task": name, "variation": str(number)}
-    return Task(id=f"{name}/{number}", split=kind.split_of(number), type=name, source=source)
+    split = next((split for split in SPLITS if number in kind.variations(split)), None)
+    if split is None:
+        raise InputError(f"{name} has no variation {number}: they go from 0 to {kind.variations('test').stop - 1}")
+    return Task(f"{name}/{number}", split, name, {"task": name, "variation": str(number)})
 
 
 def list_tasks(
@@ -184,13 +177,13 @@ def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
     return said
 
 
-_START: Final = re.compile(r"Your task is to ")
+_START: Final = "Your task is to "
 _LONGEST_DESCRIPTION: Final = 1_200
 
 
 def _task_name(stem: str, target: str) -> str:
     """The full name of a task whose template it shares with others."""
-    unknown = target.startswith(("unknown ", "solid unknown ", "liquid unknown ", "gaseous unknown "))
+    unknown = re.match(r"(?:(?:solid|liquid|gaseous) )?unknown ", target)
     endings = {
         "find-": target.replace(" ", "-"),
         "measure-melting-point-": f"{'un' if unknown else ''}known-substance",
@@ -202,16 +195,14 @@ def _task_name(stem: str, target: str) -> str:
 
 def parse_goal(opening: str) -> ScienceGoal:
     """Read the goal out of an opening observation or a description alone. Never fails: see UNKNOWN_GOAL."""
-    start = _START.search(opening)
-    sentence = (opening[start.end() :] if start else opening).partition("\n")[0].strip()
-    description = f"Your task is to {sentence}" if start else sentence
+    _, start, told = opening.partition(_START)
+    sentence = (told if start else opening).partition("\n")[0].strip()
+    description = f"{start}{sentence}"
     text = " ".join(sentence.split())[:_LONGEST_DESCRIPTION]
     for stem, pattern in _PATTERNS.items():
-        match = pattern.match(text)
-        if match is None:
+        if (match := pattern.match(text)) is None:
             continue
-        fields = {name: value for name, value in match.groupdict().items() if value is not None}
-        said = _said(stem, fields)
+        said = _said(stem, {name: value for name, value in match.groupdict().items() if value is not None})
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             signature = (KINDS[task].family, task, str(said["target"]), str(said.get("box", "")))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from rpms.worlds.scienceworld.affordances import THINGS, starts_closed
+from rpms.worlds.scienceworld.affordances import THINGS, is_a
 from rpms.worlds.scienceworld.observations import Thing, plain_name
 
 Forest = tuple[Thing, ...]
@@ -30,11 +30,6 @@ class Phrase:
     containing: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     """Its places, the nearest first."""
-
-    @property
-    def held(self) -> bool:
-        """True if the words say that it is carried."""
-        return "inventory" in self.places
 
 
 @lru_cache(maxsize=16_384)
@@ -141,7 +136,7 @@ class Seen(NamedTuple):
     def shut_away(self) -> bool:
         """True if it is behind a closed lid."""
         return any(
-            "closed" in holder.flags or (starts_closed(holder.name) and "open" not in holder.flags)
+            "closed" in holder.flags or (is_a("hiding", holder.name) and "open" not in holder.flags)
             for holder in self.holders
         )
 
@@ -184,18 +179,15 @@ def put(forest: Forest, path: tuple[int, ...], thing: Thing | None) -> Forest:
 def merge(seen: Forest, known: Forest) -> Forest:
     """Things seen now, with what a listing leaves out and was known before: the insides of what is shown shut."""
     left = list(known)
-    merged = []
-    for thing in seen:
+    merged = list(seen)
+    for at, thing in enumerate(seen):
         before = next((old for old in left if old.name == thing.name), None)
         if before is not None:
             left.remove(before)
-        merged.append(thing if before is None else _remember(thing, before))
+            lids = before.flags & {"open", "closed"} if thing.flags.isdisjoint({"open", "closed"}) else frozenset[str]()
+            if thing.contents is not None:
+                inside: Forest | None = merge(thing.contents, before.contents or ())
+            else:  # what grows on plants always shows
+                inside = () if thing.name.endswith((" tree", " plant")) else before.contents
+            merged[at] = replace(thing, contents=inside, flags=thing.flags | lids)
     return tuple(merged)
-
-
-def _remember(thing: Thing, before: Thing) -> Thing:
-    lids = before.flags & {"open", "closed"} if thing.flags.isdisjoint({"open", "closed"}) else frozenset[str]()
-    bare = thing.contents is None and thing.name.endswith((" tree", " plant"))  # what grows on them always shows
-    inside = before.contents if thing.contents is None else merge(thing.contents, before.contents or ())
-    inside = () if bare else inside
-    return replace(thing, contents=inside, flags=thing.flags | lids)

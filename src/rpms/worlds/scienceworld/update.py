@@ -9,14 +9,14 @@ from typing import Final, NamedTuple
 
 from rpms.worlds.base import ToldDeed
 from rpms.worlds.scienceworld import observations as heard
-from rpms.worlds.scienceworld.affordances import SYNONYMS, is_fixed, starts_closed
+from rpms.worlds.scienceworld.affordances import SYNONYMS, is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
 from rpms.worlds.scienceworld.commands import meant, menu_options
 from rpms.worlds.scienceworld.observations import RoomSight, Thing, state_of, substance_of
-from rpms.worlds.scienceworld.recipes import tally
+from rpms.worlds.scienceworld.recipes import EVERY_RECIPE
+from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import INVENTORY, Forest, Phrase, Seen, find, merge, put, read_phrase, walk
 
-_FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000
 _STATES_KEPT: Final = 50
 _LOOKS: Final = re.compile(r"(?:look at|look on|examine) ")
@@ -24,9 +24,23 @@ _SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
 _AT_AN_END: Final = {"at the top of the plane": "0", "at the bottom of the plane": "100"}
 
 
+_TICKS: Final = {"wait": 11, "wait1": 2, "inventory": 0, "look around": 0, "task": 0}
+"""Ticks of the simulator's clock; every other command that it understands takes one."""
+_NOT_UNDERSTOOD: Final = ("No known action", "Unknown action", "Ambiguous request", "It's not clear how")
+_PLACES: Final = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
+"""Prepositions of a thing's place in the simulator's options, the nearest first."""
+
+
 def update(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
-    """Take in an answer, and count what is to be counted."""
-    return tally(belief, _heard(belief, action, observation))
+    """Take in an answer; note the time that the command took, and what follows from it and its answer."""
+    after = _heard(belief, action, observation)
+    known = isinstance(after.goal, ScienceGoal) and not after.observation.startswith(_NOT_UNDERSTOOD)
+    if not known or action is None:
+        return after
+    command = _PLACES.sub(r" in \1", meant(belief, action))
+    after = after.but(clock=belief.clock + _TICKS.get(command, 1))
+    notes = [recipe.notes(belief, after, command) for recipe in EVERY_RECIPE if recipe.notes]
+    return after.but(readings={**after.readings, **{name: text for noted in notes for name, text in noted}})
 
 
 def _heard(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
@@ -38,26 +52,20 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         steps=belief.steps + (action is not None),
     )
     if heard.refused(observation):
-        after = _refused(after, observation, command)
-        return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
-    loose, observation = heard.disconnections(observation)
-    for name in loose:
-        after = _disconnect(after, ToldDeed("disconnect", name), command)
+        return _refused(after.but(failed=True), observation, command)
+    while (loose := heard.LOOSE.match(observation)) is not None:
+        after, observation = _disconnect(after, ToldDeed("", loose[1]), command), observation[loose.end() :]
     done = heard.deed(observation)
     if done is not None:
-        take_over, after = _DEEDS.get(done.verb), after.but(failed=frozenset())
+        take_over, after = _DEEDS.get(done.verb), after.but(failed=False)
         return after if take_over is None else take_over(after, done, command)
-    return _perceived(after, observation, command)
-
-
-def _perceived(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
     if (room := heard.room_sight(observation)) is not None:
-        return _seen(belief.but(failed=frozenset()), room, at_home=room.agent_there)
+        return _seen(after.but(failed=False), room, at_home=room.agent_there)
     if (carried := heard.carried(observation)) is not None:
-        return _held(belief, carried)
+        return _held(after, carried)
     if (place := heard.inside(observation)) is not None:
-        return _looked_inside(belief, place, command)
-    return _described(belief, observation, command) if _LOOKS.match(command.text) else belief
+        return _looked_inside(after, place, command)
+    return _described(after, observation, command) if _LOOKS.match(command.text) else after
 
 
 # The things that a command names, and where they are
@@ -87,21 +95,25 @@ def _named(text: str) -> Named:
     return Named(text, read_phrase(rest), Phrase(""))
 
 
-def _with_thing(belief: ScienceBelief, spot: Seen, thing: Thing | None) -> ScienceBelief:
+def _with(belief: ScienceBelief, spot: Seen, thing: Thing | None) -> ScienceBelief:
     """The belief with another thing, or none, in a spot."""
     if spot.carried:
         return belief.but(inventory=put(belief.inventory, spot.path, thing))
-    return belief.but(rooms={**belief.rooms, belief.room or "": put(belief.here, spot.path, thing)})
-
-
-def _with(belief: ScienceBelief, spot: Seen, **changes: object) -> ScienceBelief:
-    """The belief with the thing in a spot changed."""
-    return _with_thing(belief, spot, replace(spot.thing, **changes))  # type: ignore[arg-type]
+    return _in_room(belief, *put(belief.here, spot.path, thing))
 
 
 def _filled(belief: ScienceBelief, spot: Seen, added: Forest) -> ScienceBelief:
     """The belief with more in a vessel; it may hold anything if neither the old content nor the new is known."""
-    return _with(belief, spot, contents=(*(spot.thing.contents or ()), *added) or None)
+    return _with(belief, spot, replace(spot.thing, contents=(*spot.inside, *added) or None))
+
+
+def _in_room(belief: ScienceBelief, *things: Thing) -> ScienceBelief:
+    return belief.but(rooms={**belief.rooms, belief.room or "": things})
+
+
+def _unseen(belief: ScienceBelief, *things: Thing) -> ScienceBelief:
+    """Note things in this room that no listing has shown, but an answer was about."""
+    return _in_room(belief, *belief.here, *things)
 
 
 def _find_spot(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> Seen | None:
@@ -121,7 +133,7 @@ def _find_spot(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried
 def _take(belief: ScienceBelief, command: Named, name: str, *, carried_first: bool) -> tuple[ScienceBelief, Thing]:
     """Take a thing from where it is, if that is known."""
     spot = _find_spot(belief, command.one, name, carried_first=carried_first)
-    return (belief, Thing(name)) if spot is None else (_with_thing(belief, spot, None), spot.thing)
+    return (belief, Thing(name)) if spot is None else (_with(belief, spot, None), spot.thing)
 
 
 def _doubted(belief: ScienceBelief, spot: Seen) -> ScienceBelief:
@@ -143,23 +155,20 @@ def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceB
 
 def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note the states of matter, and how far blocks have slid, that a listing shows."""
-    states, readings, history = dict(belief.states), dict(belief.readings), dict(belief.state_history)
-    since = dict(belief.since)
+    readings, history, since = dict(belief.readings), dict(belief.state_history), dict(belief.since)
     for seen in walk(things):
         thing, state, substance = seen.thing, state_of(seen.thing), substance_of(seen.name)
         since[substance] = belief.clock
-        if state is not None:
-            states[substance] = state
-            before = history.get(substance, ())
-            if state not in before[-1:] and len(before) < _STATES_KEPT:
-                history[substance] = (*before, state)
+        before = history.get(substance, ())
+        if state is not None and state not in before[-1:]:
+            history[substance] = (*before, state)[-_STATES_KEPT:]
         for flag in thing.flags:
             slid = _SLID.fullmatch(flag)
             if seen.holders and (slid or flag in _AT_AN_END):
                 readings[seen.holder] = slid[1] if slid else _AT_AN_END[flag]
             elif flag.endswith(" ticks"):
                 readings[thing.name] = flag.removesuffix(" ticks")
-    return belief.but(states=states, readings=readings, state_history=history, since=since)
+    return belief.but(readings=readings, state_history=history, since=since)
 
 
 def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
@@ -177,10 +186,10 @@ def _looked_inside(belief: ScienceBelief, place: RoomSight, command: Named) -> S
     spot = _find_spot(belief, command.one, place.room)
     if spot is None:
         return _noted(belief, place.things)
-    thing = spot.thing
-    flags = thing.flags if thing.flags.isdisjoint({"closed"}) else (thing.flags - {"closed"}) | {"open"}
-    contents = merge(place.things, thing.contents or ())
-    return _noted(_with(belief, spot, contents=contents, flags=flags), place.things)
+    flags = spot.thing.flags
+    opened = (flags - {"closed"}) | {"open"} if "closed" in flags else flags
+    shown = replace(spot.thing, contents=merge(place.things, spot.inside), flags=opened)
+    return _noted(_with(belief, spot, shown), place.things)
 
 
 def _described(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
@@ -193,7 +202,7 @@ def _described(belief: ScienceBelief, observation: str, command: Named) -> Scien
     if spot is None:
         return _placed(belief, thing, command)
     (known,) = merge((thing,), (replace(spot.thing, name=thing.name),))
-    return _with_thing(belief, spot, known)
+    return _with(belief, spot, known)
 
 
 def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelief:
@@ -216,19 +225,13 @@ def _refused(belief: ScienceBelief, observation: str, command: Named) -> Science
     return belief if _find_spot(belief, command.one, done.object) else _unseen(belief, Thing(done.object))
 
 
-def _unseen(belief: ScienceBelief, *things: Thing) -> ScienceBelief:
-    """Note things in this room that no listing has shown, but an answer was about."""
-    return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, *things)})
-
-
 # What is done
 
 
 def _go(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
-    room = done.object
-    if belief.room is not None and room in belief.exits.get(belief.room, {}):
-        belief = _with_doors(belief, belief.room, {room: True})
-    return belief.but(room=room)
+    if belief.room is not None and done.object in belief.exits.get(belief.room, {}):
+        belief = _with_doors(belief, belief.room, {done.object: True})
+    return belief.but(room=done.object)
 
 
 def _with_doors(belief: ScienceBelief, room: str, doors: Mapping[str, bool | None]) -> ScienceBelief:
@@ -258,9 +261,9 @@ def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
         belief = belief.but(inventory=())
     else:
         source = _find_spot(belief, command.one, done.object)
-        poured = () if source is None else source.thing.contents or ()
+        poured = () if source is None else source.inside
         belief = belief.but(handled=belief.handled | {thing.name for thing in poured}, lost=belief.lost or not poured)
-        belief = belief if source is None else _with(belief, source, contents=())
+        belief = belief if source is None else _with(belief, source, replace(source.thing, contents=()))
     if done.place == "inventory":  # it is not said which of several vessels was emptied, nor what is liquid
         return belief.but(inventory_known=False, lost=True)
     target = _find_spot(belief, command.two, done.place)
@@ -274,9 +277,8 @@ def _dunk(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
     target, source = _find_spot(belief, command.one, done.object), _find_spot(belief, command.two, done.place)
     if target is None or source is None:
         return belief
-    liquids = tuple(thing for thing in source.thing.contents or () if state_of(thing) == "liquid")
-    belief = belief.but(handled=belief.handled | {thing.name for thing in liquids})
-    return _filled(belief, target, liquids)
+    liquids = tuple(thing for thing in source.inside if state_of(thing) == "liquid")
+    return _filled(belief.but(handled=belief.handled | {thing.name for thing in liquids}), target, liquids)
 
 
 def _mix(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
@@ -286,7 +288,7 @@ def _mix(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief
     if command.one.head == "inventory":  # what of it went into the product is not said
         return belief.but(inventory=(), inventory_known=False, lost=True)
     spot = _find_spot(belief, command.one)
-    return belief if spot is None else _with(belief, spot, contents=(Thing(made),))
+    return belief if spot is None else _with(belief, spot, replace(spot.thing, contents=(Thing(made),)))
 
 
 def _focus(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
@@ -316,24 +318,22 @@ _FLAGS: Final = {
 
 def _switch(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     flag, opposite = _FLAGS[done.place]
-    if (flag == "on" and is_fixed(done.object)) or (flag == "open" and starts_closed(done.object)):
+    if (flag == "on" and is_fixed(done.object)) or (flag == "open" and is_a("hiding", done.object)):
         belief = belief.but(handled=belief.handled | {done.object})
     spot = _find_spot(belief, command.one, done.object)
     if spot is None:
         return _unseen(belief, Thing(done.object, None, frozenset({flag})))
-    return _with(belief, spot, flags=(spot.thing.flags - {opposite}) | {flag})
+    return _with(belief, spot, replace(spot.thing, flags=(spot.thing.flags - {opposite}) | {flag}))
 
 
 def _measure(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     spot = _find_spot(belief, command.two)
-    name = command.two.head if spot is None else spot.thing.name
+    substance = substance_of(command.two.head if spot is None else spot.name)
     try:
-        degrees = float(done.object)
+        temperatures = {**belief.temperatures, substance: float(done.object)}
     except ValueError:
         return belief
-    substance = substance_of(name)
-    since = {**belief.since, f"heat of {substance}": belief.clock}
-    belief = belief.but(temperatures={**belief.temperatures, substance: degrees}, since=since)
+    belief = belief.but(temperatures=temperatures, since={**belief.since, f"heat of {substance}": belief.clock})
     called = heard.parse_thing(command.two.head)  # a name that was understood tells the state: `liquid marshmallow`
     return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
 

@@ -18,8 +18,8 @@ from rpms.worlds.jvm.process import missing
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import repair
-from rpms.worlds.scienceworld.known import INSTRUMENTS, ScienceKnown
 from rpms.worlds.scienceworld.observations import refused, substance_of
+from rpms.worlds.scienceworld.scene import INSTRUMENTS, Scene
 from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, parse_goal, task_at
 from rpms.worlds.scienceworld.tree import alike
@@ -51,7 +51,7 @@ def compatible(belief: Belief, entry: Entry) -> str:
 
     An instrument must be known to be carried: an inventory never looked at holds none that was not seen picked up.
     """
-    if isinstance(entry, VerifiedSchema) or not isinstance(belief, ScienceKnown):
+    if isinstance(entry, VerifiedSchema) or not isinstance(belief, Scene):
         return ""
     missing = [name for name in required_instruments(entry) if not belief.carries(name)]
     if missing:
@@ -103,7 +103,6 @@ class ScienceWorld(World):
 
     name = "scienceworld"
     splits: tuple[str, ...] = ("dev", "train", "test")
-    engines: tuple[str, ...] = ("native",)
     options: tuple[str, ...] = ("simplifications", "tasks", "per_task")
     """`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by default. `per_task`:
     the first so many variations of each."""
@@ -156,7 +155,7 @@ class ScienceWorld(World):
             return ()
 
 
-def disagreements(belief: ScienceKnown, look: str, inventory: str) -> tuple[str, ...]:
+def disagreements(belief: Scene, look: str, inventory: str) -> tuple[str, ...]:
     """Beliefs about room and inventory that two listings of the same moment deny."""
     found = []
     sight, carried = heard.room_sight(look), heard.carried(inventory)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
+from itertools import product
 from typing import Any, Final
 
 from rpms.core.errors import InputError
@@ -14,8 +15,6 @@ from rpms.worlds.tau2_telecom.package import load_package, records
 
 _SIDES = {"assistant": "tools", "user": "user_tools"}
 """Owner of a function → the environment's field that holds it."""
-_MAKE_BILLS = frozenset({"refuel_data"})
-"""Tools that may open a new bill."""
 
 
 class Sandbox:
@@ -50,7 +49,7 @@ class Sandbox:
         problem = package.problems(arguments, tool.parameters)
         if problem:
             return f"Error: {problem}"
-        opens = call.name in _MAKE_BILLS
+        opens = call.name == "refuel_data"  # the one that may open a new bill
         known = {bill.bill_id for bill in self.environment.tools.db.bills} if opens else set[str]()
         try:
             answer = self._context.run(_run, tool.tool, package.converted(arguments, tool.tool))
@@ -58,8 +57,12 @@ class Sandbox:
             return f"Error: {refusal.message}"
         except (ValueError, TypeError, AttributeError) as error:  # a tool that does not check what it is given
             return f"Error: {excerpt(str(error))}"
-        if opens:
-            self._rename_bills(known)
+        database: Any = self.environment.tools.db if opens else None
+        for bill in database.bills if database else ():
+            if bill.bill_id not in known:  # named by chance, where a game is to be the same each time it is played
+                old, bill.bill_id = bill.bill_id, f"B{len(database.bills):08d}"
+                for customer in database.customers:
+                    customer.bill_ids = [bill.bill_id if each == old else each for each in customer.bill_ids]
         return answer
 
     def holds(self, assertions: Sequence[Mapping[str, Any]]) -> bool:
@@ -70,15 +73,6 @@ class Sandbox:
             == each["assert_value"]
             for each in assertions
         )
-
-    def _rename_bills(self, known: set[str]) -> None:
-        """Number new bills: the tools name them by chance, and a game is to be the same each time it is played."""
-        database = self.environment.tools.db
-        for bill in database.bills:
-            if bill.bill_id not in known:
-                old, bill.bill_id = bill.bill_id, f"B{len(database.bills):08d}"
-                for customer in database.customers:
-                    customer.bill_ids = [bill.bill_id if each == old else each for each in customer.bill_ids]
 
 
 def _run(function: Any, arguments: Mapping[str, Any]) -> str:
@@ -94,6 +88,13 @@ DONE: Final = "done"
 """Closes the ticket; the one tool of solo mode that the package does not have."""
 TRANSFER: Final = "transfer_to_human_agents"
 CLOSED: Final = "The ticket is closed."
+_LINES: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "enable_roaming": lambda line: not line.roaming_enabled,
+    "disable_roaming": lambda line: line.roaming_enabled,
+    "suspend_line": lambda line: line.status.value == "Active",
+    "resume_line": lambda line: line.status.value in ("Suspended", "Pending Activation"),
+}
+"""Tools that refuse some lines, and those that they take."""
 
 
 class TelecomGame:
@@ -146,61 +147,47 @@ class TelecomGame:
 
     def _did(self, action: Mapping[str, Any]) -> bool:
         """True if an action was among the calls; of a transfer, and of what is not compared, the arguments are free."""
-        compared = action["compare_args"] if action["compare_args"] is not None else list(action["arguments"])
-        free = action["name"] == TRANSFER
-        return any(
-            call.name == action["name"]
-            and (free or all(call.arguments.get(name) == action["arguments"].get(name) for name in compared))
-            for call in self._called
-        )
+        name, arguments, compared = action["name"], action["arguments"], action["compare_args"]
+        compared = () if name == TRANSFER else arguments if compared is None else compared
+        called = [call.arguments for call in self._called if call.name == name]
+        return any(all(given.get(each) == arguments.get(each) for each in compared) for given in called)
 
     def admissible(self) -> tuple[str, ...]:
         """Calls that no tool would refuse now, over the ids of the ticket's customer."""
-        return () if self._over else tuple(sorted(map(str, self._accepted())))
+        return () if self._over else tuple(sorted(map(str, [*self._accepted(), WrittenCall(DONE)])))
 
     def _accepted(self) -> Iterator[WrittenCall]:
         tools, phone = self.state.tools, self.state.user_tools
-        device = phone.device
+        device, number = phone.device, phone.surroundings.phone_number
+        customer = tools.get_customer_by_phone(number)
+        lines = {line.line_id: line for line in tools.db.lines if line.line_id in customer.line_ids}
+        bills = {bill.bill_id: bill for bill in tools.db.bills if bill.bill_id in customer.bill_ids}
+        values: dict[str, Sequence[Any]] = {
+            "app_name": list(device.app_statuses),
+            "permission": list(type(next(iter(device.app_statuses.values())).permissions).model_fields),
+            "mode": [mode.value for mode in type(device.network_mode_preference)],
+            "phone_number": [number],
+            "customer_id": [customer.customer_id],
+            "line_id": list(lines),
+            "bill_id": list(bills),
+            "id": [customer.customer_id, *lines, *bills],
+            "gb_amount": [2.0],
+            "reason": ["asked for"],
+        }
         refused = {
             "toggle_wifi": device.airplane_mode,
             "connect_vpn": device.vpn_connected,
             "disconnect_vpn": not device.vpn_connected,
             "make_payment": phone.surroundings.payment_request is None,
+            "send_payment_request": any(bill.status.value == "Awaiting Payment" for bill in bills.values()),
         }
-        plain = [name for name, tool in load_package().tools.items() if not tool.parameters.properties]
-        yield from (WrittenCall(name) for name in plain if not refused.get(name))
-        yield WrittenCall(DONE)
-        for app, status in device.app_statuses.items():
-            yield from (WrittenCall(name, {"app_name": app}) for name in ("check_app_status", "check_app_permissions"))
-            for permission in type(status.permissions).model_fields:
-                yield WrittenCall("grant_app_permission", {"app_name": app, "permission": permission})
-        for mode in type(device.network_mode_preference):
-            yield WrittenCall("set_network_mode_preference", {"mode": mode.value})
-        number = phone.surroundings.phone_number
-        yield WrittenCall("get_customer_by_phone", {"phone_number": number})
-        yield from self._about(tools, tools.get_customer_by_phone(number))
-
-    def _about(self, tools: Any, customer: Any) -> Iterator[WrittenCall]:
-        who = {"customer_id": customer.customer_id}
-        yield from (WrittenCall(name, who) for name in ("get_customer_by_id", "get_bills_for_customer"))
-        yield WrittenCall("get_details_by_id", {"id": customer.customer_id})
-        lines = [line for line in tools.db.lines if line.line_id in customer.line_ids]
-        bills = [bill for bill in tools.db.bills if bill.bill_id in customer.bill_ids]
-        for line in lines:
-            which = {**who, "line_id": line.line_id}
-            yield WrittenCall("get_details_by_id", {"id": line.line_id})
-            yield WrittenCall("get_data_usage", which)
-            yield WrittenCall("refuel_data", {**which, "gb_amount": 2.0})
-            yield WrittenCall("disable_roaming" if line.roaming_enabled else "enable_roaming", which)
-            if line.status.value == "Active":
-                yield WrittenCall("suspend_line", {**which, "reason": "asked for"})
-            elif line.status.value in ("Suspended", "Pending Activation"):
-                yield WrittenCall("resume_line", which)
-        asked = any(bill.status.value == "Awaiting Payment" for bill in bills)
-        for bill in bills:
-            yield WrittenCall("get_details_by_id", {"id": bill.bill_id})
-            if not asked:
-                yield WrittenCall("send_payment_request", {**who, "bill_id": bill.bill_id})
+        for name, tool in load_package().tools.items():
+            needed = tool.parameters.required
+            for given in product(*(values.get(each, ()) for each in needed)):
+                call = WrittenCall(name, dict(zip(needed, given, strict=True)))
+                line = lines.get(str(call.arguments.get("line_id")))
+                if not refused.get(name) and (name not in _LINES or _LINES[name](line)):
+                    yield call
 
     def close(self) -> None:
         """Nothing is held outside this process."""

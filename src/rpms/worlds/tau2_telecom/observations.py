@@ -34,7 +34,10 @@ def refused(observation: str) -> bool:
 
 def update(belief: TelecomBelief, action: str | None, observation: str) -> TelecomBelief:
     """f_UPD: take over what a text says, given the call that it answers."""
-    call = _called(action)
+    try:
+        call = read_call(action or "")
+    except NotACall:
+        call = WrittenCall("")
     if call.name and not call.name.startswith(_READING) and not refused(observation):
         belief = belief.forget(_OUTCOMES)
     belief = _read_database(belief, call, observation)
@@ -43,13 +46,6 @@ def update(belief: TelecomBelief, action: str | None, observation: str) -> Telec
             belief = read(belief, match)
     told = _AFTER.get(call.name)
     return told(belief, call, observation) if told is not None and not refused(observation) else belief
-
-
-def _called(action: str | None) -> WrittenCall:
-    try:
-        return read_call(action or "")
-    except NotACall:
-        return WrittenCall("")
 
 
 # Records.
@@ -69,8 +65,13 @@ def _read_database(belief: TelecomBelief, call: WrittenCall, observation: str) -
     if call.name == "get_customer_by_phone" and call.arguments.get("phone_number") == belief.number:
         found = value.get("customer_id") if isinstance(value, dict) else None
         belief = replace(belief, customer=found) if isinstance(found, str) else belief
-    for role, ids in _names(value).items():
-        belief = belief.learn(**{role: ids, "id": ids})
+    named: dict[str, list[str]] = {}
+    for name, field in [item for one in _objects(value) for item in one.items()]:
+        if (role := re.fullmatch(r"(customer|line|bill|device|plan)_ids?", name)) is not None:
+            ids = field if isinstance(field, list) else [field]
+            named.setdefault(role[1], []).extend(each for each in ids if isinstance(each, str) and each)
+    for of, ids in named.items():
+        belief = belief.learn(**{of: ids, "id": ids})
     return belief
 
 
@@ -94,47 +95,30 @@ def _is_plain(name: str, value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def _names(value: object) -> Mapping[str, list[str]]:
-    """The ids that stand in an answer, by what they are of."""
-    found: dict[str, list[str]] = {}
-    for one in _objects(value):
-        for name, field in one.items():
-            role = re.fullmatch(r"(customer|line|bill|device|plan)_ids?", name)
-            ids = [field] if isinstance(field, str) else field if isinstance(field, list) else []
-            if role is not None:
-                found.setdefault(role[1], []).extend(each for each in ids if isinstance(each, str) and each)
-    return found
-
-
 # Texts.
 
 _Match = re.Match[str]
 _Reader = Callable[[TelecomBelief, _Match], TelecomBelief]
 
 
-def _fact(name: str, holds: bool) -> Literal:
-    return Literal(Atom(name), negated=not holds)
+def _told(belief: TelecomBelief, **facts: bool) -> TelecomBelief:
+    return belief.learn(*(Literal(Atom(name), negated=not holds) for name, holds in facts.items()))
 
 
 def _sim(belief: TelecomBelief, word: str) -> TelecomBelief:
-    belief = belief.learn(_fact("sim_missing", word == "missing"))
     if word == "missing":  # whether it is locked cannot be seen then
-        return belief.forget(["sim_locked"])
-    return belief.learn(_fact("sim_locked", word.startswith("locked")))
+        return _told(belief, sim_missing=True).forget(["sim_locked"])
+    return _told(belief, sim_missing=False, sim_locked=word.startswith("locked"))
 
 
 def _status_bar(belief: TelecomBelief, match: _Match) -> TelecomBelief:
     shown = match[1]
     flying = "Airplane Mode" in shown
-    belief = belief.learn(
-        _fact("airplane", flying),
-        _fact("service", not flying and "No Signal" not in shown),
-        _fact("vpn_on", "VPN Connected" in shown),
-    )
+    service = not flying and "No Signal" not in shown
+    belief = _told(belief, airplane=flying, service=service, vpn_on="VPN Connected" in shown)
     if "Data Enabled" in shown:
-        return belief.learn(_fact("data_on", True), _fact("data_saver", "Data Saver" in shown))
-    has_network = not flying and "No Signal" not in shown
-    return belief.learn(_fact("data_on", False)) if has_network else belief
+        return _told(belief, data_on=True, data_saver="Data Saver" in shown)
+    return _told(belief, data_on=False) if service else belief
 
 
 def _permissions(belief: TelecomBelief, app: str, granted: list[str]) -> TelecomBelief:
@@ -205,7 +189,7 @@ def _set_apn(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBel
     settings = call.arguments.get("apn_settings")
     resets = settings.get("reset_at_reboot", False) if isinstance(settings, dict) else None
     belief = belief.forget(["mmsc_set", "apn_resetting"])
-    return belief.learn(_fact("apn_resetting", resets)) if isinstance(resets, bool) else belief
+    return _told(belief, apn_resetting=resets) if isinstance(resets, bool) else belief
 
 
 def _listed(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:

@@ -65,14 +65,6 @@ def missing() -> str:
     return "" if absent is None else str(_missing(absent))
 
 
-def _data() -> Path:
-    """The folder with the tasks, found without importing anything."""
-    spec = find_spec("inspect_evals")
-    if spec is None or not spec.submodule_search_locations:
-        raise _missing("inspect_evals")
-    return Path(spec.submodule_search_locations[0], *DATA)
-
-
 @cache
 def splits() -> Mapping[str, tuple[str, ...]]:
     """The official splits: the ids of their tasks, in order."""
@@ -90,7 +82,11 @@ def records() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _read(name: str) -> Any:
-    content = read_bytes(_data() / name, LARGEST_GAME)
+    """A file of the tasks, found without importing anything."""
+    spec = find_spec("inspect_evals")
+    if spec is None or not spec.submodule_search_locations:
+        raise _missing("inspect_evals")
+    content = read_bytes(Path(spec.submodule_search_locations[0], *DATA, name), LARGEST_GAME)
     try:
         return json.loads(gzip.decompress(content) if name.endswith(".gz") else content)
     except (OSError, EOFError, ValueError) as error:

@@ -73,8 +73,6 @@ class Tau2Telecom(World):
 
     name = "tau2-telecom"
     splits: tuple[str, ...] = SPLITS
-    step_budget = 50
-    max_tokens = 256
     wording = WORDING
     retrieval = Retrieval(similarity=Similarity(type=0.6, object=0.0, state=0.4, destination=0.0))
     """Goals differ by the complaint, and by whether the user is abroad."""

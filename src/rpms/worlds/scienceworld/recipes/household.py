@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from rpms.worlds.scienceworld.affordances import THINGS, is_fixed, is_food, takes_things
+from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, takes_things
 from rpms.worlds.scienceworld.observations import substance_of
 from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
 from rpms.worlds.scienceworld.recipes.physics import chosen_plane, conducts, flows, melting_side, reading_side
@@ -18,7 +18,7 @@ def _carried(scene: Scene, word: str) -> bool | None:
     """Truth of carrying a thing. The agent starts with food at most; it was seen to pick up all else."""
     if any(seen.carried for seen in scene.find(word)):
         return True
-    return None if is_food(word) and not scene.inventory_known else False
+    return None if is_a("food", word) and not scene.inventory_known else False
 
 
 def _within(scene: Scene, word: str, place: str) -> bool | None:
@@ -32,13 +32,6 @@ def _holds(scene: Scene, place: str, word: str) -> bool:
     """True if a thing, not built in, directly holds another; a jar only while it is open."""
     holder = scene.first(place)
     return holder is not None and any(seen.holders[:1] == (holder.thing,) for seen in scene.find(word))
-
-
-def unseen(scene: Scene, predicate: str, *args: str) -> bool | None:
-    """Truth about something never seen: it is not here, and in no room that was searched."""
-    if predicate == "with":
-        return None if scene.veiled(args[0]) or scene.hiding(args[0]) else False
-    return False if predicate == "here" else None
 
 
 def _is_opened(scene: Scene, room: str) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS
-from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene
 from rpms.worlds.scienceworld.tree import head_of
@@ -126,7 +125,7 @@ _SURE: Final = 4
 """Ticks after which a block that is first seen at the bottom may long have been there."""
 
 
-def _slides(before: ScienceKnown, after: Scene, command: str) -> Iterator[tuple[str, str]]:
+def _slides(before: Scene, after: Scene, command: str) -> Iterator[tuple[str, str]]:
     """The ticks since a block was put on a plane, and its distance then; a command shows the state before its tick."""
     said = after.observation.casefold()
     for plane in after.aim.candidates:
@@ -142,7 +141,7 @@ def _slides(before: ScienceKnown, after: Scene, command: str) -> Iterator[tuple[
                 yield f"speed on {plane}", f"{int(seen) / ticks:.3f}"
 
 
-def _noted(belief: ScienceKnown, what: str) -> float:
+def _noted(belief: Scene, what: str) -> float:
     """The ticks until a block was seen at the bottom, or its last speed in per cent of the plane a tick; 0 if never."""
     return float(belief.readings.get(what, "0"))
 
