@@ -150,28 +150,21 @@ class ScienceWorld(World):
         if not isinstance(game, ScienceWorldGame):
             return ()
         try:
-            return disagreements(belief, game.look(), game.inventory())
+            sight, carried = heard.room_sight(game.look()), heard.carried(game.inventory())
         except WorldError:
             return ()
-
-
-def disagreements(belief: Scene, look: str, inventory: str) -> tuple[str, ...]:
-    """Beliefs about room and inventory that two listings of the same moment deny."""
-    found = []
-    sight, carried = heard.room_sight(look), heard.carried(inventory)
-    if sight is not None and belief.room is not None and sight.room != belief.room:
-        found.append(f"the room is {sight.room}, not {belief.room}")
-    left = [thing for thing in carried or () if not thing.restless]
-    for thing in belief.inventory:
-        # by a name of one thing, whatever state or age it has come to since
-        match = next((other for other in left if alike(substance_of(thing.name), substance_of(other.name))), None)
-        if match is None:
-            found.append(f"{thing.name} is not carried")
-        else:
-            left.remove(match)
-    if belief.inventory_known:
-        found.extend(f"{thing.name} is carried" for thing in left)
-    return tuple(found)
+        found = []
+        if sight is not None and belief.room is not None and sight.room != belief.room:
+            found.append(f"the room is {sight.room}, not {belief.room}")
+        left = [thing for thing in carried or () if not thing.restless]
+        for thing in belief.inventory:
+            # by a name of one thing, whatever state or age it has come to since
+            match = next((other for other in left if alike(substance_of(thing.name), substance_of(other.name))), None)
+            if match is None:
+                found.append(f"{thing.name} is not carried")
+            else:
+                left.remove(match)
+        return (*found, *(f"{thing.name} is carried" for thing in left if belief.inventory_known))
 
 
 world: World = ScienceWorld()
