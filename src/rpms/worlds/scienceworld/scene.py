@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, Final, TypeVar
 
@@ -119,12 +119,6 @@ class Scene(Belief):
     def visible(self) -> list[Seen]:
         """Everything known here and in the inventory."""
         return walk(self.here, self.room or "") + walk(self.inventory, INVENTORY)
-
-    def carries(self, name: str) -> bool | None:
-        """True if something of a name is carried, itself or inside something carried; None if unknown."""
-        if find(self.inventory, replace(read_phrase(name), places=()), INVENTORY):
-            return True
-        return False if self.inventory_known else None
 
     def temperature(self, name: str) -> float | None:
         """The last temperature measured of a substance, in whatever state it was then, or of a thing."""

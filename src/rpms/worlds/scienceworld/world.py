@@ -22,7 +22,7 @@ from rpms.worlds.scienceworld.observations import refused, substance_of
 from rpms.worlds.scienceworld.scene import INSTRUMENTS, Scene
 from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, parse_goal, task_at
-from rpms.worlds.scienceworld.tree import alike
+from rpms.worlds.scienceworld.tree import INVENTORY, Phrase, alike, find, read_phrase
 from rpms.worlds.scienceworld.update import update
 
 _PICK: Final = re.compile(r"(?:pick up|take|get) (?:the )?([a-z ]+?)(?: (?:in|on|from) .*)?")
@@ -53,7 +53,8 @@ def compatible(belief: Belief, entry: Entry) -> str:
     """
     if isinstance(entry, VerifiedSchema) or not isinstance(belief, Scene):
         return ""
-    missing = [name for name in required_instruments(entry) if not belief.carries(name)]
+    needed = {name: Phrase(read_phrase(name).head) for name in required_instruments(entry)}
+    missing = [name for name, phrase in needed.items() if not find(belief.inventory, phrase, INVENTORY)]
     if missing:
         held = ", ".join(belief.instruments) or "none"
         return f"needs an instrument in the inventory ({', '.join(missing)}), now carrying {held}"
