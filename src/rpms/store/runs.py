@@ -156,11 +156,6 @@ class RunFolder:
         """A text kept beside an episode; a missing, cut or changed one is a FileError."""
         return read_sealed(self.file_beside(task, folder))
 
-    def row(self, task: str) -> EpisodeRow | None:
-        """The numbers of a task's episode; None before it is finished, and a FileError where its file is damaged."""
-        file = self.file(task)
-        return _of_task(file, task, read_row(file)) if is_there(file) else None
-
     def readings(self) -> Iterator[tuple[str, EpisodeRow | FileError | None]]:
         """Every task of the protocol with its row, None before it is finished, or what is wrong with its file."""
         tasks = self.protocol.tasks
@@ -171,7 +166,8 @@ class RunFolder:
 
     def _reading(self, task: str) -> tuple[str, EpisodeRow | FileError | None]:
         try:
-            return task, self.row(task)
+            file = self.file(task)
+            return task, _of_task(file, task, read_row(file)) if is_there(file) else None
         except FileError as error:
             return task, error
 
