@@ -28,7 +28,7 @@ from rpms.foreign.json_text import NotJson, loads, read_jsonl
 from rpms.foreign.limits import LARGEST_RECORD, LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import from_json, reader_of
-from rpms.store.episodes import EpisodeRecord, EpisodeRow, digest_in, file_name, read_episode, read_row
+from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
 from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
 from rpms.store.protocol import Protocol, read_protocol
 
@@ -138,7 +138,7 @@ class RunFolder:
         file = self.folder / folder / f"{name}{ending}"
         if not self._in_shards or is_there(file):
             return file
-        return file.parent / digest_in(name)[:2] / file.name
+        return file.parent / name.removesuffix(".json")[-12:-10] / file.name  # where the task's hash begins
 
     @cached_property
     def _in_shards(self) -> bool:
