@@ -16,8 +16,8 @@ import typer
 import typer.main
 
 from rpms import __version__
-from rpms.cli import playing
-from rpms.cli.app import ENTRY_POINTS, add_others, app
+from rpms.cli.app import COMMANDS as KNOWN
+from rpms.cli.app import ELSEWHERE, ENTRY_POINTS, add_others, app, command_of
 from rpms.cli.options import Resources
 from rpms.core.acting.enforcement import PARTS
 from tests.cli.command import Rpms
@@ -49,9 +49,9 @@ def test_every_command_has_help_that_says_what_it_does(rpms: Rpms, command: tupl
 
 
 PLAYS = {
-    "run": playing.command_of("run", playing.RunOptions),
-    "learn": playing.command_of("learn", playing.LearnOptions),
-    "study": playing.command_of("study run", playing.StudyOptions),
+    "run": command_of("run", KNOWN["run"]),
+    "learn": command_of("learn", KNOWN["learn"]),
+    "study": command_of("study run", ELSEWHERE["study", "run"]),
 }
 
 

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from inspect import Parameter, cleandoc
+from inspect import Parameter, cleandoc, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, NamedTuple
@@ -22,16 +22,17 @@ ENTRY_POINTS = "rpms.commands"
 """Functions that add the commands of a world, or of another package, to the application they are given."""
 
 _PLAY, _LOOK, _KNOW, _MORE = "Play and learn", "Look at results", "Rules, memory and worlds", "Beyond"
-_KINDS = {
+_KINDS: dict[str, Any] = {
     str(kind.__name__ if isinstance(kind, type) else kind).replace("pathlib.", ""): kind
     for one in (str, int, float, bool, Path)
     for kind in (one, one | None, list[one], list[one] | None)  # type: ignore[valid-type]
 }
-"""Types of parameters by how a source writes them."""
+_KINDS |= {"Resources": Any, "Settings": Any}
+"""Types of parameters by how a source writes them; the last two stand for options that several commands share."""
 
 
 class Known(NamedTuple):
-    """A command of this package: its panel in `rpms --help`, and its function, group or options in its module."""
+    """A command of this package: its panel in `rpms --help`, and its function or group in its module."""
 
     panel: str
     module: str
@@ -57,7 +58,7 @@ class Known(NamedTuple):
     @property
     def summary(self) -> str:
         """First line of its help, read from the source: to import them all takes seconds."""
-        told = rf'^(?:(?:def|class) {self.name}\b.*?"""|{self.name} = typer\.Typer\(.*?help=")(.*?)("|$)'
+        told = rf'^(?:def {self.name}\b.*?"""|{self.name} = typer\.Typer\(.*?help=")(.*?)("|$)'
         if (found := re.search(told, self.source, re.MULTILINE | re.DOTALL)) is None:
             raise LookupError(self)
         return found[1]
@@ -85,9 +86,9 @@ def _unloaded(known: Known, node: ast.FunctionDef) -> Callable[..., Any] | None:
 
 _WORLD = "worlds.alfworld.cli"
 COMMANDS = {
-    "play": Known(_PLAY, "cli.playing", "PlayOptions"),
-    "run": Known(_PLAY, "cli.playing", "RunOptions"),
-    "learn": Known(_PLAY, "cli.playing", "LearnOptions"),
+    "play": Known(_PLAY, "cli.play", "main"),
+    "run": Known(_PLAY, "cli.run", "main"),
+    "learn": Known(_PLAY, "cli.learn", "main"),
     "study": Known(_PLAY, "cli.study"),
     "insights": Known(_PLAY, "cli.learn", "gather_insights"),
     "report": Known(_LOOK, "cli.report", "report"),
@@ -111,7 +112,7 @@ COMMANDS = {
 ELSEWHERE = {
     ("rules", "learn"): Known(_KNOW, "cli.rules_learn", "learn"),
     ("rules", "verify"): Known(_KNOW, "cli.rules_learn", "check_against"),
-    ("study", "run"): Known(_PLAY, "cli.playing", "StudyOptions"),
+    ("study", "run"): Known(_PLAY, "cli.study", "main"),
 }
 """Commands of groups that stand in another module than their group."""
 _OWN_WORLD = f"rpms.{_WORLD}:register"
@@ -139,7 +140,7 @@ def make_app(word: str | None = None, part: str = "") -> typer.Typer:
         elif f"\n{known.name} = typer.Typer(" in known.source:
             app.add_typer(_group(name, known, part), name=name, rich_help_panel=known.panel)
         else:
-            command = _command(name, known, alone=alone)
+            command = command_of(name, known)
             import_module("rpms.cli.knobs").declare(command, name)  # a mistyped command does not wait for it
             app.command(name, rich_help_panel=known.panel)(command)
     if not alone:
@@ -162,23 +163,24 @@ def make_app(word: str | None = None, part: str = "") -> typer.Typer:
 def _group(name: str, known: Known, part: str) -> typer.Typer:
     """A group of commands: with the one that is named, where that can be told without loading it, or with all."""
     apart = {word: each for (group, word), each in ELSEWHERE.items() if group == name}
-    one = _command(f"{name} {part}", apart[part], alone=True) if part in apart else known.unloaded(part)
+    one = command_of(f"{name} {part}", apart[part]) if part in apart else known.unloaded(part)
     if one is not None:
         group = typer.Typer(add_help_option=False)  # which typer is slow to read, and the command has its own
         group.command(part)(one)
     else:
         group = known.load()
         for word, other in apart.items():
-            group.command(word)(_command(f"{name} {word}", other))
+            group.command(word)(command_of(f"{name} {word}", other))
     for each in group.registered_commands:
         import_module("rpms.cli.knobs").declare(each.callback, f"{name} {each.name}")
     return group
 
 
-def _command(name: str, known: Known, *, alone: bool = False) -> Callable[..., Any]:
-    """A command; `alone`: loaded when it is called, where its source tells its options."""
-    found = (known.unloaded() if alone else None) or known.load()
-    return import_module("rpms.cli.playing").command_of(name, found) if isinstance(found, type) else found
+def command_of(name: str, known: Known) -> Callable[..., Any]:
+    """A command: loaded when it is called, where its source tells its options."""
+    found = known.unloaded() or known.load()
+    takes = signature(found).parameters
+    return import_module("rpms.cli.knobs").with_shared(name, found) if "settings" in takes else found
 
 
 def _show_version(wanted: bool) -> None:

@@ -38,25 +38,23 @@ def convert(runs: list[Path]) -> None:
 
 def show(episode: Path, task: str | None = None, belief: bool = False, prompts: bool = False) -> None:
     """Print an episode from beginning to end: observations, thoughts, actions, and how it ended."""
-    file = _of_run(episode, task) if is_there(episode / PROTOCOL) else episode
-    if file is episode and task is not None:
+    file = episode
+    if is_there(episode / PROTOCOL):
+        run = RunFolder(episode)
+        tasks = run.protocol.tasks
+        if task is None:
+            chosen = next((each for each in tasks if is_there(run.file(each))), tasks[0])
+        elif (place := place_of(tasks, task)) is not None:
+            chosen = tasks[place]
+        else:
+            raise InputError(f"{episode} has no task {task!r}: give a number from 1 to {len(tasks)}, or an id")
+        file = run.file(chosen)
+        if not is_there(file):
+            raise InputError(f"{episode}: {chosen} was not played yet")
+    elif task is not None:
         raise InputError(f"--task needs a run's folder, and {episode} is not one")
     for line in transcript(read_episode(file), belief=belief, prompts=prompts):
         say(line)
-
-
-def _of_run(folder: Path, wanted: str | None) -> Path:
-    run = RunFolder(folder)
-    tasks = run.protocol.tasks
-    if wanted is None:
-        chosen = next((task for task in tasks if is_there(run.file(task))), tasks[0])
-    elif (place := place_of(tasks, wanted)) is not None:
-        chosen = tasks[place]
-    else:
-        raise InputError(f"{folder} has no task {wanted!r}: give a number from 1 to {len(tasks)}, or an id")
-    if not is_there(run.file(chosen)):
-        raise InputError(f"{folder}: {chosen} was not played yet")
-    return run.file(chosen)
 
 
 def transcript(episode: EpisodeRecord, *, belief: bool = False, prompts: bool = False) -> Iterator[str]:

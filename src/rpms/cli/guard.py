@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,8 +95,18 @@ def draft(
     if policy is not None:
         if not manual or not model:
             raise InputError("--policy needs --manual, whose tools and facts rules speak of, and --model")
+        from rpms.core.prompt import Part, Prompt, make_block  # noqa: PLC0415
+        from rpms.models.base import Decoding, Request  # noqa: PLC0415
+        from rpms.models.catalogue import open_model  # noqa: PLC0415
+
+        asked = open_model(model)
+
+        def ask(question: str) -> str:
+            blocks = (make_block(Part.INSTRUCTION, "", [question]),)
+            return asked.answer(Request(Prompt(blocks), Decoding(max_tokens=400, stop=()), "draft")).text
+
         rules: dict[str, object] = {}
-        for each in candidates(read_text(policy, LARGEST_MANUAL), list(map(manual_text, manual)), ask_model(model)):
+        for each in candidates(read_text(policy, LARGEST_MANUAL), list(map(manual_text, manual)), ask):
             rules |= each.rule or {}
             name = next(iter(each.rule)) if each.rule else "no rule"
             say(f"{name}: {excerpt(each.sentence)} {each.problem}".rstrip())
@@ -111,21 +120,6 @@ def draft(
         text = draft_manual(list_tools(server or command or []))
     write_whole(out, text)
     say(f"wrote {out}")
-
-
-def ask_model(name: str) -> Callable[[str], str]:
-    """A function that asks a model one question and returns the text of its answer."""
-    from rpms.core.prompt import Part, Prompt, make_block  # noqa: PLC0415  what only this command needs
-    from rpms.models.base import Decoding, Request  # noqa: PLC0415
-    from rpms.models.catalogue import open_model  # noqa: PLC0415
-
-    model = open_model(name)
-
-    def ask(question: str) -> str:
-        blocks = (make_block(Part.INSTRUCTION, "", [question]),)
-        return model.answer(Request(Prompt(blocks), Decoding(max_tokens=400, stop=()), "draft")).text
-
-    return ask
 
 
 @app.command("test")

@@ -1,10 +1,13 @@
-"""Options of commands as `options.toml` tells them, and the knobs of `rpms.play.settings` as options."""
+"""Options of commands as `options.toml` tells them, and the knobs of `rpms.play.settings` as options.
+
+What commands take to run is loaded once the options are known to be right: a typing error is answered at once.
+"""
 
 from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -14,6 +17,7 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 from typer.models import OptionInfo
 
+from rpms.core.errors import InputError
 from rpms.play.knobs import KNOBS
 
 _SEVERAL = ("enforce", "task")
@@ -118,3 +122,41 @@ def grouped(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
             usual = next((word for type_, word in _METAVARS.items() if type_ in known), None)
             info.metavar = usual if info.metavar is None else info.metavar
     return ordered
+
+
+_WITHOUT = {
+    "play": ("limit", "per_task", "sample", "prompt"),
+    "study run": ("condition", "arbitration", "state_filter"),
+}
+"""Knobs that a command has no option for, beside those with an option of its own by the same name."""
+
+
+def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]:
+    """A command that takes the options of `ResourceOptions` for a function's `resources`, and knobs for `settings`."""
+    own = dict(inspect.signature(function, eval_str=True).parameters)
+    shared = inspect.signature(ResourceOptions, eval_str=True).parameters if own.pop("resources", None) else {}
+    del own["settings"]
+    knobs = [knob for knob in KNOBS if knob not in (*own, *_WITHOUT.get(name, ()))]
+
+    def command(**given: Any) -> None:
+        given["settings"] = _read({knob: given.pop(knob) for knob in knobs})
+        if shared:
+            resources = {each: given.pop(each) for each in shared}
+            given["resources"] = import_module("rpms.cli.options").Resources(**resources)
+        function(**given)
+
+    command.__doc__ = function.__doc__
+    plain = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shared.values())]
+    sign(command, grouped([*told(plain, name), *knob_parameters(knobs)]))
+    return command
+
+
+def _read(given: Mapping[str, Any]) -> Any:
+    """Read what the command line gave; a mistake names the option."""
+    from rpms.play.knob_values import SettingError  # noqa: PLC0415  once the options are right
+    from rpms.play.settings import Settings  # noqa: PLC0415
+
+    try:
+        return Settings.read({name: value for name, value in given.items() if value not in (None, [])})
+    except SettingError as error:
+        raise InputError(f"--{error.name.replace('_', '-')} {error.problem}") from None

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from rpms.cli import options
-from rpms.cli.playing import LearnOptions
+from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import one_line
 from rpms.learn.insights import gather_experience
-from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned, round_folder
+from rpms.learn.rounds import LearningPlan, continued, learn, learned, round_folder
 from rpms.models.base import Decoding
 from rpms.models.catalogue import FROM_MENU, Backend, ModelOptions, parse_model_name
 from rpms.models.windows import context_window
@@ -22,6 +22,7 @@ from rpms.play.display import progress
 from rpms.play.epochs import trial_folders
 from rpms.play.plan import NamedModel, OpenModel
 from rpms.play.run import How, Listener
+from rpms.play.settings import Settings
 from rpms.store.experience import write_experience
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world, world_named
@@ -42,53 +43,67 @@ def _wording(lessons: str, model: NamedModel, how: How) -> OpenModel | None:
     return model if meter is None else meter.watching(model, how["price"])
 
 
-def main(given: LearnOptions) -> None:
-    """`rpms learn`, once its options are read."""
-    world, out, model, resources, settings = given.world, given.out, given.model, given.resources, given.settings
+def main(
+    resources: Resources,
+    settings: Settings,
+    world: str,
+    out: Path,
+    rounds: int = 3,
+    engine: str = "native",
+    model: str = "planner",
+    later: str = "full",
+    option: list[str] | None = None,
+    go_on: bool = False,
+    audit: bool = False,
+    lessons: str = "seen",
+) -> None:
+    """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.
+
+    With --memory, learning starts from that memory; with --continue, from the one in --out.
+    """
     options.refuse_folders(out)
     found = find_world(world)
-    if given.later not in LATER:
-        raise InputError(f"--later {given.later!r}: choose {' or '.join(LATER)}")
-    if given.go_on and settings.memory:
+    if later not in LATER:
+        raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
+    if go_on and settings.memory:
         raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
-    if given.audit and settings.mask is None:
+    if audit and settings.mask is None:
         settings = replace(settings, mask=USUAL_MASK)
-    names = (settings.condition or "rules-only", given.later)
+    names = (settings.condition or "rules-only", later)
     if settings.memory is None and named_condition(names[0]).memory:
         raise InputError(f"--condition {names[0]}: the first round has no memory; give one with --memory")
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
     options.refuse_choosing_without_menu(first.enforcement, model)
-    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, given.engine, given.option))
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
     named, player = resources.model(model, settings), resources.player()
     known = resources.price_of(model)
     how = How(engine=player, price=known, meter=resources.meter({model: known}))
     window = context_window(model, settings.context, resources.base_url).tokens
     plan = LearningPlan(
         settings.plan(found, model, named, window, tasks=tasks, setting=setting, condition=first),
-        given.rounds,
+        rounds,
         first=first,
         later=after_it,
         start=options.memory_of(settings, found, model) if settings.memory else None,
-        audit=given.audit,
+        audit=audit,
         harvest=settings.harvesting,
-        words=_wording(given.lessons, named, how),
+        words=_wording(lessons, named, how),
     )
-    if given.go_on:
+    if go_on:
         plan = continued(plan, out)
-    if given.audit and not (after_it.memory and plan.before + given.rounds > 1):
+    if audit and not (after_it.memory and plan.before + rounds > 1):
         raise InputError("--audit needs a round that plays with a memory: --rounds 2 or more, with --later full")
     resources.check(named, begun=RunFolder(round_folder(out, plan.before + 1)).begun)
     options.note_idle_parts(found, [first.enforcement], model)
     console = make_console()
 
     def listen(number: int) -> Listener:
-        say(f"round {number} of {plan.before + given.rounds}")
+        say(f"round {number} of {plan.before + rounds}")
         return progress(console, known)
 
-    def tell(result: Round) -> None:
-        say("\n".join(learned([result])))
-
-    results = learn(plan, out, resources.workers, listen, after=tell, empty=False, **how)
+    results = learn(
+        plan, out, resources.workers, listen, after=lambda each: say("\n".join(learned([each]))), empty=False, **how
+    )
     last = results[-1]
     say(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -15,7 +17,6 @@ from rich.text import Text
 from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
 from rpms.cli.options import model_options
-from rpms.cli.playing import PlayOptions
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import GuardMode
 from rpms.core.belief import Situation
@@ -36,14 +37,28 @@ from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
 
-def main(given: PlayOptions) -> None:
-    """`rpms play`, once its options are read."""
-    found, model, base_url, goal = find_world(given.world), given.model, given.base_url, given.goal
-    settings, note = _with_or_without_memory(given.settings, found)
+def main(
+    settings: Settings,
+    world: str,
+    task: str | None = None,
+    variation: int | None = None,
+    data: Path | None = None,
+    engine: str = "native",
+    model: str = "planner",
+    base_url: str | None = None,
+    option: list[str] | None = None,
+    goal: str | None = None,
+    show_prompts: bool = False,
+    rules: bool = False,
+    verbose: bool = False,
+) -> None:
+    """Play one task and watch every step: observation, belief, rules, memories with verdicts, action."""
+    found = find_world(world)
+    settings, note = _with_or_without_memory(settings, found)
     options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
-    setting = settings.setting(found, options.make_setting(found, given.data, given.engine, given.option))
+    setting = settings.setting(found, options.make_setting(found, data, engine, option))
     split = settings.split or found.splits[0]
-    chosen = options.named_task(found, split, setting, given.task, given.variation)
+    chosen = options.named_task(found, split, setting, task, variation)
     if goal is not None:
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
@@ -77,7 +92,8 @@ def main(given: PlayOptions) -> None:
                 episode = seat.begin(chosen, game, brought)
                 if goal is not None and result is None:
                     complain(f"note: the game decides what is won, by its own goal: {one_line(episode.games_own)}")
-                result = _attempt(console, episode, person, given)
+                shown = partial(show_step, console, prompts=show_prompts, verbose=verbose)
+                result = _attempt(console, episode, person, shown, rules=rules)
             _show_end(console, result)
             if result.won:
                 break
@@ -90,16 +106,18 @@ def main(given: PlayOptions) -> None:
         raise typer.Exit(1)
 
 
-def _attempt(console: Console, episode: Play, person: HumanModel | None, given: PlayOptions) -> Episode:
+def _attempt(
+    console: Console, episode: Play, person: HumanModel | None, show_step: Callable[..., None], *, rules: bool
+) -> Episode:
     """Play to the end, and show every step."""
     goal, mind = episode.goal, episode.player.mind
     task = Text.assemble(goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold")
     console.print(Panel(task, title=Text(episode.player.world.name), title_align="left"))
     active = mind.manual.active(goal.type, goal.object)
     counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
-    rules = [f"active rules: {counts if active.rules or active.environment else 'none'}"]
-    rules += [f"  [{rule.id}] {rule.text}" for rule in active.rules if given.rules]
-    console.print(Text("\n".join(rules), style="dim"))
+    lines = [f"active rules: {counts if active.rules or active.environment else 'none'}"]
+    lines += [f"  [{rule.id}] {rule.text}" for rule in active.rules if rules]
+    console.print(Text("\n".join(lines), style="dim"))
     for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
     advising = mind.adviser.how.guard is GuardMode.ADVISE
@@ -115,7 +133,7 @@ def _attempt(console: Console, episode: Play, person: HumanModel | None, given: 
             for line in infeasible_line(step):
                 console.print(Text.assemble("  ", line))
             return
-        show_step(console, step, prompts=given.show_prompts, told=advice, verbose=given.verbose)
+        show_step(step, told=advice)
         advice = step.advice if advising else ""
 
     return play(episode, show)

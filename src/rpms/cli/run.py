@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from rpms.cli import options
-from rpms.cli.playing import RunOptions
+from rpms.cli.options import Resources
 from rpms.cli.screen import make_console, say
 from rpms.core.acting.enforcement import PRESETS
 from rpms.core.errors import InputError
@@ -37,17 +37,29 @@ from rpms.worlds.registry import find_world
 _ERRORS_SHOWN = 3
 
 
-def main(given: RunOptions) -> None:
-    """`rpms run`, once its options are read."""
-    world, model, resources, settings = given.world, given.model, given.resources, given.settings
+def main(
+    resources: Resources,
+    settings: Settings,
+    world: str,
+    out: Path | None = None,
+    engine: str = "native",
+    model: str = "planner",
+    parameter: list[str] | None = None,
+    epochs: int = 1,
+    stuck_after: int = 0,
+    retry_errors: bool = False,
+    option: list[str] | None = None,
+    part: str = "1/1",
+) -> None:
+    """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
     found = find_world(world)
     options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
     player = resources.player()
     try:
-        dealt = read_part(given.part)
+        dealt = read_part(part)
     except ValueError as error:
         raise InputError(f"--part {error}") from None
-    base = options.make_setting(found, resources.data, given.engine, given.option)
+    base = options.make_setting(found, resources.data, engine, option)
     tasks, setting = settings.tasks(found, base, dealt)
     opened = resources.model(model, settings)
     window = context_window(model, settings.context, resources.base_url)
@@ -59,13 +71,13 @@ def main(given: RunOptions) -> None:
         tasks=tasks,
         setting=setting,
         memory=options.memory_of(settings, found, model),
-        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, given.parameter or ()))),
-        stuck_after=given.stuck_after,
+        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))),
+        stuck_after=stuck_after,
     )
     split = settings.split or found.splits[0]
-    out = given.out or default_folder(world, split if dealt.step == 1 else f"{split}-{given.part}", model, settings)
+    out = out or default_folder(world, split if dealt.step == 1 else f"{split}-{part}", model, settings)
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
-    how = How(retry_errors=given.retry_errors, engine=player, price=known, meter=resources.meter({model: known}))
+    how = How(retry_errors=retry_errors, engine=player, price=known, meter=resources.meter({model: known}))
     resources.check(opened, begun=RunFolder(out).begun)
     options.note_knowledge(settings, plan, window)
     console = make_console()
@@ -76,15 +88,15 @@ def main(given: RunOptions) -> None:
         return progress(console, known)
 
     def run_one(plan: RunPlan, folder: Path) -> Trials:
-        if given.epochs > 1:
-            say(f"epoch {plan.epoch} of {given.epochs}")
+        if epochs > 1:
+            say(f"epoch {plan.epoch} of {epochs}")
         trials = run_trials(plan, folder, resources.workers, listen, **how)
         print_summary(console, trials.summaries[0], spending(RunFolder(folder)))
         for line in trial_lines(trials) if plan.method.question else ():
             say(line)
         return trials
 
-    summaries = [trials.summaries[0] for trials in run_epochs(plan, out, given.epochs, run_one)]
+    summaries = [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]
     controls = play_controls(plan, out, resources.workers, player)
     agreed = agreement([{row.task: row.won for row in summary.rows} for summary in summaries])
     known_tasks = f"{len(plan.overlap)} of {len(plan.tasks)} tasks that were played"

@@ -14,7 +14,6 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.options import Resources
-from rpms.cli.playing import StudyOptions
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
@@ -27,6 +26,7 @@ from rpms.play.display import progress
 from rpms.play.epochs import CONTROLS, FOLDER
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener
+from rpms.play.settings import Settings
 from rpms.report.table import TableCell, grid
 from rpms.store.experience import Experience
 from rpms.store.files import read_text
@@ -60,18 +60,33 @@ def show_study(file: Path) -> None:
     say(read_text(find_study(file)).rstrip("\n"))
 
 
-def main(given: StudyOptions) -> None:
-    """`rpms study run`, once its options are read."""
-    resources, settings, epochs = given.resources, given.settings, given.epochs
-    file = find_study(given.file)
-    if given.world is not None:
-        find_world(given.world)
-    study = read_study(file, given.parts or ()).under(settings).only(given.only)
+def main(
+    resources: Resources,
+    settings: Settings,
+    file: Path,
+    out: Path | None = None,
+    model: list[str] | None = None,
+    pool: Path | None = None,
+    world: str | None = None,
+    parts: list[str] | None = None,
+    only: str = "",
+    epochs: int = 1,
+    dry_run: bool = False,
+    report: bool = True,
+) -> None:
+    """Run what is missing of a study and print its results; the same command continues where it stopped.
+
+    A setting given here overrides the file's, in every condition and in learning.
+    """
+    file = find_study(file)
+    if world is not None:
+        find_world(world)
+    study = read_study(file, parts or ()).under(settings).only(only)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
-    models = study.models_to_run(given.model or ())
-    folder = given.out or Path("results", file.stem)
-    layout = StudyLayout(folder, given.pool or folder)
+    models = study.models_to_run(model or ())
+    folder = out or Path("results", file.stem)
+    layout = StudyLayout(folder, pool or folder)
     console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
@@ -81,7 +96,7 @@ def main(given: StudyOptions) -> None:
     conditions += [study.learning.condition(1)] if study.learning is not None else []
     options.note_idle_parts(world_named(study.world, study.file), [each.enforcement for each in conditions])
     means = _means(study, console, resources, prices, epochs)
-    if given.dry_run:
+    if dry_run:
         estimates = estimate_study(study, models, means, layout)
         console.print(estimates_table(estimates, prices))
         answers = sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
@@ -102,7 +117,7 @@ def main(given: StudyOptions) -> None:
     results = run_study(study, models, means, layout, say)
     console.print()
     console.print(results_table(results))
-    if given.report:
+    if report:
         _report(console, folder, study, models)
     console.print()
     console.print(Text(study.title, style="bold"))

@@ -69,13 +69,8 @@ def new(name: str, out: Path = Path()) -> None:
     texts, folder = new_world(name), out / name
     write_folder(folder, texts)
     say(f"{folder}: a world of {len(texts)} files. Try it, then make it yours:")
-    for command in (f"rpms worlds check {_quoted(folder)}", f"rpms play {_quoted(folder)}"):
-        say(f"  {command}")
-
-
-def _quoted(folder: Path) -> str:
-    """A folder as a shell wants it, told from a world's name."""
-    return shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")
+    quoted = shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")  # told from a world's name
+    say(f"  rpms worlds check {quoted}\n  rpms play {quoted}")
 
 
 @app.command("check")

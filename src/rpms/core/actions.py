@@ -116,8 +116,10 @@ class Instance:
     def feasible(self, facts: Facts) -> Truth:
         """Truth of all preconditions together."""
         value = Truth.TRUE
-        for clause in self.preconditions:
-            value = value & clause.truth(facts)
+        for clause in self.schema.preconditions:
+            value = value & clause.truth(facts, self.binding)
+            if value is Truth.FALSE:
+                break
         return value
 
 

@@ -25,6 +25,7 @@ from rpms.foreign.file_reader import open_regular
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_MEMORY, MOST_LISTED_VALUES
 from rpms.foreign.shown import excerpt
+from rpms.foreign.typed import as_object
 
 
 @contextmanager
@@ -59,7 +60,9 @@ def locked(folder: Path) -> Iterator[None]:
             taken = _lock(handle)
         except OSError as error:
             raise InputError(f"{folder}: cannot be locked: {error.strerror or error}") from None
-        holder = _read(handle)
+        holder: dict[str, Any] = {}
+        with suppress(NotJson, OSError):
+            holder.update(as_object(loads(os.pread(handle, 4096, 0))))
         if taken is False:
             raise InputError(_taken(folder, holder))
         elsewhere = holder.get("host") != socket.gethostname()
@@ -126,14 +129,6 @@ def _taken(folder: Path, holder: dict[str, Any]) -> str:
     return f"{folder}: a run is already under way here ({who}); wait for it, or choose another folder"
 
 
-def _read(handle: int) -> dict[str, Any]:
-    try:
-        holder = loads(os.pread(handle, 4096, 0))
-    except (NotJson, OSError):
-        return {}
-    return holder if isinstance(holder, dict) else {}
-
-
 def _write(handle: int, holder: dict[str, Any]) -> None:
     """Say who holds the lock; for people, so that a full disk does not matter."""
     try:
@@ -190,24 +185,27 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
     """Remove what killed processes left half written, of files whose names begin so; not what is held, or new."""
-    parts = list(folder.glob(f".{glob.escape(beginning)}*.part"))
-    if not parts:
-        return
-    with waiting_lock(folder):
-        for part in parts:
-            try:
-                handle = os.open(part, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
-            except OSError:
-                continue  # gone already
-            try:
-                free = _lock(handle)
-                old = os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE
-                if free or (free is None and old):
+    if parts := list(folder.glob(f".{glob.escape(beginning)}*.part")):
+        with waiting_lock(folder):
+            for part in filter(_is_left, parts):
+                with suppress(OSError):
                     part.unlink(missing_ok=True)
-            except OSError:
-                continue
-            finally:
-                os.close(handle)
+
+
+def _is_left(path: Path) -> bool:
+    """True for a file or folder that its writer does not hold any more; without locks, for an old one."""
+    try:
+        flags = os.O_RDONLY if path.is_dir() else os.O_RDWR
+        handle = os.open(path, flags | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return False  # gone already
+    try:
+        free = _lock(handle)
+        return bool(free) or (free is None and os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
 
 
 def read_text(file: Path, largest: int = LARGEST_MEMORY) -> str:
@@ -269,10 +267,17 @@ def folder_beside(target: Path) -> Iterator[Path]:
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with waiting_lock(target.parent):
-        _clear(target)
+        left = [path for path in target.parent.glob(f".{glob.escape(target.name)}.*") if path.suffix in (_NEW, _OLD)]
+        for path in left:
+            if path.suffix == _OLD and not target.exists():
+                with suppress(OSError):
+                    path.rename(target)
+            elif _is_left(path):
+                shutil.rmtree(path, ignore_errors=True)
         new = target.with_name(f".{target.name}.{token_hex(4)}{_NEW}")
         new.mkdir()
-        mark = _hold(new)
+        mark = os.open(new, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        hold(mark)
     try:
         yield new
         with waiting_lock(target.parent):
@@ -283,31 +288,4 @@ def folder_beside(target: Path) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(new, ignore_errors=True)
-        if mark is not None:
-            os.close(mark)
-
-
-def _clear(target: Path) -> None:
-    """Remove leftovers of killed processes beside a folder, whose parent the caller holds."""
-    left = [path for path in target.parent.glob(f".{glob.escape(target.name)}.*") if path.suffix in (_NEW, _OLD)]
-    for path in left:
-        if path.suffix == _OLD and not target.exists():
-            with suppress(OSError):
-                path.rename(target)
-            continue
-        held = _hold(path)
-        if held is not None:  # else somebody is writing it
-            shutil.rmtree(path, ignore_errors=True)
-            os.close(held)
-
-
-def _hold(folder: Path) -> int | None:
-    """Mark a folder as in use until this process ends; None where another one uses it."""
-    try:
-        handle = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-    except OSError:
-        return None
-    if hold(handle):
-        return handle
-    os.close(handle)
-    return None
+        os.close(mark)

@@ -361,11 +361,9 @@ class Ground:
 
     def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         key = (predicate, args)
-        try:
-            value = self._known[key]
-        except KeyError:
-            value = self._known[key] = self._find_value(predicate, args)
-        self._read[key] = value
+        if key not in self._known:  # most often so: to raise an error would cost more than to look twice
+            self._known[key] = self._find_value(predicate, args)
+        value = self._read[key] = self._known[key]
         return value
 
     def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:

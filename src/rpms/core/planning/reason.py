@@ -134,10 +134,10 @@ class Reasoner(Achievers):
             for schema in schemas
         )
 
-    def remedy(self, instance: Instance, situation: Situation) -> Remedy:
-        """The first step towards being able to do an action, or what stands against it for good."""
+    def remedy(self, instance: Instance, situation: Situation, *, explained: bool = True) -> Remedy:
+        """The first step towards being able to do an action, or, if `explained`, what stands against it for good."""
         graph = _Graph(self, situation, likely_places(self.rules))
-        return graph.remedy(self._needs_of(instance), instance.binding)
+        return graph.remedy(self._needs_of(instance), instance.binding, explained=explained)
 
     def _needs_of(self, instance: Instance) -> list[Need]:
         """The preconditions of an action, made once: answers are kept by their identity."""
@@ -170,11 +170,12 @@ class _Graph(Priced):
                 break
         return Plan()
 
-    def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
+    def remedy(self, needs: Sequence[Need], binding: Mapping[str, str], *, explained: bool) -> Remedy:
         """The first step towards making all the needs hold. Searching elsewhere is no remedy."""
         wanted = [self._judge(need, binding) for need in sorted(needs, key=lambda need: need.moving)]
-        reached = self._reaches([Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)])
-        options = self._options() if reached and all(value is not False for value, _, _ in wanted) else ()
+        possible = all(value is not False for value, _, _ in wanted)
+        edge = Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)
+        options = self._options() if (possible or explained) and self._reaches([edge]) and possible else ()
         if options:
             chain = options[0].chain
             instance = self._manual.rules.instance(chain[0].command)
@@ -182,7 +183,7 @@ class _Graph(Priced):
             command = "" if chain[0].reveals and elsewhere else chain[0].command
             after = () if chain[0].reveals else tuple(link.command for link in chain[1:])
             return Remedy(command, chain[-1].fact.atom, after)
-        return Remedy("", self._obstacle(needs, binding, frozenset()))
+        return Remedy("", self._obstacle(needs, binding, frozenset()) if explained else None)
 
     def _obstacle(self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]) -> Atom | None:
         """The missing fact that blocks an action for good; a missing place comes before things to do there."""

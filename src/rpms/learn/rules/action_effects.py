@@ -38,13 +38,15 @@ class Outcomes:
 
         That a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere.
         """
-        found, predicates = list(self.certain()), self.book.vocabulary.predicates
+        found, predicates = self.certain, self.book.vocabulary.predicates
         exclusive = [predicates[fact.clause.literals[0].atom.predicate].exclusive for fact in found]
         moving = all(exclusive)
         return [fact for fact, how in zip(found, exclusive, strict=True) if moving or how in ("", "always")]
 
-    def certain(self) -> Iterator[Induced]:
+    @cached_property
+    def certain(self) -> list[Induced]:
         """Facts that held after every success, and not before some, whatever they follow from."""
+        found = []
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             changed = [row[0].witness for row in self.rows if (row[2] | self._new) >> bit & row[3] >> bit & 1]
@@ -53,7 +55,8 @@ class Outcomes:
             often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
             rare = len(against) <= LIMITS.exceptions * seen and len(changed) > len(against)
             if rare and often and seen >= LIMITS.mostly * len(self.rows):
-                yield induced(Clause((literal,)), changed, against, unknown=len(self.rows) - seen)
+                found.append(induced(Clause((literal,)), changed, against, unknown=len(self.rows) - seen))
+        return found
 
     def _made(self) -> Iterator[int]:
         return bits(union(row[2] & row[3] for row in self.rows) | self._new)
@@ -70,13 +73,14 @@ class Outcomes:
         always = self._all(row[3] for row in self.rows) & (1 << self.size) - 1
         return always & ~known if len(self.rows) >= LIMITS.several else 0
 
-    def conditional(self) -> Iterator[Induced]:
+    @cached_property
+    def conditional(self) -> list[Induced]:
         """Facts that came about in some successes and not in others, where one fact before tells which.
 
         That may be that it was known not to be so: of what is switched both ways, and of what nobody sees who has not
         looked before.
         """
-        certain = {fact.clause.literals[0] for fact in self.certain()}
+        certain, found = {fact.clause.literals[0] for fact in self.certain}, []
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             if literal in certain or _fixed(literal.atom):
@@ -89,7 +93,8 @@ class Outcomes:
             if not kept and len(did) >= LIMITS.several:
                 given = literal.opposite()
             if given is not None:
-                yield induced(Clause((literal,)), [row[0].witness for row in did], given=Clause((given,)))
+                found.append(induced(Clause((literal,)), [row[0].witness for row in did], given=Clause((given,))))
+        return found
 
     def _telling(
         self, with_it: _Rows, without: _Rows, facts: Callable[[_Row], tuple[int, int]], own: set[int]
@@ -123,7 +128,7 @@ class Outcomes:
 
     def observes(self) -> list[Induced]:
         """Facts that were unknown before and are known after, of the action's own things, and of all such things."""
-        made = {fact.clause.literals[0].atom for fact in (*self.certain(), *self.conditional())}
+        made = {fact.clause.literals[0].atom for fact in (*self.certain, *self.conditional)}
         found = [*self._of_its_things(made), *self._of_all_such()]
         told = made | {fact.clause.literals[0].atom for fact in found}
         return [*found, *self._of_unnamed({atom.predicate for atom in told})]

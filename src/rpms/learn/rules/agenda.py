@@ -18,7 +18,7 @@ from rpms.core.rules import Predicate, Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.needs import Needs, bits, signed, union
+from rpms.learn.rules.needs import bits, needs_of, signed, union
 from rpms.learn.rules.templates import SLOT, fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.wants import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, fields_of, guesses, literal_in
@@ -31,7 +31,7 @@ class Question:
     def __init__(self, schema: ActionSchema, book: Book) -> None:
         self.schema = schema
         self.book = book
-        self.needs = needs = Needs(book)
+        self.needs = needs = needs_of(book)
         self.decisive = {bit: len(needs.decisive(bit)) for bit in bits(needs.explaining)}
         """Refusals that show that a fact is needed, by its bit."""
         self.faultless = Counter(attempt.kinds for attempt in needs.faultless)  # Which only the kinds can explain

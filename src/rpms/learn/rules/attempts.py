@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations, product
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth, kind_of
@@ -69,7 +69,8 @@ class AskedOnce(dict[tuple[str, tuple[str, ...]], "bool | None"]):
         self.belief = belief
 
     def __missing__(self, asked: tuple[str, tuple[str, ...]]) -> bool | None:
-        return self.setdefault(asked, self.belief.value(*asked))
+        value = self[asked] = self.belief.value(*asked)
+        return value
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Vocabulary:
     def answers(self, belief: Belief) -> AskedOnce:
         """Answers of a belief. Several actions ask one the same: of fixed names, before a step and after the last."""
         if id(belief) not in self._answers and len(self._answers) >= LIMITS.beliefs_asked:
-            self._answers.clear()
+            del self._answers[next(iter(self._answers))]
         return self._answers.setdefault(id(belief), AskedOnce(belief))
 
     @cached_property
@@ -116,6 +117,8 @@ class Book:
     named: tuple[str, ...] = ()  # The fixed names that facts are about
     beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
     """Beliefs before and after the first attempts: a fixed name may be found to be one only later."""
+    kept: tuple[object, Any] | None = field(default=None, init=False, compare=False)
+    """The needs last drawn from it, with what they rest on."""
     _known: set[Atom] = field(default_factory=set)
 
     def record(
@@ -132,7 +135,7 @@ class Book:
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((before, after))
         if not refused:
-            self.settle_probes(step, names, later or names, tuple(known.kinds), dice)
+            self.settle_probes(step, names, later or names, known.kinds, dice)
         then = (0, 0) if refused else self.measure(after, later or names)
         now, seen = self.measure(before, names), self.known(after, later or names)
         shown, hidden = (0, 0) if refused else self._glimpse(step, names)
@@ -143,9 +146,12 @@ class Book:
         """True facts and false facts of some names: all, or those at some places in the list of facts."""
         true = false = 0
         facts, slots, answers = self.facts, slots_of(names), self.vocabulary.answers(belief)
+        filled: dict[tuple[str, ...], tuple[str, ...]] = {}  # many facts are about the same slots
         for place in places or range(len(facts)):
             predicate, args = facts[place]
-            value = answers[predicate, tuple([slots.get(arg, arg) for arg in args])]
+            if args not in filled:
+                filled[args] = tuple([slots.get(arg, arg) for arg in args])
+            value = answers[predicate, filled[args]]
             if value:
                 true |= 1 << place
             elif value is not None:
@@ -233,21 +239,22 @@ class Book:
         found, slots = 0, slots_of(names)
         for place, atom in enumerate(self.revelations):
             probe = self.probes.get(atom)
-            if probe is not None and belief.truth(atom.bind({**slots, ANYTHING: probe[0]})) is not Truth.UNKNOWN:
-                found |= 1 << place
+            if probe is not None:
+                slots[ANYTHING] = probe[0]
+                found |= (belief.value(*atom.bind(slots)) is not None) << place
         return found
 
     def settle_probes(
-        self, step: SeenStep, names: Sequence[str], later: Sequence[str], kinds: Sequence[str], dice: Random
+        self, step: SeenStep, names: Sequence[str], later: Sequence[str], known: Collection[str], dice: Random
     ) -> None:
         """Find, for each revelation, a kind of which this action has made something known, to ask about from now on.
 
         Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known. Something
         has to be found: what was taken is known to be nowhere else, though nobody looked.
         """
-        if not kinds or self.worked.total() >= LIMITS.remembered:
+        if not known or self.worked.total() >= LIMITS.remembered:
             return
-        before, after = slots_of(names), slots_of(later)
+        before, after, kinds = slots_of(names), slots_of(later), tuple(known)
         for atom in self.revelations:
             for _ in range(LIMITS.probes if atom not in self.probes else 0):
                 name = f"{dice.choice(kinds)} ?"
@@ -269,10 +276,10 @@ class Book:
 
     def found(self, atom: Atom, step: SeenStep, names: Sequence[str]) -> bool:
         """True if a fact about something else and the action's things is true, and was unknown before."""
-        every = [
-            atom.bind({**slots_of(names), ANYTHING: thing}) for thing in step.after.names.get(self._sought(atom), ())
-        ]
-        return any(step.after.truth(each) is Truth.TRUE and step.before.truth(each) is Truth.UNKNOWN for each in every)
+        before, after = map(self.vocabulary.answers, (step.before, step.after))
+        things, slots = step.after.names.get(self._sought(atom), ()), slots_of(names)
+        every = [atom.bind({**slots, ANYTHING: thing}) for thing in things]
+        return any(after[each] and before[each] is None for each in every)
 
     def _glimpse(self, step: SeenStep, names: Sequence[str]) -> tuple[int, int]:
         """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.

@@ -13,7 +13,7 @@ from rpms.learn.rules.action_effects import Outcomes
 from rpms.learn.rules.action_model import ActionModel, kind_tables, seen
 from rpms.learn.rules.attempts import NAME, Book, Sights, slots_of
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.needs import Needs, circumstances
+from rpms.learn.rules.needs import circumstances, needs_of
 from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.learn.rules.thresholds import LIMITS
@@ -144,7 +144,7 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
     name = next((name for name in choices if name not in known), None)
     if name is None or not NAME.fullmatch(name):
         return None
-    needs = Needs(book, frozenset(excluded.needs.get(book.template, ())))
+    needs = needs_of(book, frozenset(excluded.needs.get(book.template, ())))
     pairs = [literal for fact in needs.either for literal in fact.clause.literals]
     outcomes = Outcomes(book, frozenset(literal.atom for literal in (*needs.literals(needs.tested), *pairs)))
     tables = []
@@ -168,7 +168,7 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
         tuple(needs.facts()),
         tuple(tables),
         tuple(effects),
-        tuple(outcomes.conditional()),
+        tuple(outcomes.conditional),
         tuple(outcomes.observes()),
         sum(attempt.lost for attempt in wins),
         outcomes.ruinous(),

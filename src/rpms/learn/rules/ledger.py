@@ -218,12 +218,13 @@ class Diary:
     def _sight(self, book: Book, attempt: Attempt, after: Belief) -> None:
         """Count what was found where, at the moment in which it became known."""
         fresh, slots = attempt.known_after & ~attempt.known, slots_of(attempt.names)
-        companions = {each.exclusive for each in book.vocabulary.predicates.values()}
+        companions = {each.exclusive for each in book.vocabulary.predicates.values()} if fresh else ()
+        answers = book.vocabulary.answers(after)
         for place, atom in enumerate(book.revelations):
             if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in companions:
                 continue
             where = next((slots[arg] for arg in atom.args if arg != ANYTHING), None)
             if where is not None:
                 known = dict.fromkeys(name for names in after.names.values() for name in names if name != where)
-                true = [each for each in known if after.truth(atom.bind({**slots, ANYTHING: each})) is Truth.TRUE]
+                true = [each for each in known if answers[atom.bind({**slots, ANYTHING: each})]]
                 self._ledger.sights.setdefault(atom.predicate, Sights()).add(where, true, attempt.witness)

@@ -356,6 +356,15 @@ class Needs:
         )
 
 
+def needs_of(book: Book, excluded: frozenset[Literal] = frozenset()) -> Needs:
+    """Needs of an action, drawn once until more is seen of it."""
+    seen = (excluded, len(book.attempts), len(book.imagined), len(book.facts))
+    if book.kept is None or book.kept[0] != seen:
+        book.kept = seen, Needs(book, excluded)
+    needs: Needs = book.kept[1]
+    return needs
+
+
 def _accounts(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> bool:
     """True if it was often enough that neither of two facts held."""
     both = _both(rows, one, other)

@@ -148,7 +148,7 @@ class Session(Looking, Scoring):
                 return command_of(target.schema, target.binding)
             if going := self.go_on():
                 return going
-            remedy = self.agenda.reasoner(frozenset()).remedy(self.target, self.situation)
+            remedy = self.agenda.reasoner(frozenset()).remedy(self.target, self.situation, explained=False)
             if remedy.command and not self.vain(remedy.command):
                 self.ahead = list(remedy.after)
                 return remedy.command
@@ -161,7 +161,7 @@ class Session(Looking, Scoring):
         named = {self.diary.goal.object, self.diary.goal.destination}
         for question in self._some_questions():
             names = self._imagine(question)
-            if names is None or self.too_early(fill(question.book.template, names)):
+            if names is None:
                 continue
             kinds = tuple(map(kind_of, names))
             tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
@@ -169,7 +169,7 @@ class Session(Looking, Scoring):
             worth = (2.0 if not tried else 0.5 / tried) * question.interest / max(1, new)
             if self.about_goal and not tried and not named.isdisjoint(kinds):
                 worth *= LIMITS.about_goal
-            if worth > best:
+            if worth > best and not self.too_early(fill(question.book.template, names)):
                 binding = dict(zip(question.schema.variables, names, strict=True))
                 best, found = worth, Instance(question.schema, binding)
         return found
@@ -264,7 +264,9 @@ class Explorer:
         """Play until there were so many steps. Every second task is of a type whose goal is not settled."""
         order = self.shuffled()
         while self.steps < self.until:
-            some = [task for task in order if self._is_open(task)] if self.episodes % 2 else []
+            types = set[str]().union(*self._seen.values(), (task.type for task in order))
+            settled = set(filter(self.agenda.settled, types))
+            some = [task for task in order if not self._types_of(task) <= settled] if self.episodes % 2 else []
             task = (some or order)[self.episodes % len(some or order)]
             trace = self.episode(task)
             self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
@@ -276,10 +278,9 @@ class Explorer:
         """Type of a task's goal, as its opening said; the type that the world gives it where it was never opened."""
         return self._types.get(task.id, task.type)
 
-    def _is_open(self, task: Task) -> bool:
-        """True if a task's goal type is not settled; before it is opened, if any that its like had is not."""
-        types = {self._types[task.id]} if task.id in self._types else self._seen.get(task.type, {task.type})
-        return not all(map(self.agenda.settled, types))
+    def _types_of(self, task: Task) -> set[str]:
+        """Type of a task's goal; before it is opened, those that its like had."""
+        return {self._types[task.id]} if task.id in self._types else self._seen.get(task.type, {task.type})
 
     def note_type(self, trace: Trace) -> str:
         """Note the type of an episode's goal, and return it."""

@@ -39,16 +39,21 @@ class Names:
         self._widespread: tuple[str, ...] = ()
         self._unnumbered: list[str] = []
         self.kinds: dict[str, None] = {}
+        self._known: dict[str, set[str]] = {}  # By role, the names that were known to have it
+        self._readings: dict[str, ReadCommand] = {}  # Of commands, until a new name comes
 
     def learn(self, names: Mapping[str, Sequence[str]]) -> None:
         """Take over what a belief knows to be there."""
         for role in sorted(names, key=lambda role: len(names[role])):
             self.order.setdefault(role, len(self.order))
-            for name in names[role]:
+            known = self._known.setdefault(role, set())
+            for name in names[role] if not known.issuperset(names[role]) else ():
                 if name not in self.roles:
                     self.kinds[kind_of(name)] = None
                     self._unnumbered += [] if _NUMBER.search(name) else [name]
+                    self._readings.clear()
                 self.roles.setdefault(name, set()).add(role)
+                known.add(name)
 
     def begin(self) -> None:
         """Another episode begins. Now and then it is settled anew which names are fixed."""
@@ -77,6 +82,8 @@ class Names:
 
     def read(self, command: str) -> ReadCommand:
         """Take the names out of a command, the longest first; its first word is the verb and stays."""
+        if command in self._readings:
+            return self._readings[command]
         pieces = _PIECE.findall(" ".join(command.split()))
         template, names = pieces[:1], []
         place = 1
@@ -91,7 +98,7 @@ class Names:
             else:
                 template.append(pieces[place])
                 place += 1
-        return ReadCommand("".join(template), tuple(names))
+        return self._readings.setdefault(command, ReadCommand("".join(template), tuple(names)))
 
     def whole(self, command: str) -> ReadCommand | None:
         """A command that is a name itself: an order that somebody gave, word for word."""
@@ -119,10 +126,11 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
         some: list[str] = []
         chance = dice.random()
         if chance < 0.3:
-            some = [name for name in belief.holding if name in known]
+            some = list(belief.holding)
         elif chance < 0.5:
-            some = [name for name in known if name == belief.location]
-            some = some or [name for name, where in belief.last_seen.items() if where == belief.location]
+            here = belief.location
+            some = [name for name in known if name == here]
+            some = some or [name for name, where in belief.last_seen.items() if where == here]
         elif chance < 0.75 and chosen:
             where = belief.last_seen.get(chosen[-1])
             some = [where] if where is not None else []

@@ -185,7 +185,7 @@ def _at_places(book: Book, count: int, name: str, names: Names) -> Iterator[Proc
         return
     told = _standing(told, book, places[0])
     outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
-    found = [fact for fact in outcomes.certain() if places[-1] in fact.clause.literals[0].atom.args]
+    found = [fact for fact in outcomes.certain if places[-1] in fact.clause.literals[0].atom.args]
     where = [fact for fact in found if _exclusive(fact, book) and not fact.clause.literals[0].negated and count > 1]
     other = [fact for fact in found if not _exclusive(fact, book)]
     for title, effects in ((name, where), (f"{name}_first" if count > 1 else name, other)):

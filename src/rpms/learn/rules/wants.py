@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, permutations, product
 
 from rpms.core.belief import Belief
-from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.goal import Goal
 from rpms.core.rules import Stage
 from rpms.learn.rules.action_model import Induced, induced
@@ -119,15 +119,16 @@ class Story:
 
     def _true(self, belief: Belief, things: Sequence[str], changing: Container[str], names: Names) -> Iterator[Atom]:
         """Facts about some things that hold now, and negations, as far as actions bring them about."""
+        answers = self._book.vocabulary.answers(belief)
         for predicate in self._book.vocabulary.predicates.values():
             if not predicate.args or not (predicate.name in changing or NOT + predicate.name in changing):
                 continue
             roles = [role if role in names.order else "" for role in predicate.args]
             suited = [[thing for thing in things if not role or role in names.roles[thing]] for role in roles]
             for args in product(*suited):
-                value = belief.truth(Atom(predicate.name, args)) if len(set(args)) == len(args) else Truth.UNKNOWN
-                name = predicate.name if value is Truth.TRUE else NOT + predicate.name
-                if value is not Truth.UNKNOWN and name in changing:
+                value = answers[predicate.name, args] if len(set(args)) == len(args) else None
+                name = predicate.name if value else NOT + predicate.name
+                if value is not None and name in changing:
                     yield Atom(name, args)
 
 
@@ -145,7 +146,8 @@ def atom_of(literal: Literal) -> Atom:
 def _lifted(facts: Iterable[Atom], named: Mapping[str, str]) -> State:
     """The facts that are about some things alone, with variables in place of these."""
     variables = {thing: variable for variable, thing in named.items()}
-    return frozenset(fact.bind(variables) for fact in facts if variables.keys() >= set(fact.args))
+    found = ((predicate, tuple([variables.get(arg, "") for arg in args])) for predicate, args in facts)
+    return frozenset(Atom(predicate, args) for predicate, args in found if "" not in args)
 
 
 def _bindings(things: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:

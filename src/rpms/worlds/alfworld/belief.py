@@ -133,10 +133,9 @@ class AlfworldBelief(Belief):
         return self._in_site(self.site, thing)
 
     def _in_site(self, site: str, thing: str) -> bool | None:
-        for place in self.homes(thing):
-            if self.sites.of.get(place) == site:
-                return True
         there = self.sites.at(site)
+        if any(thing in self.contents.get(place, ()) for place in there):
+            return True
         return False if site in self.sites.whole and self.seen.issuperset(there) else None
 
     def together(self, one: str, other: str) -> bool | None:
@@ -248,12 +247,12 @@ def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
 
 AlfworldBelief.answers = {
     "at": (1, _at),
-    "same_place": (2, lambda belief, one, other: belief.together(one, other)),
+    "same_place": (2, AlfworldBelief.together),
     "exists": (1, lambda belief, place: place in belief.places if belief.places else None),
     "holding": (1, lambda belief, thing: thing == belief.hand),
     "hand_empty": (0, lambda belief: belief.hand is None),
-    "closed": (1, lambda belief, place: belief.closed(place)),
-    "door": (1, lambda belief, place: belief.has_door(place)),
+    "closed": (1, AlfworldBelief.closed),
+    "door": (1, AlfworldBelief.has_door),
     "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
     "movable": (1, _movable),
     "lamp": (1, lambda _belief, thing: affordances.has("toggleable", kind_of(thing))),

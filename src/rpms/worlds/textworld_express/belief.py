@@ -89,9 +89,10 @@ class ExpressBelief(Belief):
                 found.setdefault(name, []).append(room)
         return found
 
-    def furniture(self, name: str) -> Furniture | None:
-        """A piece of furniture by its name, the one at hand if there are several."""
-        return next((place.furniture[name] for place in self.ordered if name in place.furniture), None)
+    @cached_property
+    def furniture(self) -> Mapping[str, Furniture]:
+        """Pieces of furniture by name, the one at hand if there are several."""
+        return {name: each for place in reversed(self.ordered) for name, each in place.furniture.items()}
 
     def is_done(self, verb: str, food: str) -> bool:
         """True if a direction of the recipe was followed."""
@@ -204,7 +205,7 @@ def _with(belief: ExpressBelief, room: str, thing: str) -> bool | None:
         return True
     if room in belief.places:
         return None if not known and _may_hide(belief, room) else False
-    return None if belief.furniture(thing) is not None or not known else False
+    return None if thing in belief.furniture or not known else False
 
 
 def _leads(belief: ExpressBelief, room: str, direction: str, other: str) -> bool | None:
@@ -248,7 +249,7 @@ def _loose(belief: ExpressBelief, thing: str) -> bool | None:
 
 def _furnished(belief: ExpressBelief, name: str, how: str) -> bool | None:
     """True if a piece of furniture is open, or has a lid; no other thing is or has."""
-    found = belief.furniture(name)
+    found = belief.furniture.get(name)
     if found is not None:
         return bool(getattr(found, how))
     return False if name in belief.things else None
@@ -260,7 +261,7 @@ def _hides(belief: ExpressBelief, name: str, room: str) -> bool | None:
 
 
 def _inside(belief: ExpressBelief, thing: str, container: str) -> bool | None:
-    found = belief.furniture(container)
+    found = belief.furniture.get(container)
     return found is not None and not found.open and thing in (found.content or ())
 
 
@@ -272,7 +273,8 @@ def _in(belief: ExpressBelief, thing: str, name: str) -> bool | None:
     return False if known and every else None
 
 
-def _is_a(_belief: ExpressBelief, thing: str, sort: str) -> bool | None:
+@lru_cache(maxsize=16_384)
+def _is_a(thing: str, sort: str) -> bool:
     named, wanted = thing.split(), sort.split()
     words = iter(named)
     alike = all(any(word in (each, f"{each}s") for word in words) for each in wanted)
@@ -325,7 +327,7 @@ ExpressBelief.answers = {
     "hides": (2, _hides),
     "inside": (2, _inside),
     "in": (2, _in),
-    "is_a": (2, _is_a),
+    "is_a": (2, lambda _belief, thing, sort: _is_a(thing, sort)),
     "tidy": (1, lambda belief, thing: thing in belief.placed),
     "studied": (0, lambda belief: belief.recipe is not None),
     "ingredient": (1, lambda belief, thing: None if belief.recipe is None else thing in belief.recipe.ingredients),
