@@ -228,8 +228,11 @@ class StepContext:
         return self._holds(f"{kind} ?", place) is False
 
     def _holds(self, thing: str, place: str) -> bool | None:
-        values = (self.belief.value(predicate, (thing, place)) for predicate in self._contains)
-        return next((value for value in values if value is not None), None)
+        for predicate in self._contains:  # asked of every place: a generator costs more
+            value = self.belief.value(predicate, (thing, place))
+            if value is not None:
+                return value
+        return None
 
     # What is left to do.
 

@@ -143,8 +143,10 @@ class Whereabouts:
         """Usual actions at places of a kind, or of any, before they are of use: `go to {}`, `open {}` for the place."""
         if kind not in self._approaches:
             _ = self._every  # reads all snippets
-            every = sum(map(Counter, self._commands.values()), Counter[str]()).most_common()
-            self._approaches[kind] = usual(self._commands.get(kind, {}) if kind else dict(every))
+            counts: Counter[str] = Counter()
+            for commands in self._commands.values() if not kind else (self._commands.get(kind, {}),):
+                counts.update(commands)
+            self._approaches[kind] = usual(counts if kind else dict(counts.most_common()))
         return self._approaches[kind]
 
     def worked(self, action: str) -> int:
