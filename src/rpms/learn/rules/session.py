@@ -112,7 +112,9 @@ class Session(Looking, Scoring):
             known = question.book.measure(self.diary.belief, names, question.places) if question.places else (0, 0)
             return question.gain(*known, tuple(map(kind_of, names)))
 
-        return self.best_trial(((each, self._imagine(each)) for each in self._some_questions()), gain, LIMITS.worth_it)
+        imagined = ((each, self._imagine(each)) for each in self._some_questions())
+        trials = (one for one in imagined if one[1] and one[0].most(tuple(map(kind_of, one[1]))) > LIMITS.worth_it)
+        return self.best_trial(trials, gain, LIMITS.worth_it)
 
     def _some_questions(self) -> list[Question]:
         """Actions to imagine, those that succeeded least more often."""
