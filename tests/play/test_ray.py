@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -69,14 +70,15 @@ def test_an_installed_world_travels_by_name_and_any_other_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("error", "unavailable"), [(ModelUnavailable("no key"), True), (FileError("m.gguf", 3, "is cut off"), False)]
+    ("error", "kind"),
+    [(ModelUnavailable("no key"), ModelUnavailable), (FileError("m.gguf", 3, "is cut off"), InputError)],
 )
-def test_errors_for_people_survive_the_way_back(monkeypatch, error, unavailable):
+def test_errors_for_people_survive_the_way_back(monkeypatch, error, kind):
     class Seat:
         def play(self, task):
             raise error
 
     monkeypatch.setattr("rpms.play.ray_engine._seat", lambda ticket: Seat())
-    refused = _play(("run", None), task("a"))
-    assert refused.unavailable is unavailable
-    assert refused.text.endswith(str(error))
+    refused = pickle.loads(pickle.dumps(_play(("run", None), task("a"))))
+    assert type(refused) is kind
+    assert str(refused).endswith(str(error))

@@ -130,8 +130,7 @@ class Availability:
 
 def chooses_from_menu(text: str) -> bool:
     """True for the name of a model that chooses from a step's menu, and can do nothing without one."""
-    provider = PROVIDERS.get(text.strip().partition("/")[0].lower())
-    return provider is not None and provider.backend in FROM_MENU
+    return backend_of(text) in FROM_MENU
 
 
 def parse_model_name(text: str) -> ModelName:
@@ -197,9 +196,13 @@ def available(provider: Provider) -> Availability:  # noqa: PLR0911  a list of w
     except InputError as error:
         return Availability(provider, ready=False, why=str(error))
     if is_loopback(url):
-        listens = _listens(url)
-        why = f"a server listens at {shown_url(url)}" if listens else f"no server listens at {shown_url(url)}"
-        return Availability(provider, ready=listens, why=why)
+        parts = urlsplit(url)
+        try:
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+            socket.create_connection((parts.hostname or "localhost", port), timeout=0.5).close()
+        except (OSError, ValueError):
+            return Availability(provider, ready=False, why=f"no server listens at {shown_url(url)}")
+        return Availability(provider, ready=True, why=f"a server listens at {shown_url(url)}")
     key = f"{provider.key_variable} is set, " if provider.key_needed else ""
     return Availability(provider, ready=True, why=f"{key}{shown_url(url)}")
 
@@ -207,16 +210,6 @@ def available(provider: Provider) -> Availability:  # noqa: PLR0911  a list of w
 def all_available() -> list[Availability]:
     """Every provider, in the order of the table."""
     return [available(provider) for provider in PROVIDERS.values()]
-
-
-def _listens(url: str) -> bool:
-    parts = urlsplit(url)
-    try:
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        with socket.create_connection((parts.hostname or "localhost", port), timeout=0.5):
-            return True
-    except (OSError, ValueError):
-        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import takewhile
 from operator import eq
@@ -33,7 +32,7 @@ class GGUFModel:
         self._context = context
         self._most = max(contexts, 1)
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Any] = OrderedDict()
+        self._kept: dict[str, Any] = {}  # the one put aside last is the last
         self._current: str | None = None
         try:
             llama_cpp: Any = importlib.import_module("llama_cpp")
@@ -133,10 +132,9 @@ class GGUFModel:
             return
         if self._current is not None and self._llama.n_tokens > 0 and self._most > 1:
             self._kept[self._current] = self._llama.save_state()
-            self._kept.move_to_end(self._current)
         state = self._kept.pop(episode, None)
         while len(self._kept) > self._most - 1:
-            self._kept.popitem(last=False)
+            del self._kept[next(iter(self._kept))]
         if state is not None:
             self._llama.load_state(state)
         else:

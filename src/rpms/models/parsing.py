@@ -32,6 +32,8 @@ _SPECIAL = re.compile(
 _CLOSE_TAG = re.compile(r"</(?:think|thinking|reasoning|reflection|scratchpad)>", re.IGNORECASE)
 _OPEN_TAG = re.compile(r"<(?:think|thinking|reasoning|reflection|scratchpad)>", re.IGNORECASE)
 _FIELD_TAG = re.compile(r"<(/?)(thought|action|act|command|answer|response)>", re.IGNORECASE)
+_FIELDS = {"thought": "\nThought: ", **dict.fromkeys(("action", "act", "command"), "\nAction: ")}
+"""The labels that say the same as these tags."""
 _LABEL = re.compile(
     r"(?:(?:my|the|next|first|final|best|chosen)[ ]{1,3}){0,2}"
     r"(?P<word>thoughts?|think|thinking|reasoning|actions?|act|command|next step"
@@ -80,7 +82,9 @@ def parse_answer(text: str) -> ParsedAnswer:
     text, open_reasoning = _without_reasoning(_without_specials(text, repairs), repairs)
     parsed = _from_json(text, repairs)
     if parsed is None:
-        lines = _lines(_with_field_labels(text, repairs), repairs)
+        text, tags = _FIELD_TAG.subn(lambda tag: "\n" if tag[1] else _FIELDS.get(tag[2].lower(), "\n"), text)
+        repairs += ["tags"] if tags else []
+        lines = _lines(text, repairs)
         parsed = _from_labels(lines, repairs) or _unlabelled(lines, repairs, allowed=not open_reasoning)
     thought, action = parsed
     action = _clean_action(action, repairs) if action is not None else None
@@ -131,21 +135,6 @@ def _without_reasoning(text: str, repairs: list[str]) -> tuple[str, bool]:
     if any(line.label == "action" for line in _lines(before, [])):
         return before, False
     return before + "\n" + _OPEN_TAG.sub("\n", text[opening.end() :]), True
-
-
-def _with_field_labels(text: str, repairs: list[str]) -> str:
-    """`<action>look</action>` as a labelled line."""
-
-    def label(match: re.Match[str]) -> str:
-        word = match[2].lower()
-        if match[1] or word in {"answer", "response"}:
-            return "\n"
-        return "\nThought: " if word == "thought" else "\nAction: "
-
-    changed = _FIELD_TAG.sub(label, text)
-    if changed != text:
-        repairs.append("tags")
-    return changed
 
 
 def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
@@ -203,7 +192,8 @@ def _read_line(line: str, fenced: bool) -> _Line:
         rest = (line[bullet.end() :] if bullet else line).lstrip("*_`# ")
         found = _LABEL.match(rest)
         if found is None:
-            return _Line("", rest or line, quoted, fenced)
+            line = rest or line
+            break
         line = rest[found.end() :].strip()
         if label := _LABELS.get(found["word"].lower()):
             return _Line(label, line)
@@ -212,9 +202,7 @@ def _read_line(line: str, fenced: bool) -> _Line:
 
 def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | None] | None:
     """Thought and action by their labels; None where no line says which it is the action."""
-    for index, line in enumerate(lines):
-        if line.label != "action":
-            continue
+    for index, line in ((index, line) for index, line in enumerate(lines) if line.label == "action"):
         later = lines[index + 1 :]
         action = line.text
         if not action.strip("*_`\"' ") and later and later[0].label == "":
@@ -222,7 +210,7 @@ def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | Non
         label = _LABEL.match(action)
         if label and _LABELS.get(label["word"].lower()) == "thought":
             continue  # `Action: think: …`, as agents that have a thinking action write it
-        if any(other.label == "action" for other in later) or any(other.fenced or other.quoted for other in later):
+        if any(other.label == "action" or other.fenced or other.quoted for other in later):
             repairs.append("several actions")
         return _thought(lines[:index], repairs), action
     for index, line in enumerate(lines):

@@ -6,8 +6,8 @@ import json
 import random
 import re
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from rpms.core.errors import ContextOverflow, ModelError, ModelUnavailable
 from rpms.foreign.limits import LONGEST_RETRY
 from rpms.models.secrets import excerpt
-from rpms.models.wire import BadResponse, NotAllowed
 
 T = TypeVar("T")
 
@@ -141,122 +140,84 @@ _UNSUPPORTED = re.compile(
 _GIVE_UP_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "account_deactivated"})
 """Sent with status 429, which would otherwise be worth a wait."""
 
-_WORTH_A_WAIT = frozenset({408, 409, 425, 429})
-_ELSEWHERE = range(300, 400)
 NOT_OF_PROTOCOL = "the answer is not of the protocol's form (check the base URL)"
 
 
 class Refused(ModelError):
-    """A request that the server does not take; `parameter` names what of it this model does not take, if that is it."""
+    """A request that the server does not take. `why`: its code and message; `named`: the parameter it names, if any."""
 
-    def __init__(self, what: str, parameter: str = "") -> None:
+    def __init__(self, what: str, why: str = "", named: object = None) -> None:
         super().__init__(what)
-        self.parameter = parameter
+        self.why, self.named = why, named
+
+    def parameter(self, sent: Collection[str]) -> str:
+        """The parameter of those sent that this model does not take, if that is the reason."""
+        if not _UNSUPPORTED.search(self.why):
+            return ""
+        if isinstance(self.named, str) and self.named in sent:
+            return self.named
+        # by its name in the text, with blanks for its underscores or not
+        found = {name: re.search(rf"(?<!\w){name.replace('_', '[_ ]')}(?!\w)", self.why) for name in sent}
+        return min(((at.start(), name) for name, at in found.items() if at), default=(0, ""))[1]
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The server asked, for the texts of errors."""
+    """The server asked, and what its failures mean."""
 
     url: str
-    model: str
-    key_variable: str | None
-    secrets: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"Endpoint({self.url!r}, {self.model!r})"
+    model: str = ""
+    key_variable: str | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         return f"{self.model} at {self.url}"
 
-    def understand(  # noqa: PLR0911  a table, with one row for each kind of exception
-        self, error: Exception, parameters: Sequence[str] = ()
-    ) -> Exception | None:
-        """Translate an SDK's exception; None if it is no failed request. `parameters`: those that can be left out."""
-        for found in (error, error.__cause__):  # as raised, or as an SDK passes it on
-            if isinstance(found, BadResponse):
-                return TryAgain(str(found), lasting=ModelError)
-            if isinstance(found, NotAllowed):
-                return ModelUnavailable(f"{self}: {found}")
-        status = getattr(error, "status_code", None)
-        if isinstance(status, int):
-            return self._of_status(status, error, parameters)
-        names = {kind.__name__ for kind in type(error).__mro__}
-        if "APITimeoutError" in names:
-            return TryAgain("no answer in time")
-        if "APIConnectionError" in names:
-            cause = excerpt(str(error.__cause__ or error), self.secrets)
-            what = f"no connection ({cause})" if cause else "no connection"
-            return NobodyThere(what) if _is_refused(error) else TryAgain(what)
-        if "APIResponseValidationError" in names:
-            return TryAgain(NOT_OF_PROTOCOL)
-        return self.understand_body(getattr(error, "body", None)) if "APIError" in names else None
+    def unreached(self, error: BaseException) -> TryAgain:
+        """No response came; NobodyThere where the connection was refused."""
+        cause = excerpt(str(error), self.secrets)
+        what = f"no connection ({cause})" if cause else "no connection"
+        inner: BaseException | None = error
+        while inner is not None and not isinstance(inner, ConnectionRefusedError):
+            inner = inner.__context__
+        return NobodyThere(what) if inner is not None else TryAgain(what)
 
-    def understand_body(self, body: Any) -> Exception:
-        """Understand an error sent in place of an answer, with status 200 or in a stream (OpenRouter does this)."""
-        code, text = _read_body(body)
-        if _OVERFLOW.search(f"{code} {text}"):
-            return self._overflow(excerpt(text, self.secrets))
-        return TryAgain(f"the server reports an error: {excerpt(text or code, self.secrets) or 'unnamed'}")
-
-    def _overflow(self, said: str) -> ContextOverflow:
-        return ContextOverflow(f"{self}: the prompt is too long: {said}")
-
-    def _of_status(self, status: int, error: Exception, parameters: Sequence[str]) -> Exception:
-        code, text = _read_body(getattr(error, "body", None) or str(error))
+    def failed(self, status: int, body: Any, after: str | None = None) -> Exception:  # noqa: PLR0911  a table
+        """What a response means that is no answer. OpenRouter sends errors with status 200 too."""
+        code, text, named = _read_body(body)
         said = excerpt(text, self.secrets)
         tail = f" ({status}){': ' if said else ''}{said}"
-        final = ""
-        if status in _ELSEWHERE:
+        if status in {200, 400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
+            return ContextOverflow(f"the prompt is too long: {said}")
+        if status == 200:
+            return TryAgain(f"the server reports an error: {said or excerpt(code, self.secrets) or 'unnamed'}")
+        if 300 <= status < 400:
             final = f"the server sends requests on to another address ({status}), which is not followed; "
-            final += "give the address itself as --base-url"
-        elif status in {401, 403}:
-            final = f"the key was refused ({status}); "
-            final += (
+            return ModelUnavailable(f"{final}give the address itself as --base-url")
+        if status in {401, 403}:
+            advice = (
                 "this server wants a key, and none is defined for this provider"
                 if self.key_variable is None
                 else f"set the environment variable {self.key_variable} to a key that is valid there"
             )
-        elif status in {400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
-            return self._overflow(said)
-        elif status == 402 or code in _GIVE_UP_CODES:
-            final = f"the account has no credit left{tail}"
-        elif status in {404, 405}:
-            final = f"no model `{self.model}` there, or a wrong base URL{tail}"
-        elif status in _WORTH_A_WAIT or status >= 500 or status < 200:
-            header = getattr(getattr(error, "response", None), "headers", {}).get("retry-after")
+            return ModelUnavailable(f"the key was refused ({status}); {advice}")
+        if status == 402 or code in _GIVE_UP_CODES:
+            return ModelUnavailable(f"the account has no credit left{tail}")
+        if status in {404, 405}:
+            return ModelUnavailable(f"no model `{self.model}` there, or a wrong base URL{tail}")
+        if status in {408, 409, 425, 429} or not 200 <= status < 500:
             name = "rate limit" if status == 429 else "server busy" if 200 <= status < 500 else "server error"
-            return TryAgain(f"{name}{tail}", retry_after(header))
-        if final:
-            return ModelUnavailable(f"{self}: {final}")
-        parameter = _parameter(error, f"{code} {text}", parameters)
-        return Refused(f"{self}: {said if parameter else f'the request was refused{tail}'}", parameter)
+            return TryAgain(f"{name}{tail}", retry_after(after))
+        return Refused(f"the request was refused{tail}", f"{code} {text}", named)
 
 
-def _is_refused(error: BaseException | None) -> bool:
-    return isinstance(error, ConnectionRefusedError) or (error is not None and _is_refused(error.__context__))
-
-
-def _read_body(body: Any) -> tuple[str, str]:
-    """The code and the message of an error body, whatever its shape."""
-    inner = body
+def _read_body(body: Any) -> tuple[str, str, object]:
+    """The code, the message and the parameter of an error body, whatever its shape."""
     for _ in range(3):
-        if isinstance(inner, dict) and isinstance(inner.get("error"), dict | str):
-            inner = inner["error"]
-    if isinstance(inner, dict):
-        code = inner.get("code") or inner.get("type") or ""
-        text = inner.get("message") or inner.get("detail") or ""
-        return str(code)[:200], (text if isinstance(text, str) else json.dumps(text, default=str))[:4000]
-    return "", str(inner or "")[:4000]
-
-
-def _parameter(error: Exception, text: str, parameters: Sequence[str]) -> str:
-    """The parameter a model does not take, if that is what the error says."""
-    if not _UNSUPPORTED.search(text):
-        return ""
-    named = getattr(error, "param", None)
-    if isinstance(named, str) and named in parameters:
-        return named
-    # by its name in the text, with blanks for its underscores or not
-    names = {name: re.search(rf"(?<!\w){name.replace('_', '[_ ]')}(?!\w)", text) for name in parameters}
-    return min((found.start(), name) for name, found in names.items() if found)[1] if any(names.values()) else ""
+        if isinstance(body, dict) and isinstance(body.get("error"), dict | str):
+            body = body["error"]
+    if not isinstance(body, dict):
+        return "", str(body or "")[:4000], None
+    text = body.get("message") or body.get("detail") or ""
+    text = text if isinstance(text, str) else json.dumps(text, default=str)
+    return str(body.get("code") or body.get("type") or "")[:200], text[:4000], body.get("param")

@@ -117,23 +117,21 @@ class ReplayModel:
         """`model` is the recorded model's name; it may be left out where the store holds answers of only one."""
         self.name = name
         self._store = store
-        self.model = model or self._only_model()
+        names = set() if model else {str(entry.get("model")) for entry in store.entries()}
+        if not model and not names:
+            raise InputError(f"{store.place} holds no recorded answers")
+        if len(names) > 1:
+            listed = ", ".join(sorted(names)[:5])
+            raise InputError(f"{store.place} holds answers of several models ({listed}): say which one to replay")
+        self.model = model or names.pop()
         """The model whose answers are replayed."""
 
-    @property
-    def constrains(self) -> bool:
-        """True if the recorded model's answers were held to anything: what was asked then must be asked now."""
-        return bool(self._bounds & {"choices", "templates"})
-
-    @property
-    def calls_tools(self) -> bool:
-        """True if the recorded model's answers were calls of tools."""
-        return "tools" in self._bounds
-
-    @property
-    def weighs(self) -> bool:
-        """True if choices were weighed when it was recorded."""
-        return "begun" in self._bounds
+    def __getattr__(self, name: str) -> bool:
+        """Abilities of the recorded model, as far as they were used: what was asked then must be asked now."""
+        used = {"constrains": {"choices", "templates"}, "calls_tools": {"tools"}, "weighs": {"begun"}}
+        if name not in used:
+            raise AttributeError(name)
+        return not self._bounds.isdisjoint(used[name])
 
     reads = True
 
@@ -155,28 +153,17 @@ class ReplayModel:
     def close(self) -> None:
         """Nothing is held."""
 
-    def _only_model(self) -> str:
-        names = {str(entry.get("model")) for entry in self._store.entries()}
-        if not names:
-            raise InputError(f"{self._store.place} holds no recorded answers")
-        if len(names) > 1:
-            listed = ", ".join(sorted(names)[:5])
-            raise InputError(f"{self._store.place} holds answers of several models ({listed}): say which one to replay")
-        return names.pop()
-
     def _what_changed(self, asked: dict[str, Any], request: Request) -> str:
         """Name the difference to the nearest recorded question. Reads the whole store, which only a miss has to."""
         parts = _parts(request.prompt)
-        nearest: Entry | None = None
-        best = -1
-        for entry in self._store.entries():
+
+        def likeness(entry: Entry) -> int:
             recorded = _mapping(entry.get("parts"))
-            score = 2 * sum(recorded.get(name) == value for name, value in parts.items())
-            score += 1000 * (entry.get("messages") == asked["messages"])
-            score += entry.get("model") == asked["model"]
-            score += all((name in entry) == (name in asked) for name in BOUNDS)
-            if score > best:
-                nearest, best = entry, score
+            score: int = 2 * sum(recorded.get(name) == value for name, value in parts.items())
+            score += 1000 * (entry.get("messages") == asked["messages"]) + (entry.get("model") == asked["model"])
+            return score + all((name in entry) == (name in asked) for name in BOUNDS)
+
+        nearest = max(self._store.entries(), key=likeness, default=None)
         if nearest is None:
             return "the store is empty"
         if "messages" not in nearest:

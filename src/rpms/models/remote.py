@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from rpms.core.errors import ModelError
 from rpms.core.prompt import Form, Message, Part, Prompt
-from rpms.foreign.call_text import NotACall, Tool, from_fields
+from rpms.foreign.call_text import NotACall, from_fields
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage
 from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, held, shapes_of
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import NOT_OF_PROTOCOL, TryAgain
-from rpms.models.served import ServedModel, body_of, count
+from rpms.models.served import ServedModel, count, dig
 
 _LOG = logging.getLogger("rpms")
 
 CARRIERS = ("structured_outputs", "guided_regex", "grammar", "response_format")
 """The parameters that can carry what an action is held to."""
-ADAPTABLE: dict[str, str | None] = {
-    "max_tokens": "max_completion_tokens",
-    **dict.fromkeys(("temperature", "top_p", "seed", "stop", "tool_choice", "tools", *CARRIERS)),
-}
-"""Parameters left out, or renamed, where a model refuses them. Stop sequences are also applied to the answer."""
 
 _PROBED = shapes_of(("tick 4071", "tick 4072"))
 _PROBE = (
@@ -45,9 +40,12 @@ class RemoteModel(ServedModel):
     notes and one line on stderr say so.
     """
 
-    sdk = ("openai", "OpenAI", "OpenAIError")
-    adaptable = ADAPTABLE
-    own = in_body = CARRIERS
+    sdk = ("openai", "OpenAI", "/chat/completions")
+    adaptable: ClassVar = {
+        "max_tokens": "max_completion_tokens",
+        **dict.fromkeys(("temperature", "top_p", "seed", "stop", "tool_choice", "tools", *CARRIERS)),
+    }
+    own = CARRIERS
     most_stops = 4
     """OpenAI's limit on stop sequences in one request."""
     calls_tools = True
@@ -62,7 +60,13 @@ class RemoteModel(ServedModel):
 
     def answer(self, request: Request) -> Answer:
         if request.tools:
-            return self._say(request.prompt.messages(), request.decoding, tool_fields(request.tools))
+            told = [
+                {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+                for tool in request.tools
+            ]
+            # A call is required: in a world of tools there is nothing else to do.
+            fields = {"tools": [{"type": "function", "function": each} for each in told], "tool_choice": "required"}
+            return self._say(request.prompt.messages(), request.decoding, fields)
         shapes = shapes_of(request.choices, request.templates)
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:
@@ -103,73 +107,42 @@ class RemoteModel(ServedModel):
         seed = {} if decoding.seed is None else {"seed": decoding.seed}
         return self._ask([{"role": m.role, "content": m.content} for m in messages], decoding, {**fields, **seed})
 
-    def _send(self, arguments: dict[str, Any]) -> Answer:
-        """One request. What a server sends may be anything, so each field is looked at before it is used."""
-        body = body_of(self._client.chat.completions.with_raw_response.create(**arguments))
-        choices = body.get("choices")
-        first = choices[0] if isinstance(choices, list) and choices else None
-        message = first.get("message") if isinstance(first, dict) else None
-        if isinstance(first, dict) and isinstance(message, dict):
-            finish = first.get("finish_reason")
-            usage, notes = _usage(body.get("usage"))
-            text = _text(message.get("content"))
-            if "tools" in arguments:
-                text, more = called(text, message.get("tool_calls"))
-                notes += more
-            finish = finish if isinstance(finish, str) and finish != "tool_calls" else "stop"
-            return Answer(text, usage, finish, notes)
-        if body.get("error"):
-            raise self._endpoint.understand_body(body["error"])
-        if isinstance(choices, list):
-            raise TryAgain("the answer has no choices", lasting=ModelError)
-        raise TryAgain(NOT_OF_PROTOCOL)
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):  # some servers send parts
-        return "".join(part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
-    return ""
-
-
-def _usage(usage: object) -> tuple[Usage, tuple[str, ...]]:
-    if not isinstance(usage, dict):
-        return Usage(), ("the server reports no token counts",)
-    details = usage.get("prompt_tokens_details")
-    prompt = count(usage.get("prompt_tokens"))
-    cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
-    return Usage(prompt, min(cached, prompt), count(usage.get("completion_tokens"))), ()
+    def _read(self, body: Any, sent: Mapping[str, Any]) -> Answer:
+        message = dig(body, "choices", 0, "message")
+        if not isinstance(message, dict):
+            if error := dig(body, "error"):
+                raise self._endpoint.failed(200, error)
+            if isinstance(dig(body, "choices"), list):
+                raise TryAgain("the answer has no choices", lasting=ModelError)
+            raise TryAgain(NOT_OF_PROTOCOL)
+        content = message.get("content")
+        parts = content if isinstance(content, list) else [{"text": content}]  # some servers send parts
+        text = "".join(part for part in (dig(each, "text") for each in parts) if isinstance(part, str))
+        used = dig(body, "usage")
+        notes: tuple[str, ...] = () if isinstance(used, dict) else ("the server reports no token counts",)
+        prompt = count(used, "prompt_tokens")
+        cached = min(count(used, "prompt_tokens_details", "cached_tokens"), prompt)
+        if "tools" in sent:
+            text, more = called(text, message.get("tool_calls"))
+            notes += more
+        finish = dig(body, "choices", 0, "finish_reason")
+        finish = finish if isinstance(finish, str) and finish != "tool_calls" else "stop"
+        return Answer(text, Usage(prompt, cached, count(used, "completion_tokens")), finish, notes)
 
 
 NO_CALL = "answered without a tool call"
 
 
-def tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
-    """Tools as a request offers them. A call is required: in a world of tools there is nothing else to do."""
-    offered = [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)},
-        }
-        for tool in tools
-    ]
-    return {"tools": offered, "tool_choice": "required"}
-
-
 def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
     """An answer as text, given its words and tool calls, and what to note. The first call counts, readable or not."""
-    first = calls[0] if isinstance(calls, list) and calls else None
-    function = first.get("function") if isinstance(first, dict) else None
-    if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+    name, given = (dig(calls, 0, "function", field) for field in ("name", "arguments"))
+    if not isinstance(calls, list) or not isinstance(name, str):
         return text, (NO_CALL,)
-    notes: tuple[str, ...] = (
-        ("several tool calls: the first counts",) if isinstance(calls, list) and len(calls) > 1 else ()
-    )
+    notes: tuple[str, ...] = ("several tool calls: the first counts",) if len(calls) > 1 else ()
     try:
-        action = str(from_fields(function["name"], function.get("arguments")))
+        action = str(from_fields(name, given))
     except NotACall as problem:
-        action = one_line(f"{function['name']}({function.get('arguments')})")
+        action = one_line(f"{name}({given})")
         notes += (str(problem),)
     answer = f"Thought: {one_line(text)}\nAction: {action}"
     # Words that would be read as another answer are left out.
@@ -188,10 +161,8 @@ _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"}
 class ClaudeModel(ServedModel):
     """A model of Anthropic's."""
 
-    sdk = ("anthropic", "Anthropic", "AnthropicError")
+    sdk = ("anthropic", "Anthropic", "/v1/messages")
     adaptable: ClassVar = dict.fromkeys(("temperature", "top_p", "stop_sequences"))
-    in_body = ("temperature", "top_p")
-    """SDKs after 2.0 have no arguments for what newer models do not take."""
     stop = "stop_sequences"
 
     def answer(self, request: Request) -> Answer:
@@ -200,20 +171,16 @@ class ClaudeModel(ServedModel):
         unsent = () if request.decoding.seed is None else ("seed not sent: this provider has none",)
         return self._ask(messages, request.decoding, {"system": system} if system else {}, unsent)
 
-    def _send(self, arguments: dict[str, Any]) -> Answer:
-        message = body_of(self._client.messages.with_raw_response.create(**arguments))
-        content = message.get("content")
+    def _read(self, body: Any, _sent: Mapping[str, Any]) -> Answer:
+        content, reason, used = (dig(body, field) for field in ("content", "stop_reason", "usage"))
         if not isinstance(content, list):
             raise TryAgain(NOT_OF_PROTOCOL)
-        texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
-        reason, used = message.get("stop_reason"), message.get("usage")
-        counts = used if isinstance(used, dict) else {}
-        read = count(counts.get("cache_read_input_tokens"))
-        written = count(counts.get("cache_creation_input_tokens"))
+        texts = (dig(block, "text") for block in content if dig(block, "type") == "text")
+        read, written = count(used, "cache_read_input_tokens"), count(used, "cache_creation_input_tokens")
         usage = Usage(
-            prompt_tokens=count(counts.get("input_tokens")) + read + written,
+            prompt_tokens=count(used, "input_tokens") + read + written,
             cached_tokens=read,
-            completion_tokens=count(counts.get("output_tokens")),
+            completion_tokens=count(used, "output_tokens"),
             written_tokens=written,
         )
         finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"
@@ -229,21 +196,27 @@ def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
     spoken = prompt.messages()
     system = spoken[0].content if spoken[0].role == "system" else ""
     said = [message for message in spoken if message.role != "system"]
+    messages: list[dict[str, Any]] = [{"role": message.role, "content": _pieces(message.content)} for message in said]
     told = [block for block in prompt.blocks if block.part in prompt.layout.system]
     if any(block.part not in UNCHANGING for block in told):  # the paper's layout: what follows changes at each step
         end = len(told[0].text) if told[0].part is Part.INSTRUCTION else 0
-        return _pieces(system, {end}, {end}), [_message(message.role, _pieces(message.content)) for message in said]
-    opening = said[0].content
-    ends, marks = _cuts(prompt, opening)
-    messages = [_message(said[0].role, _pieces(opening, set(ends), marks))]
-    messages += [_message(message.role, _pieces(message.content)) for message in said[1:]]
+        return _pieces(system, {end}, {end}), messages
+    ends: list[int] = []
+    at = fixed = 0
+    for block in (block for block in prompt.blocks if block.part not in prompt.layout.system):
+        turns = block.part is Part.HISTORY and prompt.form is not Form.CHAT  # in a chat they are messages of their own
+        if not turns and block.part not in UNCHANGING:
+            break
+        for text in block.items if turns else (block.text,):
+            at = said[0].content.find(text, at) + len(text)
+            ends.append(at)
+        if turns:
+            break  # the observation after it becomes a turn, with its action, one step later
+        fixed = at
+    messages[0]["content"] = _pieces(said[0].content, set(ends), {fixed, *ends[-1:]})
     if len(messages) > 1:
         messages[-2]["content"][-1]["cache_control"] = _MARK  # the model's latest turn
-    return _pieces(system, set(), set() if marks else {len(system)}), messages
-
-
-def _message(role: str, content: Pieces) -> dict[str, Any]:
-    return {"role": role, "content": content}
+    return _pieces(system, set(), set() if ends else {len(system)}), messages
 
 
 def _pieces(text: str, ends: AbstractSet[int] = frozenset(), marks: AbstractSet[int] = frozenset()) -> Pieces:
@@ -252,37 +225,8 @@ def _pieces(text: str, ends: AbstractSet[int] = frozenset(), marks: AbstractSet[
     start = 0
     for end in sorted({*ends, len(text)}):
         if end > start:
-            pieces.append({"type": "text", "text": text[start:end]})
-            if end in marks:
-                pieces[-1]["cache_control"] = _MARK
+            pieces.append(
+                {"type": "text", "text": text[start:end]} | ({"cache_control": _MARK} if end in marks else {})
+            )
             start = end
     return pieces
-
-
-def _cuts(prompt: Prompt, content: str) -> tuple[list[int], set[int]]:
-    """Cuts of the first message into blocks, and the cuts that are marked."""
-    ends: list[int] = []
-    marks: set[int] = set()
-    at = 0
-    unchanged = True
-    for block in prompt.blocks:
-        if block.part in prompt.layout.system:
-            continue
-        if unchanged and block.part is Part.HISTORY:
-            if prompt.form is Form.CHAT:
-                break  # its turns are messages of their own
-            for item in block.items:
-                at = content.find(item, at) + len(item)
-                ends.append(at)
-            unchanged = False  # the observation after it becomes a turn, with its action, one step later
-            continue
-        begin = content.find(block.text, at)
-        if begin < 0:
-            break
-        at = begin + len(block.text)
-        unchanged = unchanged and block.part in UNCHANGING
-        if unchanged:
-            ends.append(at)
-            marks = {at}
-    turns = [end for end in ends if end > max(marks, default=0)]
-    return ends, marks | set(turns[-1:])

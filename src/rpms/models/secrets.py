@@ -110,22 +110,15 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
 
 def _cut(text: str, secrets: Iterable[str]) -> str:
     """A text without some secrets, also where characters that are drawn as nothing, or wider letters, disguise them."""
-    wanted = sorted(secrets, key=len, reverse=True)
-    for secret in wanted:
-        text = text.replace(secret, _REMOVED)
-    if not wanted or (text.isascii() and text.isprintable()):
+    wanted = sorted(filter(None, (_plain(secret)[0] for secret in secrets)), key=len, reverse=True)
+    if not wanted:
         return text
-    for secret in wanted:
-        letters, places = _plain(text)
-        plain = "".join(_plain(secret)[0])
-        at = letters.find(plain) if plain else -1
-        pieces, end = [], 0
-        while at >= 0:
-            pieces += [text[end : places[at]], _REMOVED]
-            end = places[at + len(plain) - 1] + 1
-            at = letters.find(plain, at + len(plain))
-        text = "".join((*pieces, text[end:]))
-    return text
+    letters, places = _plain(text)
+    pieces, end = [], 0
+    for found in re.finditer("|".join(map(re.escape, wanted)), letters):
+        pieces += [text[end : places[found.start()]], _REMOVED]
+        end = places[found.end() - 1] + 1
+    return "".join((*pieces, text[end:]))
 
 
 def _plain(text: str) -> tuple[str, list[int]]:

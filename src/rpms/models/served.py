@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from rpms.core.errors import ModelUnavailable
+from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.foreign.limits import LONGEST_WORD, MOST_TOKENS
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, Decoding, cut_at_stop
-from rpms.models.patience import NOT_OF_PROTOCOL, Clock, Endpoint, NobodyThere, Patience, Refused, TryAgain, persevere
+from rpms.models.patience import Clock, Endpoint, NobodyThere, Patience, Refused, TryAgain, persevere
 from rpms.models.secrets import check_allowed, shown_url, url_secrets, without_secrets
-from rpms.models.wire import JSON, BadResponse, NotAllowed, make_client
+from rpms.models.wire import JSON, make_client
 
 _LOG = logging.getLogger("rpms")
 
@@ -30,13 +30,11 @@ class ServedModel:
     """
 
     sdk: ClassVar[tuple[str, str, str]]
-    """The SDK's package, its client, and the base of its exceptions."""
+    """The SDK's package, its client, and the path that questions are sent to."""
     adaptable: ClassVar[Mapping[str, str | None]]
     """Parameters left out, or renamed, where a model refuses them."""
     own: ClassVar[Sequence[str]] = ()
     """Those of them that are a question's own."""
-    in_body: ClassVar[Sequence[str]]
-    """Those that the SDK has no arguments for: they are sent in the body as they are."""
     stop: ClassVar[str] = "stop"
     """Name of the stop sequences."""
     most_stops: ClassVar[int | None] = None
@@ -53,7 +51,7 @@ class ServedModel:
         clock: Clock | None = None,
     ) -> None:
         """`name`: as the user wrote it; `model`: as the endpoint knows it. The key is held by the SDK alone."""
-        package, client, errors = self.sdk
+        package, client, self._path = self.sdk
         try:
             sdk = importlib.import_module(package)  # here: half a second that only a remote model should cost
         except ImportError:
@@ -61,19 +59,20 @@ class ServedModel:
         self.name = name
         self._model = model
         self._patience = patience or Patience()
-        silence = self._patience.timeout
+        self._clock = clock or Clock()
+        secrets = (*((key,) if key else ()), *url_secrets(base_url))
+        self._endpoint = Endpoint(shown_url(base_url), model, key_variable, secrets)
+        library = importlib.import_module(sdk.DefaultHttpxClient.__base__.__module__)  # httpx, or its successor
+        limits = {"silence": self._patience.timeout, "whole": self._patience.whole}
         # The SDK's own retries are off: two layers would multiply, and only one would be recorded.
         self._client: Any = getattr(sdk, client)(
             api_key=key or "none",
             base_url=base_url,
             max_retries=0,
-            timeout=silence,
-            http_client=make_client(sdk, base_url, silence=silence, whole=self._patience.whole),
+            timeout=self._patience.timeout,
+            http_client=make_client(library, base_url, self._endpoint, **limits),
         )
-        secrets = (*((key,) if key else ()), *url_secrets(base_url))
-        self._endpoint = Endpoint(shown_url(base_url), model, key_variable, secrets)
-        self._errors: tuple[type[Exception], ...] = (getattr(sdk, errors), BadResponse, NotAllowed)
-        self._clock = clock or Clock()
+        self._response = library.Response
         self._lock = threading.Lock()
         self._adapted: dict[str, str | None] = {}
         self._answers = 0
@@ -87,8 +86,8 @@ class ServedModel:
     def close(self) -> None:
         self._client.close()
 
-    def _send(self, arguments: dict[str, Any]) -> Answer:
-        """One request; TryAgain for a response that cannot be read."""
+    def _read(self, body: Any, sent: Mapping[str, Any]) -> Answer:
+        """The answer that a response holds; TryAgain for one that cannot be read."""
         raise NotImplementedError
 
     def _ask(
@@ -96,41 +95,37 @@ class ServedModel:
     ) -> Answer:
         """Send until answered; the answer is cut at its stop and has no secrets in it, since answers go to disk."""
         check_allowed(self._endpoint.url)
-        chosen = {
-            "top_p": decoding.top_p if decoding.top_p != 1.0 else None,
-            self.stop: list(decoding.stop[: self.most_stops]) or None,
-            "extra_body": dict(decoding.extra) or None,
-        }
         arguments = {"model": self._model, "messages": messages, **fields}
         arguments |= {"max_tokens": decoding.max_tokens, "temperature": decoding.temperature}
-        arguments |= {name: value for name, value in chosen.items() if value is not None}
+        if decoding.top_p != 1.0:
+            arguments["top_p"] = decoding.top_p
+        if stops := decoding.stop[: self.most_stops]:
+            arguments[self.stop] = stops
         started = time.monotonic()
         requests = 0
         here: dict[str, str | None] = {}
 
         def attempt() -> Answer:
             nonlocal requests
-            failure: Exception
-            for _ in range(len(self.adaptable) + 1):
+            while True:
                 requests += 1
-                reply = self._try(self._adapt(arguments, here)[0])
+                sent, _ = self._adapt(arguments, here)
+                reply = self._try({**sent, **dict(decoding.extra)})
                 if isinstance(reply, Answer):
                     with self._lock:
                         self._answers += 1
                     return reply
-                failure = reply
-                if not isinstance(failure, Refused) or not failure.parameter:
+                names = [name for name in self.adaptable if name in sent]
+                if not (parameter := reply.parameter(names) if isinstance(reply, Refused) else ""):
                     break
                 with self._lock:
-                    known = here if failure.parameter in self.own else self._adapted
-                    known[failure.parameter] = self.adaptable[failure.parameter]
-            if not self._answers:  # before any answer: it concerns no single prompt, and nothing is restarting
-                if isinstance(failure, Refused):
-                    raise ModelUnavailable(str(failure))
-                if isinstance(failure, NobodyThere):
-                    advice = "start the server, or give its address with --base-url"
-                    raise ModelUnavailable(f"{self._endpoint}: {failure}; {advice}")
-            raise failure
+                    (here if parameter in self.own else self._adapted)[parameter] = self.adaptable[parameter]
+            failure = reply
+            if isinstance(reply, NobodyThere) and not self._answers:  # nothing is restarting
+                failure = ModelUnavailable(f"{reply}; start the server, or give its address with --base-url")
+            elif isinstance(reply, Refused) and not self._answers:  # it concerns no single prompt
+                failure = ModelUnavailable(str(reply))
+            raise failure if isinstance(failure, TryAgain) else type(failure)(f"{self._endpoint}: {failure}")
 
         reply = persevere(attempt, self._patience, str(self._endpoint), self._clock, self._tell)
         shortened = cut_at_stop(reply.text, decoding.stop)
@@ -140,19 +135,16 @@ class ServedModel:
         spent = replace(reply.usage, requests=requests, seconds=time.monotonic() - started)
         return Answer(cleaned, spent, ending, (*self._adapt(arguments, here)[1], *reply.notes, *notes, *removed))
 
-    def _try(self, arguments: dict[str, Any]) -> Answer | Exception:
+    def _try(self, sent: dict[str, Any]) -> Answer | Exception:
         """Send once. A failure is returned, so that no SDK exception, which may hold a key, is chained."""
-        parameters = [name for name in self.adaptable if name in arguments]
-        body = {name: arguments.pop(name) for name in self.in_body if name in arguments}
-        if body:
-            arguments["extra_body"] = {**body, **arguments.get("extra_body", {})}
         try:
-            return self._send(arguments)
-        except self._errors as error:
-            failure = self._endpoint.understand(error, parameters)
-            if failure is None:
-                raise
-            return failure
+            response = self._client.post(self._path, cast_to=self._response, body=sent)
+            return self._read(response.extensions[JSON], sent)
+        except Exception as error:
+            for found in (error, error.__cause__):  # as raised, or as an SDK passes it on
+                if isinstance(found, (TryAgain, ModelError)):
+                    return found
+            raise
 
     def _tell(self, what: str, wait: float, left: float) -> None:
         """Say that this endpoint is waited for: once, and again if it has not answered since."""
@@ -178,15 +170,18 @@ class ServedModel:
         return {name: value for name, value in renamed if name is not None}, notes
 
 
-def body_of(raw: Any) -> dict[str, Any]:
-    """The JSON object of a response as an SDK hands it over unread; TryAgain where there is none."""
-    body = raw.http_response.extensions[JSON]
-    if not isinstance(body, dict):
-        raise TryAgain(NOT_OF_PROTOCOL)
-    return body
+def dig(value: Any, *path: str | int) -> Any:
+    """The value at a path in a server's JSON, which may be anything; None if there is none."""
+    for step in path:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return None
+    return value
 
 
-def count(value: object) -> int:
-    """A token count as a server sent it, which may be anything."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 < value <= MOST_TOKENS else 0  # type: ignore[operator, return-value]  # a whole number
+def count(value: object, *path: str | int) -> int:
+    """The number of tokens at a path in a server's JSON; 0 for what is none."""
+    found = dig(value, *path)
+    whole = isinstance(found, int) and not isinstance(found, bool)
+    return found if whole and 0 < found <= MOST_TOKENS else 0

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from rpms.core.errors import FileError
 from rpms.foreign.file_reader import read_text
@@ -15,7 +16,7 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.models.accounting import KNOWN
 from rpms.models.catalogue import NO_LLM, Backend, ModelName, base_url_of, parse_model_name
-from rpms.models.served import count
+from rpms.models.served import count, dig
 from rpms.models.wire import fetch
 
 ASSUMED: Final = 8_192
@@ -49,8 +50,11 @@ def context_window(model: str, given: int | None = None, base_url: str | None = 
         return Window(given, "given")
     if name.provider.backend in NO_LLM:
         return Window(0, "none")
-    if name.provider.backend is Backend.HF and (held := _in_folder(Path(name.rest).expanduser())):
-        return Window(held, "known")
+    if name.provider.backend is Backend.HF:
+        with suppress(FileError, NotJson):
+            config = loads(read_text(Path(name.rest).expanduser() / "config.json", LARGEST_TABLE))
+            if held := count(config, "max_position_embeddings"):
+                return Window(held, "known")
     if name.provider.backend is Backend.GGUF:
         return Window(ASSUMED, "known")  # the context that it is opened with
     known = next((n for form, n in KNOWN["windows"].items() if re.search(form, name.rest, re.IGNORECASE)), 0)
@@ -60,25 +64,17 @@ def context_window(model: str, given: int | None = None, base_url: str | None = 
     return Window(known, "known") if known else Window(ASSUMED, "assumed")
 
 
-def _in_folder(folder: Path) -> int:
-    """Window by the configuration of a folder of weights; 0 if it does not tell."""
-    try:
-        config = loads(read_text(folder / "config.json", LARGEST_TABLE))
-        return count(config.get("max_position_embeddings"))
-    except (FileError, NotJson, AttributeError):
-        return 0
-
-
 def _asked(name: ModelName, base_url: str | None) -> int:
     """Window by the model's server; 0 if it says nothing, or cannot be asked now."""
     base = (base_url_of(name.provider, base_url) or "").rstrip("/")
-    listed = _get(f"{base}/models", name)
+    key = os.environ.get(name.provider.key_variable or "", "").strip()
+    listed = fetch(f"{base}/models", key, _TIMEOUT_S)
     entries = listed.get("data") if isinstance(listed, Mapping) else listed
     for entry in entries if isinstance(entries, list) else ():
-        if isinstance(entry, Mapping) and entry.get("id") == name.rest and (found := _largest(entry)):
+        if dig(entry, "id") == name.rest and (found := _largest(entry)):
             return found
     if name.provider.name == "llamacpp":
-        return _largest(_get(f"{base.removesuffix('/v1')}/props", name))
+        return _largest(fetch(f"{base.removesuffix('/v1')}/props", key, _TIMEOUT_S))
     return 0
 
 
@@ -86,8 +82,3 @@ def _largest(value: object) -> int:
     """The largest window that a description names, at any depth; 0 if it names none."""
     inner = value.items() if isinstance(value, Mapping) else ()
     return max(((field in _FIELDS and count(each)) or _largest(each) for field, each in inner), default=0)
-
-
-def _get(url: str, name: ModelName) -> Any:
-    key = os.environ.get(name.provider.key_variable or "", "").strip()
-    return fetch(url, {"Authorization": f"Bearer {key}"} if key else {}, seconds=_TIMEOUT_S)

@@ -65,15 +65,12 @@ def identity(part: Part) -> dict[str, str]:
     owner = part if inspect.isroutine(part) or inspect.isclass(part) else type(part)
     module = inspect.getmodule(owner)
     name = f"{owner.__module__}:{getattr(owner, '__qualname__', type(part).__name__)}"
-    try:
-        source = inspect.getsource(module) if module is not None else ""
-    except (OSError, TypeError):
-        source = ""
     package = packages_distributions().get(owner.__module__.partition(".")[0], [""])[0]
-    try:
+    source = released = ""
+    with suppress(OSError, TypeError):
+        source = inspect.getsource(module) if module is not None else ""
+    with suppress(PackageNotFoundError):
         released = version(package) if package else ""
-    except PackageNotFoundError:
-        released = ""
     return {"name": name, "version": released, "source": hashlib.sha256(source.encode()).hexdigest()}
 
 

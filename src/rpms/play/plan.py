@@ -155,22 +155,20 @@ class RunPlan:
             "stuck_after": self.stuck_after,
             "seed": self.seed,
         }
-        if self.harvest:
-            settings["harvest"] = self.harvest
+        told = [
+            [task, [[turn.observation, turn.thought, turn.action] for turn in each.turns], each.last, *each.carried]
+            for task, each in self.earlier.items()
+        ]
+        followed = {"earlier": hashlib.sha256(json.dumps(told).encode()).hexdigest()} if self.trial else {}
         own = {seam: identity(part) for seam in SEAMS if (part := getattr(self.sources.seams, seam)) is not None}
-        if own:
-            settings["parts"] = own
-        if self.method.name != REACT:
-            told = [
-                [task, [[turn.observation, turn.thought, turn.action] for turn in each.turns], each.last, *each.carried]
-                for task, each in self.earlier.items()
-            ]
-            followed = {"earlier": hashlib.sha256(json.dumps(told).encode()).hexdigest()} if self.trial else {}
-            settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}
-        if self.reader:
-            settings["reader"] = self.reader
-        if self.epoch > 1:
-            settings["epoch"] = self.epoch
+        unusual = {
+            "harvest": self.harvest,
+            "parts": own,
+            "agent": {**self.method.settings(), "trial": self.trial, **followed} if self.method.name != REACT else {},
+            "reader": self.reader,
+            "epoch": self.epoch if self.epoch > 1 else 0,
+        }
+        settings |= {name: value for name, value in unusual.items() if value}
         return Protocol(tuple(task.id for task in self.tasks), settings)
 
     def knowledge(self) -> Mind:

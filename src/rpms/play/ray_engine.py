@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rpms.core.errors import InputError, ModelUnavailable
+from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Model
 from rpms.play.plan import RunPlan
 from rpms.play.seats import LOSSES, Finished, Seat, lost_episode
@@ -97,8 +97,8 @@ class RayEngine:
                 return lost_episode(self._plan, task, type(error).__name__)
             self._todo.append(task)
             return None
-        if isinstance(done, _Refused):
-            raise (ModelUnavailable if done.unavailable else InputError)(done.text)
+        if isinstance(done, RPMSError):
+            raise done
         assert isinstance(done, Finished)
         return done
 
@@ -137,14 +137,6 @@ def travelling(world: World) -> Any:
     return (find_world, (world.name,)) if installed else world.__reduce_ex__(4)
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused:
-    """An error for the user, as data: exceptions with arguments of their own do not survive the way."""
-
-    text: str
-    unavailable: bool
-
-
 class _Open:
     """State of this process: one run's plan and model, however many episodes of it are played here."""
 
@@ -153,14 +145,14 @@ class _Open:
     model: Model | None = None
 
 
-def _play(ticket: tuple[str, Any], task: Task) -> Finished | _Refused:
-    """Play one episode somewhere on the cluster."""
+def _play(ticket: tuple[str, Any], task: Task) -> Finished | RPMSError:
+    """Play one episode somewhere on the cluster. An error for the user is returned in words alone, which travel."""
     try:
         done = _seat(ticket).play(task)
     except ModelUnavailable as error:
-        return _Refused(str(error), unavailable=True)
+        return ModelUnavailable(str(error))
     except InputError as error:
-        return _Refused(f"on a node of the cluster: {error}", unavailable=False)
+        return InputError(f"on a node of the cluster: {error}")
     assert done is not None
     return done
 

@@ -128,23 +128,18 @@ def _asked_of_somebody(world: World, goal: Goal, mind: Mind, reads: Reads, askin
     note = f"{NO_GOAL} `{goal.text}`; it has {', '.join(types) or 'none that can be put in other words'}"
     if reads.ask is not None:
         told = reads.ask(goal.text, types)
-        meant = goal_in_words(world, told, types, goal.text)
+        known = world.goal(world.stating("", told))
+        type_, *kinds = told.replace(":", " ").split() or [""]
+        meant: Goal | None = None
+        if known.type != UNKNOWN_GOAL:
+            meant = replace(known, text=goal.text)
+        elif type_ in types:  # `TYPE OBJECT DESTINATION`
+            meant = world.goal_of(type_, dict(zip(("object", "destination"), kinds, strict=False)), goal.text)
         if meant is not None:
             readings = Readings(goal.text, (RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",)),))
             return Understood(meant, readings, asking.usage, asking.notes)
         note += f"; nor does `{told}`"
     return Understood(goal, None, asking.usage, (*asking.notes, note))
-
-
-def goal_in_words(world: World, told: str, types: Sequence[str], request: str) -> Goal | None:
-    """A goal as the world itself puts it, or as `TYPE OBJECT DESTINATION`; None where it is neither."""
-    known = world.goal(world.stating("", told))
-    if known.type != UNKNOWN_GOAL:
-        return replace(known, text=request)
-    type_, *kinds = told.replace(":", " ").split() or [""]
-    if type_ not in types:
-        return None
-    return world.goal_of(type_, dict(zip(("object", "destination"), kinds, strict=False)), request)
 
 
 def reconsidered(readings: Readings | None, decision: Decision, mind: Mind) -> Readings | None:

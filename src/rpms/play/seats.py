@@ -17,7 +17,7 @@ from rpms.core.errors import FileError, ModelError, ModelUnavailable, WorldError
 from rpms.core.usage import Price, Usage
 from rpms.core.verdict import Mask
 from rpms.models.base import Model
-from rpms.play.meter import Meter
+from rpms.play.meter import LimitReached, Meter
 from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, reflect
 from rpms.play.plan import RunPlan
 from rpms.play.reading import Reads
@@ -86,25 +86,18 @@ class Play:
         """Decide, ask, act. ModelUnavailable passes through: the run is to stop, this episode to be done again."""
         try:
             move = self.player.choose(self._course, self._outcome.observation, self.episode_id or self.task.id)
-        except ModelUnavailable:
-            raise
-        except ModelError as error:
-            self._stop(Ending.MODEL_ERROR, str(error))
-            return
-        try:
             drift = self.player.world.contradictions(move.decision.belief, self.game)
             unsaid = Outcome(NO_ACTION, self._outcome.score)
             self._outcome = act(self.game, move.command) if move.command else unsaid
-        except WorldError as error:
-            self._stop(Ending.WORLD_ERROR, str(error))
+            self._course = self.player.after(self._course, move, self._outcome, drift, self.brought)
+        except ModelUnavailable:
+            raise
+        except (ModelError, WorldError) as error:
+            self._stop(Ending.MODEL_ERROR if isinstance(error, ModelError) else Ending.WORLD_ERROR, str(error))
             return
-        self._course = self.player.after(self._course, move, self._outcome, drift, self.brought)
-        self._judge_end(self._outcome)
-
-    def _judge_end(self, outcome: Outcome) -> None:
-        if outcome.won:
+        if self._outcome.won:
             self._stop(Ending.WON)
-        elif outcome.done:
+        elif self._outcome.done:
             self._stop(Ending.LOST)
         elif len(self.steps) >= self.budget:
             self._stop(Ending.OUT_OF_STEPS)
@@ -189,13 +182,12 @@ class Seat:
 
     def play(self, task: Task, stop: Callable[[], bool] = lambda: False) -> Finished | None:
         """Play one episode; None if asked to stop. A world's error ends it; ModelUnavailable passes through."""
-        start, plan = time.perf_counter(), self._plan
-        earlier = plan.earlier.get(task.id)
+        start = time.perf_counter()
+        earlier = self._plan.earlier.get(task.id)
         brought = self.reflect(task, earlier) if earlier else NOTHING
         episode = self._episode(task, brought, stop)
-        if episode is None:
-            return None
-        return finish(plan, episode, time.perf_counter() - start, brought.carried)
+        took = time.perf_counter() - start
+        return None if episode is None else finish(self._plan, episode, took, brought.carried)
 
     def _name(self, task: Task) -> str:
         """Name of an episode for the model."""
@@ -223,10 +215,7 @@ class Seat:
             while play.ending is None:
                 if stop():
                     return None
-                try:
-                    play.step()
-                except WorldError as error:
-                    return replace(play.episode(), ending=Ending.WORLD_ERROR, error=str(error))
+                play.step()
             return play.episode()
 
 
@@ -310,20 +299,14 @@ class Threads:
     def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish; what a worker raises is raised here."""
         for _ in range(self._count):
-            done = self._next()
+            try:
+                done = self._done.get(timeout=self._meter.seconds_left if self._meter is not None else None)
+            except queue.Empty:
+                assert self._meter is not None  # whose time is up
+                done = self._meter.reached() or LimitReached("no time is left")
             if isinstance(done, BaseException):
                 raise done
             yield [done]
-
-    def _next(self) -> Finished | BaseException:
-        if self._meter is None:
-            return self._done.get()
-        try:
-            return self._done.get(timeout=self._meter.seconds_left)
-        except queue.Empty:
-            reached = self._meter.reached()
-            assert reached is not None  # no time is left
-            return reached
 
     def stop(self) -> list[Finished]:
         """Stop within moments; the episodes that were finished but not given back yet."""

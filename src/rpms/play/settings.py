@@ -209,11 +209,10 @@ class Settings:
 
     def decoding(self, world: World) -> Decoding:
         """Decoding of the model."""
-        seed = self.seed or 0
         return Decoding(
             max_tokens=self.max_tokens or world.max_tokens,
             temperature=self.temperature or 0.0,
-            seed=seed if self.temperature else None,
+            seed=self.seed or 0 if self.temperature else None,
         )
 
     def plan(self, world: World, model: str, open_model: OpenModel, context: int = 0, **given: Any) -> RunPlan:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
 from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Repair
@@ -121,13 +120,9 @@ class Player:
     reads: Reads | None = None
     """Reader of requests; by default the model that plays."""
 
-    @cached_property
-    def _reads(self) -> Reads:
-        return self.reads or Reads(self.model)
-
     def understand(self, opening: str, episode: str, request: str = "") -> Understood:
         """The goal that an opening observation states, read where it is in a person's words."""
-        return understand(self.world, self.mind, self._reads, opening, episode, request)
+        return understand(self.world, self.mind, self.reads or Reads(self.model), opening, episode, request)
 
     def begin(self, read: Understood) -> Course:
         """An episode before its first observation."""
@@ -155,8 +150,7 @@ class Player:
         decision, asked, parsed, command = move.decision, move.asked, move.asked.parsed, move.command
         before = NOTHING if course.steps else brought
         read = move.read
-        asked_first = read.usage if read is not None and not course.steps else Usage()
-        notes = read.notes if read is not None and not course.steps else ()
+        first = read if read is not None and not course.steps else Understood(decision.goal)
         changed = read is not None and (not course.steps or read is not course.read)
         step = Step(
             number=len(course.steps) + 1,
@@ -173,12 +167,12 @@ class Player:
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
             surprises=() if course.steps else decision.noticed.surprises,
-            usage=before.usage + asked_first + asked.usage,
+            usage=before.usage + first.usage + asked.usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,
             replaced=asked.replaced,
             readings=read.readings if read is not None and changed else None,
-            notes=(*notes, *((before.note,) if before.note else ()), *asked.notes),
+            notes=(*first.notes, *((before.note,) if before.note else ()), *asked.notes),
         )
         thought, said = self.method.words(parsed.thought)
         state = turn_state(decision.belief, decision.progress)
@@ -322,6 +316,4 @@ class Player:
     def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
         if refusal is not None and self.mind.adviser.how.replace and self._blocks(decision):
             return f"refused to the last: {refusal.text}"
-        if decision.notice and self.mind.adviser.how.unstick:
-            return f"stuck: {decision.notice}"
-        return ""
+        return f"stuck: {decision.notice}" if decision.notice and self.mind.adviser.how.unstick else ""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, zip_longest
+from itertools import chain, count, zip_longest
 from random import Random
 
 from rpms.core.errors import InputError
@@ -27,13 +27,8 @@ def read_part(text: str) -> slice:
 
 def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Task]:
     """At most so many tasks of each type, in order."""
-    seen: Counter[str] = Counter()
-    kept = []
-    for task in tasks:
-        seen[task.type] += 1
-        if number is None or seen[task.type] <= number:
-            kept.append(task)
-    return kept
+    before: defaultdict[str, Iterator[int]] = defaultdict(count)
+    return [task for task in tasks if number is None or next(before[task.type]) < number]
 
 
 def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task]:

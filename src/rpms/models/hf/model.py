@@ -111,7 +111,8 @@ class HFModel:
         if requests_forbidden():
             options["local_files_only"] = True
         dtype = self._torch.bfloat16 if self._device == "cuda" else self._torch.float32
-        loading: dict[str, Any] = {_dtype_option(transformers): dtype, **options}
+        version = tuple(map(int, transformers.__version__.split(".")[:2]))
+        loading: dict[str, Any] = {"dtype" if version >= (4, 56) else "torch_dtype": dtype, **options}
         if "gguf_file" in options and hasattr(transformers, "GgufConfig"):  # else it may compute packed, in float32
             loading["quantization_config"] = transformers.GgufConfig(dequantize=True)
         try:
@@ -203,9 +204,3 @@ class HFModel:
         ends = getattr(config, "eos_token_id", None)
         several = ends if isinstance(ends, list) else [ends]
         return frozenset(end for end in (*several, self._tokenizer.eos_token_id) if isinstance(end, int))
-
-
-def _dtype_option(transformers: Any) -> str:
-    """The argument's name changed in 4.56."""
-    major, minor = (int(piece) for piece in transformers.__version__.split(".")[:2])
-    return "dtype" if (major, minor) >= (4, 56) else "torch_dtype"

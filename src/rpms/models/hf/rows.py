@@ -225,9 +225,5 @@ class PromptRow:
 
 def _end_of_action(text: str) -> int | None:
     """End of a complete action's line."""
-    at = text.find("\n")
-    while at >= 0:
-        if action_is_complete(text[: at + 1]):
-            return at
-        at = text.find("\n", at + 1)
-    return None
+    line_ends = (at for at, char in enumerate(text) if char == "\n")
+    return next((at for at in line_ends if action_is_complete(text[: at + 1])), None)
