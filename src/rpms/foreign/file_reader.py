@@ -74,7 +74,7 @@ def text_lines(file: str | Path, *, bounded: bool = True) -> Iterator[str]:
     """The lines of a transcript, `.xz` or not, read as they are asked for; `bounded` as a whole, when unpacked."""
     total = count = 0
     rest = b""
-    for chunk in _chunks(file, packed=str(file).endswith(".xz")):
+    for chunk in _chunks(file):
         total += len(chunk)
         if bounded and total > MOST_TRANSCRIPT:
             raise FileError(file, None, f"holds more than {MOST_TRANSCRIPT:,} bytes, which no transcript does")
@@ -99,13 +99,11 @@ def _line(file: str | Path, data: bytes) -> str:
         raise FileError(file, None, "is not UTF-8 text") from None
 
 
-def _chunks(file: str | Path, *, packed: bool) -> Iterator[bytes]:
+def _chunks(file: str | Path) -> Iterator[bytes]:
     with os.fdopen(open_regular(file), "rb") as stream:
         try:
-            if packed:
-                yield from _unpacked(iter(lambda: stream.read(_CHUNK), b""))
-            else:
-                yield from iter(lambda: stream.read(_CHUNK), b"")
+            raw = iter(lambda: stream.read(_CHUNK), b"")
+            yield from _unpacked(raw) if str(file).endswith(".xz") else raw
         except (lzma.LZMAError, EOFError):
             raise FileError(file, None, "is cut off or is not an xz file") from None
         except OSError as error:

@@ -78,12 +78,9 @@ def loads(text: str | bytes, *, once: bool = False) -> Any:
 
 def _mistake(error: Exception) -> str:
     """Reason why a text is no JSON, in a few words."""
-    match error:
-        case UnicodeDecodeError():
-            return "not UTF-8 text"
-        case json.JSONDecodeError():
-            return error.msg
-    return str(error) if isinstance(error, NotJson) else "nested too deeply"
+    if isinstance(error, NotJson | json.JSONDecodeError):
+        return getattr(error, "msg", str(error))
+    return "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "nested too deeply"
 
 
 _BLANK = re.compile(r"\s*")
@@ -149,16 +146,13 @@ def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:
     raise NotJson("nested too deeply")
 
 
-_LONGEST = len(str(LONGEST_NUMBER))
-
-
 def whole_number(text: str, most: int = LONGEST_NUMBER) -> int | None:
     """The number that digits say; None for any other text and above `most`. Thousands of digits are an error to Python.
 
     >>> whole_number("12"), whole_number("-1"), whole_number("9" * 5_000)
     (12, None, None)
     """
-    number = int(text) if text.isdecimal() and len(text) <= _LONGEST else None
+    number = int(text) if text.isdecimal() and len(text) < _DIGITS else None
     return None if number is None or number > most else number
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from keyword import iskeyword
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -60,42 +60,43 @@ def reader_of(kind: Any) -> Reader:
     if kind in _PLAIN:
         return _PLAIN[kind]
     if origin in (Union, UnionType):
-        return _union_reader([reader_of(each) for each in inner if each is not NoneType], empty=NoneType in inner)
+        return partial(_one_of_several, [reader_of(each) for each in inner if each is not NoneType], NoneType in inner)
     if origin is tuple:
-        return _tuple_reader(inner)
+        first, *others = (reader_of(each) for each in inner if each is not Ellipsis)
+        return partial(_items, [first, *others]) if Ellipsis not in inner else partial(_list, first)
     if origin is not None and issubclass(origin, Mapping):
         name, each = map(reader_of, inner)
         return lambda value: {name(key): each(item) for key, item in _as(dict, value).items()}
     if issubclass(kind, tuple):
-        items = _tuple_reader(tuple(get_type_hints(kind).values()))
-        return lambda value: kind(*items(value))
-    return _dataclass_reader(kind) if is_dataclass(kind) else _enum_reader(kind)
+        items = [reader_of(each) for each in get_type_hints(kind).values()]
+        return lambda value: kind(*_items(items, value))
+    return _dataclass_reader(kind) if is_dataclass(kind) else partial(_member, kind)
 
 
-def _union_reader(readers: Sequence[Reader], *, empty: bool) -> Reader:
-    def read(value: Any) -> Any:
-        if empty and value is None:
-            return None
-        for one in readers[:-1]:
-            with suppress(NotJson):
-                return one(value)
-        return readers[-1](value)
-
-    return read
+def _one_of_several(readers: Sequence[Reader], empty: bool, value: Any) -> Any:
+    if empty and value is None:
+        return None
+    for one in readers[:-1]:
+        with suppress(NotJson):
+            return one(value)
+    return readers[-1](value)
 
 
-def _tuple_reader(inner: tuple[Any, ...]) -> Reader:
-    if len(inner) == 2 and inner[1] is Ellipsis:
-        each = reader_of(inner[0])
-        return lambda value: tuple([each(item) for item in _as(list, value)])
-    readers = [reader_of(kind) for kind in inner]
+def _list(read: Reader, value: Any) -> tuple[Any, ...]:
+    return tuple([read(item) for item in _as(list, value)])
 
-    def read(value: Any) -> Any:
-        if len(_as(list, value)) != len(readers):
-            raise NotJson(f"should have {len(readers)} items")
-        return tuple([one(item) for one, item in zip(readers, value, strict=True)])
 
-    return read
+def _items(readers: Sequence[Reader], value: Any) -> tuple[Any, ...]:
+    if len(_as(list, value)) != len(readers):
+        raise NotJson(f"should have {len(readers)} items")
+    return tuple([one(item) for one, item in zip(readers, value, strict=True)])
+
+
+def _member(kind: type[Enum], value: Any) -> Enum:
+    try:
+        return kind(value)
+    except ValueError:
+        raise NotJson(f"should be one of {', '.join(str(each.value) for each in kind)}") from None
 
 
 def _dataclass_reader(kind: Any) -> Reader:
@@ -145,16 +146,6 @@ def _at(name: str, error: NotJson) -> NotJson:
     found = NotJson(f"{excerpt(name)}: {error}")
     found.place = (name, *error.place)
     return found
-
-
-def _enum_reader(kind: type[Enum]) -> Reader:
-    def read(value: Any) -> Enum:
-        try:
-            return kind(value)
-        except ValueError:
-            raise NotJson(f"should be one of {', '.join(str(each.value) for each in kind)}") from None
-
-    return read
 
 
 def _as(kind: type, value: Any) -> Any:

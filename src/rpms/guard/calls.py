@@ -66,13 +66,10 @@ class Tried:
     after: Mapping[Atom, Truth]
 
 
-class OnUnknown(StrEnum):
-    """The fate of a call that a rule would judge by a fact that is not known."""
-
-    PASS = "pass"  # noqa: S105  a word of manuals
-    WARN = "warn"
-    ASK = "ask"
-    REFUSE = "refuse"
+OnError = StrEnum("OnError", ["CLOSED", "OPEN"])
+"""The fate of a call when the guard itself fails; in manuals in small letters."""
+OnUnknown = StrEnum("OnUnknown", ["PASS", "WARN", "ASK", "REFUSE"])
+"""The fate of a call that a rule would judge by a fact that is not known; in manuals in small letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,27 +172,35 @@ _ERROR_WITHIN: Final = Reading(Path.parse("error"), "in", ["", False, None], Whi
 
 
 @dataclass(frozen=True)
-class ToolManual:
-    """All that is declared of some tools."""
+class ManualSettings:
+    """Settings for all calls."""
 
-    name: str = ""
-    facts: Mapping[str, ToolFact] = field(default_factory=dict)
-    records: Mapping[str, RecordKind] = field(default_factory=dict)
-    tools: Mapping[str, ToolSchema] = field(default_factory=dict)
-    policies: tuple[Policy, ...] = ()
-    drafts: tuple[Policy, ...] = ()
-    """Rules that nobody has reviewed, and that judge no call."""
-    now: datetime | None = None
-    fails: tuple[str | Reading, ...] = ("Error", "Failed", _ERROR_WITHIN)
-    """Beginnings of a failed result's text, or values of its JSON."""
-    closed: bool = True
-    """True if a call is refused when the guard itself fails."""
+    guard: str = ""
+    """The manual's name."""
+    unknown: OnUnknown = OnUnknown.REFUSE
+    """Ruling where a fact is unknown, unless a tool or a policy says otherwise."""
+    errors: OnError = OnError.CLOSED
     others: OnUnknown = OnUnknown.PASS
     """Ruling on calls to tools that are not declared."""
     repeats: OnUnknown = OnUnknown.REFUSE
     """Ruling on a call that failed twice while nothing was learned."""
     circles: OnUnknown = OnUnknown.WARN
     """Ruling on calls that bring nothing new, again and again."""
+
+
+@dataclass(frozen=True)
+class ToolManual(ManualSettings):
+    """All that is declared of some tools."""
+
+    facts: dict[str, ToolFact] = field(default_factory=dict)
+    records: dict[str, RecordKind] = field(default_factory=dict)
+    tools: dict[str, ToolSchema] = field(default_factory=dict)
+    policies: tuple[Policy, ...] = ()
+    drafts: tuple[Policy, ...] = ()
+    """Rules that nobody has reviewed, and that judge no call."""
+    now: datetime | None = None
+    fails: tuple[str | Reading, ...] = ("Error", "Failed", _ERROR_WITHIN)
+    """Beginnings of a failed result's text, or values of its JSON."""
 
     @cached_property
     def rules(self) -> Mapping[str, Sequence[Policy]]:

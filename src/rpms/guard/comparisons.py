@@ -98,10 +98,15 @@ ALIKE: Final[Mapping[str, Alike]] = {"path": lambda text: _as_path(text.strip())
 """Normalisations of texts before they are compared, by name."""
 
 
-def _texts(compare: Callable[[str, str], bool]) -> Compare:
-    """Compare two texts. If they agree only when read loosely (`Prod`, `/etc//passwd`), nobody knows: None."""
+def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare:
+    """Compare two texts. If they agree only when read loosely (`Prod`, `/etc//passwd`), nobody knows: None.
+
+    With `only`, nothing but a text is compared.
+    """
 
     def compared(value: object, other: object) -> bool | None:
+        if only and not isinstance(value, str):
+            return None
         one, two = text_of(value), text_of(other)
         if compare(one, two):
             return True
@@ -112,7 +117,8 @@ def _texts(compare: Callable[[str, str], bool]) -> Compare:
     return compared
 
 
-_same_text: Final = _texts(operator.eq)
+_same_text: Final = _texts(operator.eq, only=False)
+_contains: Final = _texts(operator.contains)
 
 
 def _is(value: object, other: object) -> bool | None:
@@ -153,13 +159,6 @@ def _under(value: object, folder: object) -> bool | None:
         return _inside(os.path.realpath(str(value)), os.path.realpath(str(folder)))
     except (OSError, ValueError):
         return None
-
-
-def _of_text(compare: Compare) -> Compare:
-    return lambda value, other: compare(value, other) if isinstance(value, str) else None
-
-
-_contains: Final = _of_text(_texts(lambda value, part: part in value))
 
 
 _TOKEN = re.compile(
@@ -210,8 +209,8 @@ COMPARISONS: Final[Mapping[str, Compare]] = {
     "is": _is,
     "in": _one_of,
     "has": _has,
-    "starts": _of_text(_texts(str.startswith)),
-    "ends": _of_text(_texts(str.endswith)),
+    "starts": _texts(str.startswith),
+    "ends": _texts(str.endswith),
     "contains": _contains,
     "matches": _matches,
     "inside": _inside,

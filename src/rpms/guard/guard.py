@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from datetime import UTC, datetime
@@ -21,15 +21,15 @@ from rpms.core.facts import Atom, Literal, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import CallFacts, PythonFact, ToolBelief
-from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn, unquoted
+from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, OnError, Refuse, Ruling, ToolManual, Warn, unquoted
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
-from rpms.guard.log import LONGEST_RESULT, CheckLine, GuardLog, ResultLine, ToldLine, Word
+from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, ResultLine, ToldLine, Word, add_line, begin_log
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
 from rpms.guard.tool_manuals import manual_at, open_tool_manual, stamp_of
-from rpms.guard.under_way import SharedFacts, UnderWay
+from rpms.guard.under_way import UnderWay
 
 USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
@@ -73,21 +73,20 @@ class Guard:
         self._start = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self.python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
         self._now = now
-        self._log = GuardLog(Path(log)) if log is not None else None
+        self._log = Path(log) if log is not None else None
         self._observe_only, self._watch = observe_only, watch
-        self._shared = SharedFacts(Path(store)) if store is not None else None
+        self._begin(session, Path(store) if store is not None else None)
         if self._log is not None:
-            self._log.begin(self.manual.name)
-        self._begin(session)
+            begin_log(self._log, self.manual.guard)
 
-    def _begin(self, session: str) -> None:
+    def _begin(self, session: str, store: Path | None = None) -> None:
         """Begin a conversation: nothing is known but what was known at first."""
         self.belief = self._start
         self.session = session or uuid4().hex[:8]
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
-        self._under_way = UnderWay()
+        self._under_way = UnderWay(store)
         self._last: tuple[Call, CallFacts | None, Ruling] | None = None
         self._lock = RLock()
 
@@ -96,7 +95,7 @@ class Guard:
         other = copy(self)
         other._begin(session)  # noqa: SLF001  its own kind
         if silent:
-            other._log, other._watch, other._shared, other._observe_only = None, None, None, False  # noqa: SLF001
+            other._log, other._watch, other._observe_only = None, None, False  # noqa: SLF001
         else:
             other.join(self)
         return other
@@ -104,7 +103,7 @@ class Guard:
     def join(self, other: Guard) -> None:
         """Write to the log of another guard, share its facts, and observe or judge as it does."""
         self._log, self._watch, self._observe_only = other._log, other._watch, other._observe_only
-        self._shared = other._shared.again() if other._shared is not None else None
+        self._under_way.share(other._under_way)
 
     def refresh(self) -> None:
         """Judge by the manual as its files are now, if they have changed; what is known stays."""
@@ -141,7 +140,7 @@ class Guard:
         refused, and what to do about it is the remedy.
         """
         start = perf_counter()
-        with self._lock, self._transaction():
+        with self._transaction():
             facts: CallFacts | None = None
             try:
                 read = as_call(call)
@@ -154,44 +153,23 @@ class Guard:
                     facts, ruling = self._check(read, can_modify=can_modify, can_ask=can_ask, approved=approved)
                 except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
                     ruling = self._failed(read, error)
-            ruling = self._written(read, ruling, approved=approved)
+            ruling = self._written(read, ruling, approved=approved) if self._log is not None else ruling
             self._last = (facts.call if facts else read, facts, ruling)
         if self._watch is not None:
             self._watch(read, ruling, perf_counter() - start)
         if not self._observe_only:
             return ruling
         if facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):  # it is made all the same
-            self._announce(self._facts(read))
+            self._under_way.add(read, self._facts(read).changes(MISSING), self.manual)
         return Allow()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Judge by what other guards have told, and let none of them judge meanwhile."""
-        if self._shared is None:
-            yield
-            return
-        with self._shared.transaction():
-            if news := self._shared.news():
+        with self._lock, self._under_way.transaction() as news:
+            if news:
                 self.belief = self.belief.learn(*news)
-                self._under_way.settle({each.atom for each in news})
             yield
-
-    def _announce(self, facts: CallFacts) -> None:
-        """Expect what a call that is about to be made will change."""
-        changes = facts.changes(MISSING)
-        self._under_way.add(facts.call, changes)
-        if self._shared is not None:
-            self._shared.announce(facts.call.place, self._to_share(changes))
-
-    def _to_share(self, facts: Iterable[Literal]) -> list[Literal]:
-        known = self.manual.facts
-        return [each for each in facts if each.atom.predicate in known and known[each.atom.predicate].shared]
-
-    def _settle(self, facts: Sequence[Literal]) -> None:
-        """Some facts are known now, whoever was to change them; others are told those that are shared."""
-        self._under_way.settle({each.atom for each in facts})
-        if self._shared is not None:
-            self._shared.tell(self._to_share(facts))
 
     def preview(self, call: Call | Mapping[str, Any]) -> Ruling:
         """The ruling that a host would get that can modify and ask; nothing is noted or logged."""
@@ -203,33 +181,28 @@ class Guard:
 
     def _written(self, call: Call, ruling: Ruling, *, approved: bool | None) -> Ruling:
         """Put a ruling into the log. Where that fails, the guard has failed."""
-        if self._log is None:
-            return ruling
         said: dict[str, Any] = {name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")}
         said |= {"made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None, "approved": approved}
-        said |= {"ruling": Word(ruling.word), "shadow": self._observe_only}
-        try:
-            self._log.add(CheckLine(**self._place(call), **said))
-        except (FileError, OSError, ValueError) as error:
-            if not ruling.goes_on:
-                return ruling
-            failed = self._failed(call, error)
-            if isinstance(failed, Refuse):
-                self.withdraw(call)
-            return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
-        return ruling
+        error = self._note(CheckLine, call, ruling=Word(ruling.word), shadow=self._observe_only, **said)
+        if error is None or not ruling.goes_on:
+            return ruling
+        failed = self._failed(call, error)
+        if isinstance(failed, Refuse):
+            self.withdraw(call)
+        return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
 
-    def _place(self, call: Call | None = None) -> dict[str, Any]:
-        of = {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id} if call is not None else {}
-        return {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "session": self.session, **of}
-
-    def _note(self, line: ResultLine | ToldLine) -> None:
-        """Put into the log what was learned; a log that cannot be written is complained of, and nothing is lost."""
+    def _note(self, form: type[Event], call: Call | None = None, **said: Any) -> Exception | None:
+        """Put a line into the log, if there is one; what goes wrong with that is returned."""
+        if self._log is None:
+            return None
+        if call is not None:
+            said |= {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id}
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
-            if self._log is not None:
-                self._log.add(line)
+            add_line(self._log, form(at=at, session=self.session, **said))
         except (FileError, OSError, ValueError) as error:
-            _LOUD.error("the log cannot be written: %s", excerpt(error))
+            return error
+        return None
 
     def _check(self, call: Call, *, can_modify: bool, can_ask: bool, approved: bool | None) -> tuple[CallFacts, Ruling]:
         known = self._facts(call)
@@ -240,13 +213,13 @@ class Guard:
         if ruling.goes_on:
             ruling = self._repeats.judge(facts.call, ruling, self.manual)
         if ruling.goes_on:
-            self._announce(facts)
+            self._under_way.add(facts.call, facts.changes(MISSING), self.manual)
         return facts, ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
         """The ruling when the guard itself broke: as the manual wants it, and never quietly."""
         what = f"the guard failed on {excerpt(call.tool)}: {type(error).__name__}: {excerpt(error)}"
-        if self.manual.closed:
+        if self.manual.errors is OnError.CLOSED:
             _LOUD.error("%s; the call is refused", what)
             return Refuse(what, ERROR, "", "tell the operator; the manual says that nothing is done unchecked")
         _LOUD.error("%s; THE CALL WAS NOT CHECKED", what)
@@ -269,29 +242,24 @@ class Guard:
 
     def _facts(self, call: Call) -> CallFacts:
         now = self._now or self.manual.now or self._clock or datetime.now(UTC)
-        others = self._shared.coming() if self._shared is not None else {}
-        return CallFacts(call, self.manual, self.belief, now, self.python, others | self._under_way.coming())
+        return CallFacts(call, self.manual, self.belief, now, self.python, self._under_way.coming())
 
     def withdraw(self, call: Call) -> None:
         """Forget a call that was let through and then not made."""
-        with self._lock, self._transaction():
+        with self._transaction():
             self._under_way.end(call)
-            if self._shared is not None:
-                self._shared.withdraw(call.place)
 
     def abandon(self, call: Call) -> None:
         """Note that nobody waits for a call any more: what it changes is unknown until it is found out, or told."""
-        with self._lock, self._transaction():
+        with self._transaction():
             self._under_way.lose(call)
-            if self._shared is not None:
-                self._shared.lose(call.place)
 
     def observe(self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None) -> None:
         """Learn from what a call returned. Text that is JSON is read as such; `failed` overrides the manual's `fails`.
 
         What cannot be read tells nothing: its facts stay unknown. Never raises for what a result holds.
         """
-        with self._lock, self._transaction():
+        with self._transaction():
             try:
                 read = as_call(call)
             except NotJson:
@@ -308,14 +276,13 @@ class Guard:
                 self._learn(read, value, failed=wrong)
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
-            if self._log is not None:
-                unread = value is MISSING or len(text_of(value)) > LONGEST_RESULT
-                shown = None if unread else value
-                self._note(ResultLine(**self._place(read), failed=wrong, result=shown, unread=unread))
+            text = "" if value is MISSING else text_of(value)
+            unread = value is MISSING or len(text) > LONGEST_RESULT
+            if problem := self._note(ResultLine, read, failed=wrong, result=None if unread else value, unread=unread):
+                _LOUD.error("the log cannot be written: %s", excerpt(problem))
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
-            said = (news, "" if value is MISSING else text_of(value))
-            self._repeats.add(read, said, failed=wrong, learned=self.belief.known != known)
+            self._repeats.add(read, (news, text), failed=wrong, learned=self.belief.known != known)
 
     def hear(self, text: str) -> None:
         """Observe what the user said: a manual reads it from the tool `user_says`."""
@@ -326,19 +293,19 @@ class Guard:
 
         Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
         """
-        with self._lock, self._transaction():
+        with self._transaction():
             told = [unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
             for literal in told:
                 self.manual.check_tellable(literal.atom)
             before, self.belief = self.belief, self.belief.learn(*told)
-            self._settle(told)
+            self._under_way.settle(told, self.manual)
             if self.belief.known != before.known:  # what is told is news, and what was known is none
                 self._heard += 1
                 self._repeats.news(self._heard)
-            self._note(ToldLine(**self._place(), facts=tuple(map(str, told))))
+            if problem := self._note(ToldLine, facts=tuple(map(str, told))):
+                _LOUD.error("the log cannot be written: %s", excerpt(problem))
 
     def _learn(self, call: Call, result: object, *, failed: bool) -> None:
-        """Learn from a result."""
         facts = self._facts(call)
         changes = self.python.within(lambda: facts.changes(result, failed=failed))
         belief = self.belief.learn(*changes) if changes else self.belief
@@ -350,7 +317,7 @@ class Guard:
             found = {key: value for kind in kinds for key, value in records_in(kind, call, result).items()}
             belief = belief.with_records(found, gone) if found or gone else belief
         self.belief = belief
-        self._settle(changes)
+        self._under_way.settle(changes, self.manual)
 
     def explain(self) -> str:
         """The last check as text: the ruling, what each rule said, and what is known."""

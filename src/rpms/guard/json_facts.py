@@ -114,22 +114,10 @@ def _elements(value: object) -> Sequence[Any]:
     return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
-class Which(StrEnum):
-    """Of how many values a comparison must hold."""
-
-    ANY = "any"
-    ALL = "all"
-    NONE = "none"
-
-
-class Take(StrEnum):
-    """Aspect of the values that is compared."""
-
-    EACH = "each"
-    COUNT = "count"
-    SUM = "sum"
-
-
+Which = StrEnum("Which", ["ANY", "ALL", "NONE"])
+"""Of how many values a comparison must hold; in manuals in small letters."""
+Take = StrEnum("Take", ["EACH", "COUNT", "SUM"])
+"""Aspect of the values that is compared."""
 _OF_TIME: Final = ("before", "after")
 _DECIDED: Final = {Which.ANY: Truth.TRUE, Which.ALL: Truth.FALSE, Which.NONE: Truth.FALSE}
 """Truth of a fact once one value has settled it."""

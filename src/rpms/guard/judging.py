@@ -47,11 +47,6 @@ def findings(facts: CallFacts) -> Iterator[RuleFinding]:
         yield _finding(policy, of[each])
 
 
-def violations(facts: CallFacts) -> Iterator[RuleFinding]:
-    """Judgements of the rules that are broken, or may be."""
-    return (found for found in findings(facts) if found.broken is not Truth.FALSE)
-
-
 def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
     """The gravest thing that a rule says, over all elements that it is about."""
     gravest = RuleFinding(policy, Truth.FALSE)
@@ -145,7 +140,7 @@ def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False)
     mended: dict[str, RuleFinding] = {}
     changed = facts
     while any(rule.sets for rule in facts.manual.rules.get(facts.call.tool, ())):
-        broken = (each for each in violations(changed) if each.by.sets and each.broken is Truth.TRUE)
+        broken = (each for each in findings(changed) if each.by.sets and each.broken is Truth.TRUE)
         found = next(broken, None)
         if found is None or found.rule in mended:
             break
@@ -176,7 +171,9 @@ def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
     if (other := _undeclared(facts)) is not None:
         return other
     gravest: Ruling = Allow()
-    for found in violations(facts):
+    for found in findings(facts):
+        if found.broken is Truth.FALSE:
+            continue
         known, by = found.broken is Truth.TRUE, found.by
         otherwise = Warn if by.warns else Ask if by.asks else Refuse
         kind = otherwise if known else _ruling(by.unknown, otherwise)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.guard.calls import Ask, Call, Modify, Refuse, Ruling
+from rpms.guard.calls import Ask, Call, Modify, Refuse
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
 
 try:
     from langchain.agents.middleware import AgentMiddleware
-    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
+    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command, interrupt
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[langchain]'") from None
 
-
+Answer = ToolMessage | Command[Any]
 REFUSED = "refused by the guard"
 """Mark of an answer that is the guard's and not a tool's."""
 MADE = "rpms_guard_made_with"
@@ -40,34 +41,21 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         """The guard of a thread, to tell it what the host knows: `middleware.guard_of(thread_id).tell("confirmed")`."""
         return self._conversations.guard_of(thread)
 
-    def wrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
-    ) -> ToolMessage | Command[Any]:
-        session, request, call, ruling = self._check(request)
-        if isinstance(ruling, Refuse):
-            return _refusal(call, ruling)
-        try:
-            answer = handler(request)
-        except Exception as error:
-            self._conversations.learn(session, Returned(call, str(error), failed=True))
-            raise
-        return self._learned(session, call, ruling, answer)
+    def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]) -> Answer:
+        with self._checked(request) as (made, learned):
+            return made if isinstance(made, ToolMessage) else learned(handler(made))
 
     async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
-    ) -> ToolMessage | Command[Any]:
-        session, request, call, ruling = self._check(request)
-        if isinstance(ruling, Refuse):
-            return _refusal(call, ruling)
-        try:
-            answer = await handler(request)
-        except Exception as error:
-            self._conversations.learn(session, Returned(call, str(error), failed=True))
-            raise
-        return self._learned(session, call, ruling, answer)
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answer]]
+    ) -> Answer:
+        with self._checked(request) as (made, learned):
+            return made if isinstance(made, ToolMessage) else learned(await handler(made))
 
-    def _check(self, request: ToolCallRequest) -> tuple[str, ToolCallRequest, Call, Ruling]:
-        """The conversation, the request and the call to make, and the ruling."""
+    @contextmanager
+    def _checked(
+        self, request: ToolCallRequest
+    ) -> Iterator[tuple[ToolCallRequest | ToolMessage, Callable[[Answer], Answer]]]:
+        """The request to make, or the answer in its place; and a function that learns from the tool's answer."""
         asked = request.tool_call
         call = Call(asked["name"], asked["args"], asked.get("id") or "")
         messages: Sequence[AnyMessage] = request.state["messages"] if isinstance(request.state, dict) else request.state
@@ -79,15 +67,13 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             approved = _approves(interrupt(question))
             ruling = self._conversations.check(session, (), call, approved=approved)
         if isinstance(ruling, Modify):
-            made: ToolCall = {**asked, "args": dict(ruling.call.arguments)}
-            return session, request.override(tool_call=made), ruling.call, ruling
-        return session, request, call, ruling
+            call = ruling.call
+            request = request.override(tool_call={**asked, "args": dict(call.arguments)})
 
-    def _learned(
-        self, session: str, call: Call, ruling: Ruling, answer: ToolMessage | Command[Any]
-    ) -> ToolMessage | Command[Any]:
-        """The answer, learned from, with what the model should know about it."""
-        if isinstance(answer, ToolMessage):
+        def learned(answer: Answer) -> Answer:
+            """The answer with what the model should know about it."""
+            if not isinstance(answer, ToolMessage):
+                return answer
             self._conversations.learn(session, _returned(call, answer))
             told: dict[str, Any] = {}
             if ruling.notice and isinstance(answer.content, str):
@@ -95,7 +81,16 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             if isinstance(ruling, Modify):
                 told["additional_kwargs"] = {**answer.additional_kwargs, MADE: dict(call.arguments)}
             return answer.model_copy(update=told)
-        return answer
+
+        if isinstance(ruling, Refuse):
+            said = {"tool_call_id": call.id, "name": call.tool, "status": "error", "artifact": REFUSED}
+            yield ToolMessage(f"Not done. {ruling.text}", **said), learned
+            return
+        try:
+            yield request, learned
+        except Exception as error:
+            self._conversations.learn(session, Returned(call, str(error), failed=True))
+            raise
 
 
 def _approves(decision: Any) -> bool:
@@ -105,12 +100,6 @@ def _approves(decision: Any) -> bool:
         decision = several[0] if isinstance(several, list) and len(several) == 1 else decision
         decision = decision.get("type") if isinstance(decision, dict) else decision
     return decision is True or decision == "approve"
-
-
-def _refusal(call: Call, ruling: Ruling) -> ToolMessage:
-    return ToolMessage(
-        f"Not done. {ruling.text}", tool_call_id=call.id, name=call.tool, status="error", artifact=REFUSED
-    )
 
 
 def _returned(call: Call, answer: ToolMessage) -> Returned:

@@ -23,14 +23,8 @@ LONGEST_RESULT: Final = 200_000
 """Characters of a result that are kept; what is longer is left out, and tells nothing when the log is replayed."""
 
 
-class Word(StrEnum):
-    """Rulings, as a log names them."""
-
-    ALLOW = "allow"
-    WARN = "warn"
-    MODIFY = "modify"
-    ASK = "ask"
-    REFUSE = "refuse"
+Word = StrEnum("Word", ["ALLOW", "WARN", "MODIFY", "ASK", "REFUSE"])
+"""Rulings, as a log names them: in small letters."""
 
 
 @dataclass(frozen=True)
@@ -98,37 +92,31 @@ Event = CheckLine | ResultLine | ToldLine
 _FORMS: Final[Mapping[str, Any]] = {form.type: form for form in (HeadLine, CheckLine, ResultLine, ToldLine)}
 
 
-@dataclass(frozen=True)
-class GuardLog:
-    """A log that lines are added to; each is written whole, and the file is never held open."""
+def begin_log(file: Path, manual: str) -> None:
+    """Write the first line of a file that is not there yet; another file in its place is a FileError."""
+    if not is_there(file) or not os.lstat(file).st_size:
+        add_line(file, HeadLine(manual=manual))
+        return
+    next(iter(read_guard_log(file)), None)
+    with os.fdopen(open_regular(file, os.O_RDWR), "r+b") as stream:
+        with mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
+            keep, size = data.rfind(b"\n") + 1, len(data)
+        if 0 < keep < size:  # a process was killed amid a line, which no reader takes and the next would join
+            stream.truncate(keep)
 
-    file: Path
 
-    def begin(self, manual: str) -> None:
-        """Write the first line of a file that is not there yet; another file in its place is a FileError."""
-        if is_there(self.file) and os.lstat(self.file).st_size:
-            next(iter(read_guard_log(self.file)), None)
-            with os.fdopen(open_regular(self.file, os.O_RDWR), "r+b") as stream:
-                with mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
-                    keep, size = data.rfind(b"\n") + 1, len(data)
-                if 0 < keep < size:  # a process was killed amid a line, which no reader takes and the next would join
-                    stream.truncate(keep)
-            return
-        self.add(HeadLine(manual=manual))
-
-    def add(self, line: HeadLine | Event) -> None:
-        """Add a line."""
-        text = json.dumps({"type": line.type, **vars(line)}, separators=(",", ":")) + "\n"
-        handle = open_regular(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        data = text.encode()
-        try:
-            before = os.fstat(handle).st_size
-            if os.write(handle, data) < len(data):  # a full disk; what others have added since then stays
-                if os.fstat(handle).st_size < before + len(data):
-                    os.ftruncate(handle, before)
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        finally:
-            os.close(handle)
+def add_line(file: Path, line: HeadLine | Event) -> None:
+    """Add a line to a log; it is written whole, and the file is never held open."""
+    data = (json.dumps({"type": line.type, **vars(line)}, separators=(",", ":")) + "\n").encode()
+    handle = open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        before = os.fstat(handle).st_size
+        if os.write(handle, data) < len(data):  # a full disk; what others have added since then stays
+            if os.fstat(handle).st_size < before + len(data):
+                os.ftruncate(handle, before)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    finally:
+        os.close(handle)
 
 
 def read_guard_log(file: Path) -> Iterator[Event]:

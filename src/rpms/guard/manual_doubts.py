@@ -12,21 +12,14 @@ Doubt = tuple[str, str, str]
 """Something odd about one entry of a manual: its section, its name, and what it is."""
 
 
-def doubts_of(manual: ToolManual) -> list[Doubt]:
+def doubts_of(manual: ToolManual) -> Iterator[Doubt]:
     """All that is odd about a manual."""
-    return [*_records(manual), *_facts(manual), *_policies(manual)]
-
-
-def _records(manual: ToolManual) -> Iterator[Doubt]:
     for kind in manual.records.values() if manual.tools else ():
         for tool in kind.tools:
             if tool not in manual.tools:
                 refused = "; it is refused, since `others` says so" if manual.others is OnUnknown.REFUSE else ""
                 problem = f"{kind.name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
                 yield ("records", kind.name, problem)
-
-
-def _facts(manual: ToolManual) -> Iterator[Doubt]:
     tools = manual.tools.values()
     asked = [clause for tool in tools for clause in tool.needs]
     asked += [clause for each in manual.policies for clause in (*each.when, *each.requires)]
@@ -35,6 +28,7 @@ def _facts(manual: ToolManual) -> Iterator[Doubt]:
     for name, fact in manual.facts.items():
         if fact.told and name in used - changed:
             yield ("facts", name, f"nothing sets {name}: no effect does, so only `guard.tell` can")
+    yield from _policies(manual)
 
 
 def _policies(manual: ToolManual) -> Iterator[Doubt]:

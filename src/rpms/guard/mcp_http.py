@@ -66,12 +66,10 @@ class Gateway:
             get_tool_input_schema=lambda name: self._tools[name][1].input_schema if name in self._tools else None,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_list_resources=lambda _, params: self._all("list_resources", "resources", params),
-            on_list_resource_templates=lambda _, params: self._all(
-                "list_resource_templates", "resource_templates", params
-            ),
+            on_list_resources=lambda *_: self._all("resources"),
+            on_list_resource_templates=lambda *_: self._all("resource_templates"),
             on_read_resource=lambda _, params: self._first("read_resource", params.uri),
-            on_list_prompts=lambda _, params: self._all("list_prompts", "prompts", params),
+            on_list_prompts=lambda *_: self._all("prompts"),
             on_get_prompt=lambda _, params: self._first("get_prompt", params.name, params.arguments),
         )
 
@@ -98,15 +96,15 @@ class Gateway:
     async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool for _, tool in self._tools.values()])
 
-    async def _all(self, method: str, field: str, _params: Any) -> Any:
+    async def _all(self, what: str) -> Any:
         """The lists of all servers that have one, as one."""
         found: list[Any] = []
         for client in self._clients:
             with suppress(MCPError):
-                found.append(await getattr(client, method)())
+                found.append(await getattr(client, f"list_{what}")())
         if not found:
             raise MCPError(types.METHOD_NOT_FOUND, "no server offers this")
-        return found[0].model_copy(update={field: [each for page in found for each in getattr(page, field)]})
+        return found[0].model_copy(update={what: [each for page in found for each in getattr(page, what)]})
 
     async def _first(self, method: str, *arguments: Any) -> Any:
         """The answer of the first server that has one."""
@@ -118,8 +116,6 @@ class Gateway:
                 problem = error
         raise problem
 
-    # --- calls ---
-
     async def _call_tool(self, context: Any, params: types.CallToolRequestParams) -> Any:
         guard = self._guard_of(context)
         guard.refresh()
@@ -127,7 +123,7 @@ class Gateway:
         client = self._tools.get(params.name, (None, None))[0]
         if client is None:
             return _failed(f"no server has a tool {excerpt(call.tool)!r}")
-        approved: bool | None = None
+        approved = None
         if params.request_state in self._asked:
             same = self._asked.pop(params.request_state) == call.key
             replies = mcp.object_of(params.model_dump(mode="json").get("input_responses"))
@@ -139,7 +135,7 @@ class Gateway:
         if not ruling.goes_on:
             return _failed(f"Not done. {ruling.text}")
         call = ruling.call if isinstance(ruling, Modify) else call
-        return await self._made(guard, call, client, params, ruling, context)
+        return await self._made(guard, call, client, params, ruling.notice, context)
 
     async def _ruling(self, guard: Guard, call: Call, context: Any, approved: bool | None) -> Any:
         """The ruling, after a person was asked where the client can ask one."""
@@ -160,13 +156,7 @@ class Gateway:
         return await asyncio.to_thread(guard.check, call, can_modify=True, approved=said.action == "accept")
 
     async def _made(
-        self,
-        guard: Guard,
-        call: Call,
-        client: Client,
-        params: types.CallToolRequestParams,
-        ruling: Ruling,
-        context: Any,
+        self, guard: Guard, call: Call, client: Client, params: types.CallToolRequestParams, notice: str, context: Any
     ) -> Any:
         """The result of a call that is let through, learned from."""
         options: dict[str, Any] = {"read_timeout_seconds": self._patience, "allow_input_required": True}
@@ -188,10 +178,8 @@ class Gateway:
             guard.withdraw(call)
             return result
         await asyncio.to_thread(guard.observe, call, outcome.result, failed=outcome.failed)
-        if ruling.notice:
-            content = [*result.content, types.TextContent(text=ruling.notice)]
-            result = result.model_copy(update={"content": content})
-        return result
+        added = {"content": [*result.content, types.TextContent(text=notice)]} if notice else {}
+        return result.model_copy(update=added)
 
     def _guard_of(self, context: Any) -> Guard:
         """The guard of a session: as the client names it, by the transport's id, or of whoever has this token."""
@@ -212,7 +200,14 @@ def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:
     app: Any = gateway.server.streamable_http_app(
         host=host, max_request_body_size=LARGEST_MESSAGE, transport_security=security
     )
-    config = uvicorn.Config(_with_token(app, token) if token else app, host=host, port=port, log_level="warning")
+    refusal = PlainTextResponse("this guard wants a token\n", 401, {"www-authenticate": "Bearer"})
+
+    async def checked(scope: Any, receive: Any, send: Any) -> None:
+        given = next((value for name, value in scope.get("headers", ()) if name == b"authorization"), b"")
+        right = not token or scope["type"] != "http" or compare_digest(given, f"Bearer {token}".encode())
+        await (app if right else refusal)(scope, receive, send)
+
+    config = uvicorn.Config(checked, host=host, port=port, log_level="warning")
 
     async def serving() -> None:
         async with gateway.connected():
@@ -262,18 +257,6 @@ def list_tools(server: str | Sequence[str]) -> list[dict[str, Any]]:
         return asyncio.run(listed())
     except (OSError, MCPError, ExceptionGroup) as error:
         raise InputError(f"the server's tools cannot be listed: {_cause(error)}") from None
-
-
-def _with_token(app: Any, token: str) -> Any:
-    """The same service that answers 401 to every request that does not carry a token."""
-    refusal = PlainTextResponse("this guard wants a token\n", 401, {"www-authenticate": "Bearer"})
-
-    async def checked(scope: Any, receive: Any, send: Any) -> None:
-        given = next((value for name, value in scope.get("headers", ()) if name == b"authorization"), b"")
-        right = scope["type"] != "http" or compare_digest(given, f"Bearer {token}".encode())
-        await (app if right else refusal)(scope, receive, send)
-
-    return checked
 
 
 async def _declined(_context: Any, _params: Any) -> types.ElicitResult:

@@ -98,13 +98,6 @@ def object_of(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def call_of(message: Mapping[str, Any]) -> Call:
-    """The call that a message asks for; a guard refuses what is no object of arguments."""
-    params = params_of(message)
-    arguments = params.get("arguments")
-    return Call(params.get("name", ""), {} if arguments is None else arguments, json.dumps(message.get("id")))
-
-
 def is_modern(message: Mapping[str, Any]) -> bool:
     """True if a request follows the protocol of 2026-07-28 or later."""
     return _VERSION in object_of(params_of(message).get("_meta"))
@@ -122,20 +115,16 @@ def accepts(reply: Any) -> bool:
     return object_of(reply).get("action") == "accept"
 
 
-def answer(id_: Any, result: Mapping[str, Any]) -> dict[str, Any]:
-    """A response."""
-    return {"jsonrpc": "2.0", "id": id_, "result": result}
-
-
 def error(id_: Any, code: int, problem: str) -> dict[str, Any]:
     """A response that says what is wrong with a message."""
     return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": problem}}
 
 
-def tool_error(text: str, *, modern: bool) -> dict[str, Any]:
-    """A result that says that a tool failed, which the model gets to read."""
-    done = {"resultType": "complete"} if modern else {}
-    return {**done, "content": [{"type": "text", "text": text}], "isError": True}
+def tool_error(call: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """A response to a call that says that its tool failed, which the model gets to read."""
+    done = {"resultType": "complete"} if is_modern(call) else {}
+    result = {**done, "content": [{"type": "text", "text": text}], "isError": True}
+    return {"jsonrpc": "2.0", "id": call["id"], "result": result}
 
 
 def question(call: Call, ruling: Ruling) -> dict[str, Any]:
@@ -206,15 +195,6 @@ def task_outcome(method: str, response: Mapping[str, Any]) -> CallOutcome | None
     return result_outcome(inner) if status == "completed" and isinstance(inner, dict) else None
 
 
-def with_notice(response: Mapping[str, Any], notice: str) -> Mapping[str, Any]:
-    """A response with a line for the model after what the tool returned, if it has a place for one."""
-    result = object_of(response.get("result"))
-    content = result.get("content")
-    if not notice or not isinstance(content, list):
-        return response
-    return {**response, "result": {**result, "content": [*content, {"type": "text", "text": notice}]}}
-
-
 def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
     """Tools and arguments of a manual that a server does not have, in words for the operator."""
     missing = sorted(set(manual.tools) - {USER} - {tool["name"] for tool in tools})
@@ -228,10 +208,3 @@ def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
             choice = ", ".join(excerpt(name, 60) for name in known) or "none"
             found.append(f"the tool {declared.name} has no argument {', '.join(strange)}; it has {choice}")
     return found
-
-
-def tools_in(result: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The tools in the result of `tools/list`."""
-    listed = result.get("tools")
-    tools = map(object_of, listed if isinstance(listed, list) else ())
-    return [tool for tool in tools if isinstance(tool.get("name"), str)]

@@ -13,13 +13,14 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Lock, Thread
 
 from rpms.core.errors import InputError
 from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
 from rpms.guard.guard import Guard
-from rpms.guard.mcp_session import McpSession
+from rpms.guard.mcp_session import Line, McpSession
 
 _CHUNK = 1 << 20
 _PIPE_SIZE = 1 << 20
@@ -45,7 +46,7 @@ class _Lines:
     def fileno(self) -> int:
         return self.handle
 
-    def read(self) -> Iterator[bytes | tuple[bytes, bytes]]:
+    def read(self) -> Iterator[Line]:
         """Lines that are whole after one more read, which may wait; of a long one, its two ends."""
         try:
             chunk = os.read(self.handle, _CHUNK)
@@ -66,7 +67,7 @@ class _Lines:
             self._start = self._start or bytes(rest[:_KEPT])
             del rest[:-_KEPT]
 
-    def _line(self, line: bytes) -> bytes | tuple[bytes, bytes]:
+    def _line(self, line: bytes) -> Line:
         start, self._start = self._start, b""
         return (start or line[:_KEPT], line[-_KEPT:]) if start or len(line) > LARGEST_MESSAGE else line
 
@@ -109,14 +110,15 @@ class _Writer:
             os.close(self._handle)
 
 
+@dataclass
 class Proxy:
     """One session between a client, which is whoever started this process, and a server, which it starts."""
 
-    def __init__(self, guard: Guard, complain: Callable[[str], None], *, patience: float = 300.0) -> None:
-        """`complain` prints a line for the operator. `patience`: seconds that a call may take."""
-        self._guard = guard
-        self._complain = complain
-        self._patience = patience
+    guard: Guard
+    complain: Callable[[str], None]
+    """Prints a line for the operator."""
+    patience: float = 300.0
+    """Seconds that a call may take."""
 
     def run(self, command: Sequence[str], client_in: int = 0, client_out: int = 1) -> int:
         """Start the server and pass messages until one side ends; the server's exit code. No process stays behind."""
@@ -134,9 +136,8 @@ class Proxy:
         assert server.stdin is not None and server.stdout is not None  # noqa: PT018
         self._to_client = _Writer(os.dup(client_out))
         self._to_server = _Writer(os.dup(server.stdin.fileno()))
-        self._session = McpSession(
-            self._guard, self._to_client.put, self._to_server.put, self._complain, self._patience
-        )
+        outputs = self._to_client.put, self._to_server.put
+        self._session = McpSession(self.guard, *outputs, self.complain, self.patience)
         client, answers = _Lines(client_in), _Lines(os.dup(server.stdout.fileno()))
         for handle in (client_in, client_out, server.stdin.fileno(), server.stdout.fileno()):
             with suppress(OSError, AttributeError):  # what is no pipe, or cannot hold more, stays as it is
@@ -159,21 +160,11 @@ class Proxy:
             ready = select.select((client, server), (), (), session.time_left())[0]
             if not ready:
                 session.give_up()
-            if server in ready:
-                self._pass_answers(server)
-            if client in ready:
-                for line in client.read():
-                    if isinstance(line, bytes):
-                        session.from_client(line)
-                    elif not session.too_long(*line):
-                        return  # nobody could be answered: an end is better than a client that waits
-
-    def _pass_answers(self, server: _Lines) -> None:
-        for line in server.read():
-            if isinstance(line, bytes):
-                self._session.from_server(line)
-            else:
-                self._session.answer_too_long(*line)
+            for line in server.read() if server in ready else ():
+                session.from_server(line)
+            for line in client.read() if client in ready else ():
+                if not session.from_client(line):
+                    return  # nobody could be answered: an end is better than a client that waits
 
     def _end(self, server: subprocess.Popen[bytes], answers: _Lines) -> int:
         """End the server: its input first, then it is told to, then it is killed with all that it started."""
@@ -198,7 +189,8 @@ class Proxy:
             return False
         if not select.select((answers,), (), (), seconds)[0]:
             return False
-        self._pass_answers(answers)
+        for line in answers.read():
+            self._session.from_server(line)
         return True
 
 

@@ -50,24 +50,21 @@ def guarded(guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None =
     return [
         replace(
             tool,
-            on_invoke_tool=_within(tool.on_invoke_tool, lambda inner: _checked(inner, listening)),
+            on_invoke_tool=_checked(tool.on_invoke_tool, listening),
             needs_approval=_asking(tool, listening) if tool.name in asks else tool.needs_approval,
         )
         for tool in tools
     ]
 
 
-def _within(invoke: Invoke, wrap: Callable[[Invoke], Invoke]) -> Invoke:
-    """Wrap a way to run a tool from within: outside, the SDK has turned an exception into a plain text."""
-    inner = getattr(invoke, "_invoke_tool_impl", None)  # what `function_tool` keeps within its handling of errors
-    if inner is None:
-        return wrap(invoke)
-    seen: Any = copy(invoke)
-    seen._invoke_tool_impl = wrap(inner)  # noqa: SLF001  the SDK has no open door to it
-    return seen  # type: ignore[no-any-return]
-
-
 def _checked(invoke: Invoke, listening: Callable[[RunContextWrapper[Any]], Guard]) -> Invoke:
+    """Check a tool from within the SDK's handling of errors: outside, an exception has become a plain text."""
+    inner = getattr(invoke, "_invoke_tool_impl", None)  # what `function_tool` keeps there
+    if inner is not None:
+        seen: Any = copy(invoke)
+        seen._invoke_tool_impl = _checked(inner, listening)  # noqa: SLF001  the SDK has no open door to it
+        return seen  # type: ignore[no-any-return]
+
     @wraps(invoke)
     async def checked(context: ToolContext[Any], arguments: str) -> Any:
         guard = listening(context)

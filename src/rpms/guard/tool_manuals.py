@@ -16,18 +16,21 @@ from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Literal, parse_literal
 from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import GIVEN, RESULT, Policy, RecordKind, ToolEffect, ToolFact, ToolManual, ToolSchema
-from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
-from rpms.guard.json_facts import Path, Reading, Take
-from rpms.guard.manual_doubts import doubts_of
-from rpms.guard.tool_manual_forms import (
-    OnError,
-    ToolFactForm,
-    ToolForm,
-    ToolPolicyForm,
-    ToolRecordForm,
-    ToolSettingsForm,
+from rpms.guard.calls import (
+    GIVEN,
+    RESULT,
+    ManualSettings,
+    OnUnknown,
+    Policy,
+    RecordKind,
+    ToolEffect,
+    ToolFact,
+    ToolManual,
+    ToolSchema,
 )
+from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
+from rpms.guard.json_facts import Path, Reading, Take, Which
+from rpms.guard.manual_doubts import doubts_of
 from rpms.store.manual_reader import ID, NAME, ManualReader, ManualSource, manual_kind, manual_text, read_each
 from rpms.store.yaml_files import At, YamlFile, plain, validate
 
@@ -38,10 +41,78 @@ TOOL_MANUAL = manual_kind("a guard's manual", _KEYS)
 AS_MANY = "argument of this tool, or part of one"
 """The role of arguments that may stand for many: `items.*`."""
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_COMPARED_TO_NUMBER = ("at_least", "at_most", "above", "below")
+_TAKES: Mapping[str, tuple[Any, str]] = {
+    "exists": (bool, "true or false"),
+    "matches": (str, "a regular expression"),
+    "in": (list, "a list"),
+    **dict.fromkeys(("at_least", "at_most", "above", "below"), (int | float, "a number or an argument, `<limit>`")),
+    **dict.fromkeys(("before", "after"), (str, "a moment: `now`, `now - 24h`, `now + 3d`, or 2024-05-15")),
+}
+"""Values that a comparison takes, if not any."""
 _COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
 """Comparisons whose value may begin with a dot without naming another field: `.py`."""
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
+
+
+@dataclass(frozen=True)
+class _SettingsForm(ManualSettings):
+    now: str = ""
+    fails: tuple[str | Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class _RecordForm:
+    """A kind of record, and where it stands in what tools return. What has no default must be given."""
+
+    from_: tuple[str, ...]
+    key: tuple[str, ...]
+    each: str = ""
+    at: str = ""
+    ask: str = ""
+    asked: str = ""
+
+
+@dataclass(frozen=True)
+class _FactForm:
+    args: tuple[str, ...] = ()
+    yes: str = ""
+    no: str = ""
+    of: str = ""
+    path: str = ""
+    count: str = ""
+    sum: str = ""
+    which: Which = Which.ANY
+    as_: str = ""
+    python: str = ""
+    initially: bool | None = None
+    shared: bool = False
+
+
+@dataclass(frozen=True)
+class _ToolForm:
+    args: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    on_failure: tuple[str, ...] = ()
+    forgets: tuple[str, ...] = ()
+    unknown: OnUnknown | None = None
+    reads: bool = False
+
+
+@dataclass(frozen=True)
+class _PolicyForm:
+    text: str
+    tools: tuple[str, ...]
+    when: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    each: Mapping[str, str] = field(default_factory=dict)
+    unknown: OnUnknown | None = None
+    instead: str = ""
+    warns: bool = False
+    asks: bool = False
+    draft: bool = False
+    source: str = ""
+    sets: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -51,51 +122,30 @@ class _Reader(ManualReader[ToolManual]):
     kind = TOOL_MANUAL
     noun = "fact"
     role = "argument of this tool"
-    facts: dict[str, ToolFact] = field(default_factory=dict)
-    records: dict[str, RecordKind] = field(default_factory=dict)
-    tools: dict[str, ToolSchema] = field(default_factory=dict)
-    policies: list[Policy] = field(default_factory=list)
-    drafts: list[Policy] = field(default_factory=list)
-    settings: ToolSettingsForm = field(default_factory=ToolSettingsForm)
-    fails: tuple[str | Reading, ...] = ToolManual.fails
-    now: datetime | None = None
-    """The moment that is now for the manual, where it names one."""
+    manual: ToolManual = field(default_factory=ToolManual)
     doubting: bool = False
     """True if likely mistakes are noted where there are no others."""
 
     def build(self, yamls: Sequence[YamlFile]) -> ToolManual:
         for section, read in zip(_SECTIONS, (self._record, self._fact, self._tool, self._policy), strict=True):
             self.read_each_in(yamls, section, read, name=True)
-        chosen = self.settings
-        manual = ToolManual(
-            chosen.guard,
-            self.facts,
-            self.records,
-            self.tools,
-            tuple(self.policies),
-            tuple(self.drafts),
-            self.now,
-            self.fails,
-            closed=chosen.errors is OnError.CLOSED,
-            others=chosen.others,
-            repeats=chosen.repeats,
-            circles=chosen.circles,
-        )
-        for section, name, problem in doubts_of(manual) if self.doubting and not self.mistakes else ():
+        for section, name, problem in doubts_of(self.manual) if self.doubting and not self.mistakes else ():
             yaml = next(each for each in yamls if name in (each.tree.get(section) or ()))
             self.mistakes.append(yaml.error((section, name), problem))
-        return manual
+        return self.manual
 
     def head(self, yaml: YamlFile) -> None:
         super().head(yaml)
         given = {name: yaml.tree[name] for name in _SETTINGS if name in yaml.tree}
         if isinstance(given.get("now"), date):
             given["now"] = given["now"].isoformat()
-        mine = validate(yaml, ToolSettingsForm, given, ())
-        self.settings = replace(self.settings, **{name: getattr(mine, name) for name in given})
+        mine = validate(yaml, _SettingsForm, given, ())
+        chosen = {name: getattr(mine, name) for name in given}
         if "fails" in given:
-            self.fails = tuple(self._failure(yaml, place, each) for place, each in enumerate(mine.fails))
-        self.now = moment_of(mine.now) or self.now
+            chosen["fails"] = tuple(self._failure(yaml, place, each) for place, each in enumerate(mine.fails))
+        if "now" in given:
+            chosen["now"] = moment_of(mine.now) or self.manual.now
+        self.manual = replace(self.manual, **chosen)
         if mine.now and moment_of(mine.now) is None:
             raise yaml.error(("now",), f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00")
 
@@ -104,16 +154,13 @@ class _Reader(ManualReader[ToolManual]):
         if isinstance(value, str):
             return value
         path = ("fails", place)
-        form, compared = self._fact_form(yaml, path, {**value, "of": RESULT})
-        reading = self._reading(yaml, path, form, compared)
-        assert reading is not None  # a form with `of` that names no reading is a mistake
-        return reading
+        return self._reading(yaml, path, *self._fact_form(yaml, path, {**value, "of": RESULT}))
 
     # --- where facts are from ---
 
     def _record(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("records", name)
-        read = validate(yaml, ToolRecordForm, value, path)
+        read = validate(yaml, _RecordForm, value, path)
         if not NAME.fullmatch(name):
             raise yaml.error(path, f"{name!r} cannot name a record; write it like `reservation`")
         self.claim(yaml, path, f"record {name}")
@@ -123,7 +170,7 @@ class _Reader(ManualReader[ToolManual]):
         at = self._from(yaml, (*path, "at"), read.at, heads) if read.at else None
         asked = self._from(yaml, (*path, "asked"), read.asked, frozenset({"arguments"})) if read.asked else None
         ask = read.ask or f"look up the {name}"
-        self.records[name] = RecordKind(name, read.from_, key, each, at, ask, asked)
+        self.manual.records[name] = RecordKind(name, read.from_, key, each, at, ask, asked)
 
     def _from(self, yaml: YamlFile, path: At, text: str, heads: frozenset[str]) -> Path:
         """A path whose first word is one of a few."""
@@ -139,36 +186,36 @@ class _Reader(ManualReader[ToolManual]):
             raise yaml.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
         self.claim(yaml, path, name)
         predicate = Predicate(name, read.args, read.yes, read.no)
-        if read.of and read.of not in self.records:
+        if read.of and read.of not in self.manual.records:
             if read.of in self.broken:
                 return
-            raise yaml.error((*path, "of"), f"no record is called {read.of!r}; known: {', '.join(self.records)}")
-        if read.of and len(self.records[read.of].key) > len(read.args):
+            raise yaml.error((*path, "of"), f"no record is called {read.of!r}; known: {', '.join(self.manual.records)}")
+        if read.of and len(self.manual.records[read.of].key) > len(read.args):
             raise yaml.error(path, f"the first of `args` must name the {read.of}")
-        reading = self._reading(yaml, path, read, compared)
+        is_read = compared or read.path or read.count or read.sum or (read.of and not read.python)
+        reading = self._reading(yaml, path, read, compared) if is_read else None
         if read.python and (reading or read.initially is not None):
             raise yaml.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
-        alike = ALIKE[read.as_] if read.as_ else None
         if read.shared and (reading or read.python):
             raise yaml.error(path, f"{name}: only what effects tell is shared")
-        self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially, alike, read.shared)
+        self.manual.facts[name] = ToolFact(
+            predicate, reading, read.of, read.python, read.initially, ALIKE.get(read.as_), read.shared
+        )
 
-    def _fact_form(self, yaml: YamlFile, path: At, value: object) -> tuple[ToolFactForm, dict[str, Any]]:
+    def _fact_form(self, yaml: YamlFile, path: At, value: object) -> tuple[_FactForm, dict[str, Any]]:
         """A fact as it is written, and its comparisons, each of which is a key of its own."""
         if not isinstance(value, Mapping):
-            return validate(yaml, ToolFactForm, value, path), {}
+            return validate(yaml, _FactForm, value, path), {}
         compared = {key: plain(value[key]) for key in COMPARISONS if key in value}
-        read = validate(yaml, ToolFactForm, {key: value[key] for key in value if key not in compared}, path)
+        read = validate(yaml, _FactForm, {key: value[key] for key in value if key not in compared}, path)
         if read.as_ and read.as_ not in ALIKE:
             raise yaml.error((*path, "as"), f"{path[-1]}: as: should be one of {', '.join(ALIKE)}")
         return read, compared
 
-    def _reading(self, yaml: YamlFile, path: At, read: ToolFactForm, compared: Mapping[str, Any]) -> Reading | None:
+    def _reading(self, yaml: YamlFile, path: At, read: _FactForm, compared: Mapping[str, Any]) -> Reading:
         paths = {take: text for take, text in zip(Take, (read.path, read.count, read.sum), strict=True) if text}
         if not paths and not compared:
-            if read.of and not read.python:
-                raise yaml.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
-            return None
+            raise yaml.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
         if len(paths) != 1 or len(compared) != 1:
             choice = ", ".join(COMPARISONS)
             raise yaml.error(path, f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}")
@@ -182,7 +229,7 @@ class _Reader(ManualReader[ToolManual]):
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
             raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
-        return Reading(way, compare, other, read.which, take, ALIKE[read.as_] if read.as_ else None)
+        return Reading(way, compare, other, read.which, take, ALIKE.get(read.as_))
 
     def _other(self, yaml: YamlFile, path: At, compare: str, other: Any) -> Any:
         """Value of a comparison, checked for what the comparison can use."""
@@ -191,29 +238,21 @@ class _Reader(ManualReader[ToolManual]):
         dotted = isinstance(other, str) and other.startswith(".") and compare in _COMPARED_TO_TEXT
         if isinstance(other, str) and _MEANS_PATH.fullmatch(other) and not dotted:
             return yaml.parsed(path, Path.parse, other.removeprefix("."))
-        wrong = ""
-        if compare in _COMPARED_TO_NUMBER and (isinstance(other, bool) or not isinstance(other, int | float)):
-            wrong = "a number or an argument, `<limit>`"
-        elif compare == "exists" and not isinstance(other, bool):
-            wrong = "true or false"
-        elif compare == "matches":
-            wrong = "a regular expression" if not isinstance(other, str) else ""
-            if not wrong and (mistake := pattern_mistake(other)):
-                raise yaml.error(path, f"the pattern {mistake}")
-        elif compare == "in" and not isinstance(other, list):
-            wrong = "a list"
-        elif compare in ("before", "after"):
-            known = isinstance(other, str) and (now_and(other, datetime.now().astimezone()) or moment_of(other))
-            wrong = "" if known else "a moment: `now`, `now - 24h`, `now + 3d`, or 2024-05-15"
-        if wrong:
-            raise yaml.error(path, f"`{compare}` takes {wrong}")
+        kind, words = _TAKES.get(compare, (object, ""))
+        fits = isinstance(other, kind) and (kind in (bool, object) or not isinstance(other, bool))
+        if fits and compare in ("before", "after"):
+            fits = (now_and(other, datetime.now().astimezone()) or moment_of(other)) is not None
+        if not fits:
+            raise yaml.error(path, f"`{compare}` takes {words}")
+        if compare == "matches" and (mistake := pattern_mistake(other)):
+            raise yaml.error(path, f"the pattern {mistake}")
         return other
 
     # --- what is done ---
 
     def _tool(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("tools", name)
-        read = validate(yaml, ToolForm, {"args": plain(value)} if isinstance(value, list) else value or {}, path)
+        read = validate(yaml, _ToolForm, {"args": plain(value)} if isinstance(value, list) else value or {}, path)
         self.claim(yaml, path, f"tool {name}")
         for place, argument in enumerate(read.args):
             if not _ARGUMENT.fullmatch(argument) or argument == RESULT:
@@ -223,14 +262,14 @@ class _Reader(ManualReader[ToolManual]):
         effects = read_each(self._effect, yaml, (*path, "effects"), read.effects, names)
         failing = read_each(self._effect, yaml, (*path, "on_failure"), read.on_failure, names)
         forgets = read_each(self._forgotten, yaml, (*path, "forgets"), read.forgets, names)
-        unknown = read.unknown or self.settings.unknown
-        self.tools[name] = ToolSchema(name, names, needs, effects, failing, forgets, unknown, read.reads)
+        unknown = read.unknown or self.manual.unknown
+        self.manual.tools[name] = ToolSchema(name, names, needs, effects, failing, forgets, unknown, read.reads)
 
     def _effect(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
         head, _, condition = text.partition(" if ")
         literal = self._literal(yaml, path, head, names | {RESULT}, AS_MANY)
-        fact = self.facts.get(literal.atom.predicate)
+        fact = self.manual.facts.get(literal.atom.predicate)
         if fact is not None and not fact.told:
             raise yaml.error(path, f"{literal.atom.predicate} is read from results; no call makes it so")
         given = [
@@ -240,9 +279,9 @@ class _Reader(ManualReader[ToolManual]):
 
     def _forgotten(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Atom:
         atom = yaml.parsed(path, parse_literal, text).atom
-        kind = self.records.get(atom.predicate)
+        kind = self.manual.records.get(atom.predicate)
         if kind is None:
-            raise yaml.error(path, f"no record is called {atom.predicate!r}; known: {', '.join(self.records)}")
+            raise yaml.error(path, f"no record is called {atom.predicate!r}; known: {', '.join(self.manual.records)}")
         if len(kind.key) != len(atom.args):
             raise yaml.error(path, f"a {kind.name} has a key of {len(kind.key)}: write it like `{kind.name}(id)`")
         places, named = range(len(atom.args)), Literal(atom)
@@ -251,19 +290,17 @@ class _Reader(ManualReader[ToolManual]):
 
     def _policy(self, yaml: YamlFile, id_: str, value: object) -> None:
         path = ("policies", id_)
-        read = validate(yaml, ToolPolicyForm, value, path)
+        read = validate(yaml, _PolicyForm, value, path)
         if not ID.fullmatch(id_):
             raise yaml.error(path, f"{excerpt(id_)!r} is no rule id; write it like P-CANCEL-001")
         self.claim(yaml, path, id_)
-        names: frozenset[str] | None = None
         for place, tool in enumerate(read.tools):
             if tool in self.broken:
                 return
-            if tool not in self.tools:
-                known = ", ".join(self.tools) or "none"
+            if tool not in self.manual.tools:
+                known = ", ".join(self.manual.tools) or "none"
                 raise yaml.error((*path, "tools", place), f"no tool is called {excerpt(tool)!r}; known: {known}")
-            names = self.tools[tool].arguments if names is None else names & self.tools[tool].arguments
-        shared = names or frozenset()
+        shared = frozenset.intersection(*(self.manual.tools[tool].arguments for tool in read.tools))
         each = {}
         for variable, source in read.each.items():
             where = (*path, "each", variable)
@@ -274,13 +311,14 @@ class _Reader(ManualReader[ToolManual]):
         when = read_each(self._clause, yaml, (*path, "when"), read.when, bound)
         requires = read_each(self._clause, yaml, (*path, "requires"), read.requires, bound)
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
-        unknown = read.unknown or self.settings.unknown
-        sets = self._sets(yaml, path, read, shared)
-        policy = Policy(rule, read.tools, when, requires, each, unknown, read.instead)
-        rules = self.drafts if read.draft else self.policies
-        rules.append(replace(policy, warns=read.warns, asks=read.asks, sets=sets))
+        unknown, sets = read.unknown or self.manual.unknown, self._sets(yaml, path, read, shared)
+        policy = Policy(rule, read.tools, when, requires, each, unknown, read.instead, read.warns, read.asks, sets)
+        if read.draft:
+            self.manual = replace(self.manual, drafts=(*self.manual.drafts, policy))
+        else:
+            self.manual = replace(self.manual, policies=(*self.manual.policies, policy))
 
-    def _sets(self, yaml: YamlFile, path: At, read: ToolPolicyForm, names: frozenset[str]) -> Mapping[str, Any]:
+    def _sets(self, yaml: YamlFile, path: At, read: _PolicyForm, names: frozenset[str]) -> Mapping[str, Any]:
         """Arguments for a call that breaks a policy, as JSON."""
         if sum((bool(read.sets), read.warns, read.asks)) > 1:
             raise yaml.error((*path, "sets"), "a rule `warns`, `asks` a person or `sets` arguments; choose one")
@@ -298,7 +336,7 @@ class _Reader(ManualReader[ToolManual]):
         return sets
 
     def known(self) -> Mapping[str, int]:
-        return {**{name: len(fact.predicate.args) for name, fact in self.facts.items()}, GIVEN: 1}
+        return {**{name: len(fact.predicate.args) for name, fact in self.manual.facts.items()}, GIVEN: 1}
 
     def argument(self, yaml: YamlFile, path: At, literal: Literal, place: int, names: frozenset[str], role: str) -> str:
         """A fixed name without its quotes, or a path from an argument of the call, as `<items>.*`."""

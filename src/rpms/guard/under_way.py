@@ -6,18 +6,17 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
-from copy import copy
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
+from typing import Any
 from uuid import uuid4
 
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Literal
 from rpms.guard.call_facts import Coming
-from rpms.guard.calls import Call
+from rpms.guard.calls import Call, ToolManual
 
 _MOST = 1_000
 """Calls that are remembered at once; the oldest is forgotten first."""
@@ -32,120 +31,107 @@ class _Made:
     lost: bool = False
 
 
-class UnderWay:
-    """The changes that calls will have made when they return."""
-
-    def __init__(self) -> None:
-        self._made: list[_Made] = []
-
-    def add(self, call: Call, changes: Sequence[Literal]) -> None:
-        """Expect changes of a call that is about to be made."""
-        if changes:
-            self._made = [*self._made[1 - _MOST :], _Made(call.place, changes)]
-
-    def end(self, call: Call) -> None:
-        """A call returned, or was not made after all."""
-        found = self._first(call, lost=False) or self._first(call, lost=True)
-        self._made = [each for each in self._made if each is not found]
-
-    def settle(self, known: AbstractSet[Atom]) -> None:
-        """Some facts are known, whoever was to change them."""
-        for each in self._made if known else ():
-            each.changes = [change for change in each.changes if change.atom not in known]
-
-    def lose(self, call: Call) -> None:
-        """Nobody waits for a call any more: it may have been done or not."""
-        if found := self._first(call, lost=False):
-            found.lost = True
-
-    def _first(self, call: Call, *, lost: bool) -> _Made | None:
-        place = call.place if self._made else ""
-        return next((each for each in self._made if each.place == place and each.lost is lost), None)
-
-    def coming(self) -> dict[Atom, Coming]:
-        """Facts that will have changed, or may have."""
-        made = sorted(self._made, key=lambda each: not each.lost)
-        return {change.atom: Coming(not change.negated, each.lost) for each in made for change in each.changes}
-
-
 _TABLES = """
 create table if not exists told (place integer primary key autoincrement, fact text unique, holds integer);
 create table if not exists coming (owner text, call text, fact text, holds integer, since real, lost integer);
 """
 _PATIENCE = 300.0
-"""Seconds after which a call that has not returned counts as lost: its guard may have ended."""
+"""Seconds after which another guard's call that has not returned counts as lost: that guard may have ended."""
 
 
-class SharedFacts:
-    """Facts that guards share. A check and its announcement are one transaction."""
+class UnderWay:
+    """The changes that calls will have made when they return; with a store, also facts that other guards share.
 
-    def __init__(self, file: Path) -> None:
-        self._owner = uuid4().hex
-        self._seen = 0
-        self._lock = RLock()
-        self._file = file
-        try:
-            self._db = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
-            self._db.executescript(_TABLES)
-        except sqlite3.Error as error:
-            raise FileError(file, None, f"is no store of shared facts: {error}") from None
+    A check and its announcement are one transaction.
+    """
 
-    def again(self) -> SharedFacts:
-        """The same store for another guard, over the same connection: a process may have a thousand guards."""
-        other = copy(self)
-        other._owner, other._seen = uuid4().hex, 0  # noqa: SLF001  its own kind
-        return other
+    def __init__(self, store: Path | None = None) -> None:
+        self._made: list[_Made] = []
+        self._owner, self._seen = uuid4().hex, 0
+        self._store, self._lock = store, RLock()
+        self._db: sqlite3.Connection | None = None
+        if store is not None:
+            try:
+                self._db = sqlite3.connect(store, timeout=30, isolation_level=None, check_same_thread=False)
+                self._db.executescript(_TABLES)
+            except sqlite3.Error as error:
+                raise FileError(store, None, f"is no store of shared facts: {error}") from None
+
+    def share(self, other: UnderWay) -> None:
+        """Use another guard's store, over the same connection: a process may have a thousand guards."""
+        self._seen, self._store, self._lock, self._db = 0, other._store, other._lock, other._db
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Keep all other guards waiting until this is over."""
-        with self._lock:
-            if self._db.in_transaction:
-                yield
-                return
-            try:
-                self._db.execute("begin immediate")
-            except sqlite3.Error as error:
-                raise FileError(self._file, None, f"shared facts cannot be used: {error}") from None
-            with self._db:
-                yield
+    def transaction(self) -> Iterator[Sequence[Literal]]:
+        """Keep all other guards waiting until this is over; yields what they have told since the last time."""
+        if self._db is None:
+            yield ()
+            return
+        with self._lock, ExitStack() as stack:
+            if not self._db.in_transaction:
+                try:
+                    self._db.execute("begin immediate")
+                except sqlite3.Error as error:
+                    raise FileError(self._store or "", None, f"shared facts cannot be used: {error}") from None
+                stack.enter_context(self._db)
+            rows = self._ask("select place, fact, holds from told where place > ? order by place", self._seen)
+            self._seen = max((place for place, _, _ in rows), default=self._seen)
+            news = [Literal(_atom(text), not holds) for _, text, holds in rows]
+            self.settle(news)
+            yield news
 
-    def news(self) -> list[Literal]:
-        """News since the last question, by whomever."""
-        rows = self._db.execute("select place, fact, holds from told where place > ? order by place", (self._seen,))
-        found = rows.fetchall()
-        self._seen = max((place for place, _, _ in found), default=self._seen)
-        return [Literal(_atom(text), not holds) for _, text, holds in found]
+    def _ask(self, words: str, *values: object) -> list[Any]:
+        """Rows of the store; none if there is no store."""
+        return self._db.execute(words, values).fetchall() if self._db is not None else []
 
-    def tell(self, facts: Iterable[Literal]) -> None:
-        """Tell facts to all; what was under way for them is settled."""
-        for fact in facts:
-            text = _text(fact.atom)
-            self._db.execute("insert or replace into told (fact, holds) values (?, ?)", (text, not fact.negated))
-            self._db.execute("delete from coming where fact = ?", (text,))
+    def _shared(self, facts: Iterable[Literal], manual: ToolManual) -> Iterator[tuple[str, bool]]:
+        """Facts that the manual says are shared, as the store keeps them."""
+        for each in facts if self._db is not None else ():
+            fact = manual.facts.get(each.atom.predicate)
+            if fact is not None and fact.shared:
+                yield json.dumps([each.atom.predicate, *each.atom.args]), not each.negated
+
+    def add(self, call: Call, changes: Sequence[Literal], manual: ToolManual) -> None:
+        """Expect changes of a call that is about to be made."""
+        if changes:
+            self._made = [*self._made[1 - _MOST :], _Made(call.place, changes)]
+        for row in self._shared(changes, manual):
+            self._ask("insert into coming values (?, ?, ?, ?, ?, 0)", self._owner, call.place, *row, time.time())
+
+    def end(self, call: Call) -> None:
+        """A call returned, or was not made after all."""
+        found = self._first(call, lost=False) or self._first(call, lost=True)
+        self._made = [each for each in self._made if each is not found]
+        if self._db is not None:
+            self._ask("delete from coming where owner = ? and call = ?", self._owner, call.place)
+
+    def lose(self, call: Call) -> None:
+        """Nobody waits for a call any more: it may have been done or not."""
+        if found := self._first(call, lost=False):
+            found.lost = True
+        if self._db is not None:
+            self._ask("update coming set lost = 1 where owner = ? and call = ?", self._owner, call.place)
+
+    def _first(self, call: Call, *, lost: bool) -> _Made | None:
+        place = call.place if self._made else ""
+        return next((each for each in self._made if each.place == place and each.lost is lost), None)
+
+    def settle(self, facts: Sequence[Literal], manual: ToolManual | None = None) -> None:
+        """Some facts are known, whoever was to change them; all guards are told those that the manual shares."""
+        known = {each.atom for each in facts}
+        for each in self._made if known else ():
+            each.changes = [change for change in each.changes if change.atom not in known]
+        for row in self._shared(facts, manual) if manual is not None else ():
+            self._ask("insert or replace into told (fact, holds) values (?, ?)", *row)
+            self._ask("delete from coming where fact = ?", row[0])
 
     def coming(self) -> dict[Atom, Coming]:
-        """Facts that calls of other guards will have changed, or may have."""
-        rows = self._db.execute("select fact, holds, since, lost from coming where owner != ?", (self._owner,))
+        """Facts that calls will have changed, or may have."""
+        rows = self._ask("select fact, holds, since, lost from coming where owner != ?", self._owner)
         late = time.time() - _PATIENCE
-        return {_atom(text): Coming(bool(holds), bool(lost) or since < late) for text, holds, since, lost in rows}
-
-    def announce(self, call: str, changes: Iterable[Literal]) -> None:
-        """Say what a call is about to change."""
-        rows = [(self._owner, call, _text(each.atom), not each.negated, time.time(), False) for each in changes]
-        self._db.executemany("insert into coming values (?, ?, ?, ?, ?, ?)", rows)
-
-    def withdraw(self, call: str) -> None:
-        """A call returned, or was not made."""
-        self._db.execute("delete from coming where owner = ? and call = ?", (self._owner, call))
-
-    def lose(self, call: str) -> None:
-        """Nobody waits for a call any more."""
-        self._db.execute("update coming set lost = 1 where owner = ? and call = ?", (self._owner, call))
-
-
-def _text(atom: Atom) -> str:
-    return json.dumps([atom.predicate, *atom.args])
+        found = {_atom(text): Coming(bool(holds), bool(lost) or since < late) for text, holds, since, lost in rows}
+        made = sorted(self._made, key=lambda each: not each.lost)
+        return found | {change.atom: Coming(not change.negated, each.lost) for each in made for change in each.changes}
 
 
 def _atom(text: str) -> Atom:
