@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -75,7 +76,7 @@ def environment_requests(dice: Random, _folder: object, _samples: object) -> Non
         asked["options"] = {dice.choice(("dialect", *NASTY_TEXTS)): dice.choice(VALUES)}
     commands = [dice.choice(NASTY_TEXTS) for _ in range(3)]
     if WorldsEnvironment is None:
-        with Episodes(WORLD, asked.get("split"), options={}, max_steps=asked.get("max_steps")) as episodes:
+        with closing(Episodes(WORLD, asked.get("split"), options={}, max_steps=asked.get("max_steps"))) as episodes:
             episodes.start(episodes.choose(asked.get("task")))
             for command in commands:
                 episodes.step(command)

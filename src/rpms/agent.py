@@ -95,15 +95,11 @@ class Agent:
         given = Settings.read({**named, **settings, "memory": memory if isinstance(memory, str | Path) else None})
         if given.mask:
             raise SettingError("mask", "is for runs, whose episodes are kept for an audit to read")
-        chosen = given.only(tasks=True).given
-        if chosen:
-            raise SettingError(
-                next(iter(chosen)), "chooses what is played, and an Agent is shown that by your own loop"
-            )
-        if isinstance(condition, Condition):
-            clash = [name for name in given.given if name in CONDITION_KNOBS]
-            if clash:
-                raise SettingError(clash[0], "is a part of the condition; give it there, or name the condition")
+        for name in given.only(tasks=True).given:
+            raise SettingError(name, "chooses what is played, and an Agent is shown that by your own loop")
+        for name in given.given if isinstance(condition, Condition) else ():
+            if name in CONDITION_KNOBS:
+                raise SettingError(name, "is a part of the condition; give it there, or name the condition")
         return given
 
     def _remember(self, given: Settings, memory: object) -> EpisodicMemory:
@@ -189,8 +185,7 @@ class Agent:
     def _stating_the_task(self, observation: str, goal: Goal) -> str:
         if self._request:
             return self.world.stating(observation, self._request)
-        stated = self._task.strip() in observation or (goal.text and goal.text in observation)
-        if stated:
+        if self._task.strip() in observation or (goal.text and goal.text in observation):
             return observation
         lead = "" if self._task.lstrip().casefold().startswith("your task is to") else "Your task is to: "
         return f"{observation}\n{lead}{self._task.strip()}"
@@ -220,15 +215,12 @@ class Agent:
             mind = replace(mind, experience=replace(mind.experience, memory=self.memory))
             self._player = replace(self._player, mind=mind)
         if self.method.question and not won:
-            self._reflect(episode)
+            earlier = Earlier.of(episode, str(ending), self._carried.get(self._task, ()))
+            player = self._player
+            written = reflect(self.method, earlier, player.model, player.decoding, self._name, self._context)
+            self._carried[self._task] = written.carried
+            self.usage = self.usage + written.usage
         return found
-
-    def _reflect(self, episode: Episode) -> None:
-        earlier = Earlier.of(episode, str(episode.ending), self._carried.get(episode.task, ()))
-        player = self._player
-        written = reflect(self.method, earlier, player.model, player.decoding, self._name, self._context)
-        self._carried[episode.task] = written.carried
-        self.usage = self.usage + written.usage
 
     def save(self, path: Path | str) -> str:
         """Write the memory it began with and what it learned, frozen, and return the hash.

@@ -15,4 +15,4 @@ _STUDY = Path(__file__).parents[2] / "studies" / "quickstart_model.yaml"
 def test_a_recorded_model_plays_the_quickstart_to_the_end(rpms: Rpms, tmp_path: Path, condition: str):
     ran = rpms("study", "run", _STUDY, "--only", condition, "--no-report", "--out", tmp_path / "quickstart")
     assert ran.code == 0, ran.err
-    assert "16/18" in ran.out
+    assert "21/24" in ran.out

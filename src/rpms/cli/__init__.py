@@ -59,29 +59,28 @@ def _end_at_once(*_: object) -> None:
 
 
 def _run(screen: Any, command: Callable[[], object]) -> None:
-    from rpms.cli.screen import answering_at_once  # noqa: PLC0415
     from rpms.core.errors import RPMSError  # noqa: PLC0415
 
     try:
         screen.prepare_streams()
         try:
-            with answering_at_once():
+            with screen.answering_at_once():
                 code = command()
         finally:
             screen.flush()
     except BrokenPipeError:
         screen.silence_stdout()
         sys.exit(0)
-    except SystemExit:  # before the name of a wrong command line, which loads typer
-        raise
     except RPMSError as error:
         screen.complain(f"rpms: {error}")
         sys.exit(error.exit_code)
-    except screen.UsageError as error:
-        sys.exit(screen.explain(error))
     except OSError as error:  # a file or a stream that nobody expected to fail
         screen.silence_stdout()
         where = f"{error.filename}: " if error.filename else "standard output, or a file: "
         screen.complain(f"rpms: {where}{error.strerror or type(error).__name__}")
         sys.exit(2)
+    except Exception as error:
+        if not hasattr(error, "ctx"):  # of a wrong command line; to name its class would load typer
+            raise
+        sys.exit(screen.explain(error))
     sys.exit(code if isinstance(code, int) else 0)

@@ -90,9 +90,7 @@ def note_idle_parts(world: World, enforcements: Sequence[Enforcement], model: st
 def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
     """The memory that the settings name; none where a condition wants one is an error that says how to learn it."""
     file = settings.memory_file(world, model)
-    if file is None:
-        return EpisodicMemory(world=world.name)
-    return read_frozen(file, world.name)
+    return EpisodicMemory(world=world.name) if file is None else read_frozen(file, world.name)
 
 
 def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:

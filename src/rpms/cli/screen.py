@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
 
-def __getattr__(name: str) -> Any:
-    """`UsageError`: whatever is wrong with a command line. Newer versions of typer bring a copy of click with them."""
-    if name != "UsageError":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import typer  # noqa: PLC0415  what `rpms guard mcp` has no time for
-
-    return typer.BadParameter.__base__
-
-
 def say(text: str) -> None:
     """Print lines on standard output."""
     print(lines(text), flush=True)  # noqa: T201

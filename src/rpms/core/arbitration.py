@@ -155,12 +155,9 @@ def _cut_plan(
     actions: Iterable[str], rules: ActiveRules, situation: Situation
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The actions of a plan that can still be done one after the other, and those that were cut."""
-    facts = Simulated(situation, rules)
-    kept: list[str] = []
-    cut: list[str] = []
+    facts, kept, cut = Simulated(situation, rules), list[str](), list[str]()
     for action in actions:
-        objection = objection_to_action(action, rules, facts)
-        instance = rules.instance(action)
+        objection, instance = objection_to_action(action, rules, facts), rules.instance(action)
         if objection is not None and objection.conflict and instance is not None:
             cut.append(action)
             continue
@@ -216,16 +213,14 @@ def _object_to_lesson(action: str, rules: ActiveRules, facts: Facts) -> Objectio
     instance = rules.instance(action)
     if instance is None or not instance.schema.preconditions or instance.feasible(facts) is not Truth.TRUE:
         return None
-    clause = instance.preconditions[0]
-    fact = settled(clause, rules, facts)
+    fact = settled(instance.preconditions[0], rules, facts)
     return Objection(True, f"the rules allow `{action}` now: its preconditions hold", instance.schema.id, fact)
 
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
     """The reason against an action now: it is infeasible, or a rule forbids it."""
     known = [infeasibility(command, rules, facts), prohibition(command, rules, facts)]
-    objections = [objection for objection in known if objection is not None]
-    return next((objection for objection in objections if objection.conflict), objections[0] if objections else None)
+    return min(filter(None, known), key=lambda objection: not objection.conflict, default=None)
 
 
 def infeasibility(command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True) -> Objection | None:
@@ -304,19 +299,16 @@ class TransferableFacts:
 
     def truth(self, atom: Atom, /) -> Truth:
         if atom.predicate in GOAL_PREDICATES:
-            return self.situation.truth(atom) | Situation(self.situation.belief, self._own_goal).truth(atom)
-        then = self.situation.belief.recalled(self.learned_in).truth(atom)
-        if then is not Truth.UNKNOWN:
-            return then
+            then = self.learned_for
+            own = Goal(then.type, then.object, then.state, then.destination)
+            return self.situation.truth(atom) | Situation(self.situation.belief, own).truth(atom)
+        recalled = self.situation.belief.recalled(self.learned_in).truth(atom)
+        if recalled is not Truth.UNKNOWN:
+            return recalled
         predicate = self.rules.predicates.get(atom.predicate)
         if predicate is not None and predicate.lasting:
             return self.situation.truth(atom)
         return self._done(atom) if atom.predicate in self.rules.deeds else Truth.UNKNOWN
-
-    @property
-    def _own_goal(self) -> Goal:
-        own = self.learned_for
-        return Goal(own.type, own.object, own.state, own.destination)
 
     def _done(self, atom: Atom) -> Truth:
         """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
@@ -355,7 +347,5 @@ class Simulated:
             predicate = self._rules.predicates.get(atom.predicate)
             if predicate is not None and predicate.exclusive and not literal.negated:
                 self._only[atom.predicate] = atom
-                self._known = {
-                    known: value for known, value in self._known.items() if known.predicate != atom.predicate
-                }
+                self._known = {one: value for one, value in self._known.items() if one.predicate != atom.predicate}
             self._known[atom] = Truth.of(not literal.negated)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
+from rpms.core.actions import Instance
 from rpms.core.arbitration import Simulated, settled
 from rpms.core.belief import Belief, Situation
-from rpms.core.facts import Clause, Facts, Truth
+from rpms.core.facts import Clause, Truth
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict, reordered
@@ -95,40 +95,26 @@ def executable_from_here(
 
 
 def _followed_through(candidate: Candidate, situation: Situation, schemas: ActiveRules) -> Candidate:
-    for step in _followed(candidate.entry, schemas, situation):
-        if step.value is Truth.FALSE:
-            fact = settled(step.clause, schemas, step.facts)
-            reason = f"`{step.action}` could not be done from here: {fact}"
-            return candidate.judged(Verdict(Fate.FILTERED, reason, step.schema, fact))
+    for action, instance, clause, facts in _followed(candidate.entry, schemas, situation):
+        if clause.truth(facts) is Truth.FALSE:
+            fact = settled(clause, schemas, facts)
+            reason = f"`{action}` could not be done from here: {fact}"
+            return candidate.judged(Verdict(Fate.FILTERED, reason, instance.schema.id, fact))
     return candidate
 
 
 def degree_of_match(entry: Entry, rules: ActiveRules, situation: Situation) -> float:
     """The share of an entry's preconditions that are known to hold, from 0.5 for none to 1 for all."""
-    values = [step.value is Truth.TRUE for step in _followed(entry, rules, situation)]
+    values = [clause.truth(facts) is Truth.TRUE for *_, clause, facts in _followed(entry, rules, situation)]
     return 0.5 + 0.5 * sum(values) / len(values) if values else 1.0
 
 
-class _Followed(NamedTuple):
-    """A precondition of an action within a snippet."""
-
-    action: str
-    schema: str
-    clause: Clause
-    value: Truth
-    facts: Facts
-    """As they are at that point, until the next is asked for."""
-
-
-def _followed(entry: Entry, rules: ActiveRules, situation: Situation) -> Iterator[_Followed]:
-    """Every precondition of a snippet's actions with its value at that point, each action's effects taken over."""
-    if not isinstance(entry, SuccessSnippet):
-        return
+def _followed(
+    entry: Entry, rules: ActiveRules, situation: Situation
+) -> Iterator[tuple[str, Instance, Clause, Simulated]]:
+    """Every precondition of a snippet's actions with the facts at that point, each action's effects taken over."""
     facts = Simulated(situation, rules)
-    for action in entry.actions:
-        instance = rules.instance(action)
-        if instance is None:
-            continue
-        for clause in instance.preconditions:
-            yield _Followed(action, instance.schema.id, clause, clause.truth(facts), facts)
-        facts.apply(instance)
+    for action in entry.actions if isinstance(entry, SuccessSnippet) else ():
+        if (instance := rules.instance(action)) is not None:
+            yield from ((action, instance, clause, facts) for clause in instance.preconditions)
+            facts.apply(instance)

@@ -94,18 +94,11 @@ def _lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
         thing = goal.destination if any(kind_of(name) == goal.object for name in held) else goal.object
         sought, source, later = f"{thing} ?", deeds[-1].names[-1], set()
         roles[sought] = Role.OBJECT if thing == goal.object else Role.DESTINATION
+    in_goal = {goal.destination: Role.DESTINATION, goal.object: Role.OBJECT}
     for name in dict.fromkeys(name for deed in deeds for name in deed.names):  # a name has one role, the first
-        kind = kind_of(name)
-        if name == source:
-            roles[name] = Role.SOURCE
-        elif sought and name not in later:
-            roles[name] = Role.VAIN
-        elif kind == goal.object:
-            roles[name] = Role.OBJECT
-        elif kind == goal.destination:
-            roles[name] = Role.DESTINATION
-        else:
-            roles[name] = Role.KIND
+        vain = sought and name not in later
+        own = Role.VAIN if vain else in_goal.get(kind_of(name), Role.KIND)
+        roles[name] = Role.SOURCE if name == source else own
     return Lifted(deeds, roles, held, sought, source)
 
 

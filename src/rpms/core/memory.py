@@ -240,13 +240,8 @@ class CriticalFailure(_OfGoal):
         return self.retrieval_weight
 
     def key(self) -> tuple[str, ...]:
-        return (
-            str(self.goal_signature),
-            str(self.state_signature),
-            self.failed_action,
-            self.corrective_rule,
-            str(self.retrieval_weight),
-        )
+        where, weight = (str(self.goal_signature), str(self.state_signature)), str(self.retrieval_weight)
+        return (*where, self.failed_action, self.corrective_rule, weight)
 
 
 @dataclass(frozen=True, slots=True)

@@ -304,7 +304,8 @@ def build(
     if Part.MEMORY in parts:
         parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, untagged or {})
     if Part.HISTORY in parts and budget.turns:
-        parts[Part.HISTORY] = _keep_last(parts[Part.HISTORY], budget.turns, cut)
+        last = len(parts[Part.HISTORY].items) - budget.turns
+        parts[Part.HISTORY] = _without(parts[Part.HISTORY], range(1, last), cut)  # all but the opening and the last
     for part in (Part.MEMORY, Part.DOMAIN) if budget.injected else ():
         _trim(parts, part, budget.injected - _tokens(parts, injected=True), cut)
     no_room: dict[Part, int] = {}
@@ -337,23 +338,14 @@ def _in_order(parts: Mapping[Part, Block], layout: Layout) -> tuple[Block, ...]:
 
 def _fill(block: Block, limit: int, cut: list[tuple[Part, str]], untagged: Mapping[str, str]) -> Block:
     """Keep the items that fit a limit, in order: one that is too long does not push out those behind it."""
-    left = limit - estimate_tokens(block.heading)
-    kept: list[str] = []
-    for item in block.items:
-        if (tokens := estimate_tokens(untagged.get(item, item))) <= left:
-            left -= tokens
-            kept.append(item)
+    left, dropped = limit - estimate_tokens(block.heading), list[int]()
+    for place, item in enumerate(block.items):
+        tokens = estimate_tokens(untagged.get(item, item))
+        if tokens > left:
+            dropped.append(place)
         else:
-            cut.append((block.part, item))
-    return make_block(block.part, block.heading, kept)
-
-
-def _keep_last(block: Block, turns: int, cut: list[tuple[Part, str]]) -> Block:
-    """Keep the first item and so many of the last."""
-    kept = max(len(block.items) - turns, 1)
-    cut.extend((block.part, item) for item in block.items[1:kept])
-    shown = block.keeping((0, *range(kept, len(block.items))))
-    return shown.opening_alone() if kept > 1 else shown
+            left -= tokens
+    return _without(block, dropped, cut)
 
 
 def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part, str]]) -> int:
@@ -361,17 +353,22 @@ def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part
     block = parts.get(part)
     if block is None or spare >= 0:
         return 0
-    history = part is Part.HISTORY
-    droppable = range(1, len(block.items)) if history else range(len(block.items) - 1, -1, -1)
-    dropped: set[int] = set()
-    for place in droppable:
+    last = len(block.items) - 1
+    dropped: list[int] = []
+    for place in range(1, last + 1) if part is Part.HISTORY else range(last, -1, -1):
         if spare >= 0:
             break
         spare += estimate_tokens(block.items[place])
-        dropped.add(place)
-        cut.append((part, block.items[place]))
-    kept = block.keeping(place for place in range(len(block.items)) if place not in dropped)
-    parts[part] = kept.opening_alone() if dropped else kept
+        dropped.append(place)
+    parts[part] = _without(block, dropped, cut)
     if not parts[part].items:
         del parts[part]
     return len(dropped)
+
+
+def _without(block: Block, dropped: Sequence[int], cut: list[tuple[Part, str]]) -> Block:
+    """A block without some items; of a history that is cut, the first action goes too."""
+    if not dropped:
+        return block
+    cut.extend((block.part, block.items[place]) for place in dropped)
+    return block.keeping(place for place in range(len(block.items)) if place not in dropped).opening_alone()

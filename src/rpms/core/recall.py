@@ -10,7 +10,7 @@ from functools import cache, partial
 from heapq import heappop, heappush, nlargest
 from itertools import count
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from rapidfuzz import fuzz
 
@@ -19,15 +19,8 @@ from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.core.memory import Entry, Kind, VerifiedSchema
 from rpms.core.verdict import Candidate, Fate, Verdict
 
-
-class Field(NamedTuple):
-    """One field of two goals: what it adds to their likeness, and the most it could."""
-
-    part: float
-    weight: float
-
-
-_NO_FIELD = Field(0.0, 0.0)
+Field = tuple[float, float]
+"""What one field of two goals adds to their likeness, and the most it could."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +52,14 @@ class Similarity:
         """Similarity of two names: equal, of one category, or spelled alike."""
         if one == other:
             return 1.0
-        known = self._known.get((one, other))
-        if known is None:
-            known = self._known[one, other] = self._compare(one, other)
-        return known
-
-    def _compare(self, one: str, other: str) -> float:
         if not one or not other:
             return 0.0
-        if self.category(one) == self.category(other):
-            return self.same_category
-        return float(fuzz.ratio(one, other, score_cutoff=100 * self.fuzzy) / 100)
+        known = self._known.get((one, other))
+        if known is None:
+            same, cutoff = self.category(one) == self.category(other), 100 * self.fuzzy
+            known = self.same_category if same else float(fuzz.ratio(one, other, score_cutoff=cutoff) / 100)
+            self._known[one, other] = known
+        return known
 
     def __call__(self, goal: GoalSignature, other: GoalSignature) -> float:
         if UNKNOWN_GOAL in (goal.type, other.type):
@@ -82,12 +72,12 @@ class Similarity:
 
     def field(self, weight: float, one: str, other: str) -> Field:
         """The contribution of one field, and its weight."""
-        return Field(weight * self.alike(one, other), weight) if weight and (one or other) else _NO_FIELD
+        return (weight * self.alike(one, other), weight) if weight and (one or other) else (0.0, 0.0)
 
     def below_type(self, *fields: Field) -> float:
         """Sum of the fields below the type; its maximum if there are none."""
-        most, weights = 1.0 - self.type, sum(field.weight for field in fields)
-        return most * sum(field.part for field in fields) / weights if weights else most
+        most, weights = 1.0 - self.type, sum(weight for _, weight in fields)
+        return most * sum(part for part, _ in fields) / weights if weights else most
 
 
 @dataclass(frozen=True)
@@ -153,10 +143,9 @@ class EpisodicMemory:
             else:
                 _place(entry, entry.goal_signature, self._roots[entry.kind])
         for root in (*self._roots.values(), self._schemas):
-            for branch in root.below.values():
-                for leaf in branch.below.values():
-                    for group in leaf.below.values():
-                        group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
+            leaves = [leaf for branch in root.below.values() for leaf in branch.below.values()]
+            for group in (group for leaf in leaves for group in leaf.below.values()):
+                group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -294,17 +283,15 @@ class Ranking(Iterator[Candidate]):
     def missed(self, most: int) -> tuple[Candidate, ...]:
         """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
         key = (most, self._place, len(self._missed) if self._ended else self._marks[self._place])
-        if key not in self._told:
-            self._told[key] = tuple(self._nearest_missed(*key))
-        return self._told[key]
-
-    def _nearest_missed(self, most: int, after: int, until: int) -> Iterator[Candidate]:
-        seen = {each.entry.id for each in self._found[:after]} if self._schemas else ()
-        for _, place, score in nlargest(most, self._missed[:until], key=itemgetter(0)):
+        if key in self._told:
+            return self._told[key]
+        seen = {each.entry.id for each in self._found[: self._place]} if self._schemas else ()
+        found: list[Candidate] = []
+        for _, place, score in nlargest(most, self._missed[: key[2]], key=itemgetter(0)):
             while not place.entries:
                 place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
-            entry = place.entries[0]
-            if entry.id in seen:
-                continue
-            reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
-            yield Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason))
+            if (entry := place.entries[0]).id not in seen:
+                reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
+                found.append(Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason)))
+        told = self._told[key] = tuple(found)
+        return told

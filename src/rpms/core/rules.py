@@ -100,6 +100,11 @@ class Stage:
     name: str
     until: tuple[Clause, ...]
 
+    @property
+    def wants(self) -> list[Literal]:
+        """Every literal of these facts."""
+        return [literal for clause in self.until for literal in clause.literals]
+
 
 @dataclass(frozen=True)
 class Purpose:
@@ -135,8 +140,12 @@ class Purpose:
     @cached_property
     def sought(self) -> tuple[str, ...]:
         """The variables for things that have to be had, rather than for places."""
-        literals = [literal for step in self.steps for clause in step.until for literal in clause.literals]
-        return tuple(name for name in self.over if any(name in literal.atom.args[:1] for literal in literals))
+        return tuple(name for name in self.over if any(name in literal.atom.args[:1] for literal in self.wants))
+
+    @property
+    def wants(self) -> list[Literal]:
+        """Every literal of its facts."""
+        return [literal for step in self.steps for literal in step.wants]
 
 
 _LONGEST_COMMAND = 300
@@ -197,6 +206,11 @@ class ActiveRules:
     def rules(self) -> tuple[Rule, ...]:
         return (*self.universal, *self.domain)
 
+    @cached_property
+    def all_actions(self) -> tuple[ActionSchema, ...]:
+        """All that plans are made of: the actions and the processes."""
+        return (*self.environment, *self.lore.processes)
+
     def narrowed(
         self, name: str, schemas: Callable[[ActionSchema], bool], rules: Callable[[Rule], bool]
     ) -> ActiveRules:
@@ -235,15 +249,13 @@ class ActiveRules:
 
         An action may need that it was not done yet: no file is signed twice.
         """
-        made = {effect.atom.predicate for schema in self.environment for effect in schema.effects if not effect.negated}
-        needed = {
-            literal.atom.predicate
-            for schema in self.environment
-            for clause in schema.preconditions
-            for literal in clause.literals
-            if not (literal.negated and Literal(literal.atom) in schema.effects)
-        }
-        return frozenset(made - needed)
+        found, needed = set[str](), set[str]()
+        for schema in self.environment:
+            found |= {effect.atom.predicate for effect in schema.effects if not effect.negated}
+            needs = (literal for clause in schema.preconditions for literal in clause.literals)
+            undone = (one for one in needs if not (one.negated and one.opposite() in schema.effects))
+            needed |= {literal.atom.predicate for literal in undone}
+        return frozenset(found - needed)
 
     def instance(self, command: str) -> Instance | None:
         """Read a command as an instance of an action; None if no schema fits."""

@@ -82,14 +82,12 @@ def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, .
 def note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:
     """Give the memories that the budget cut their verdict."""
     cut = Counter(item for part, item in prompt.cut if part is Part.MEMORY)
-    noted: list[Candidate] = []
-    for candidate in candidates:
-        line = memory_line(candidate) if cut and candidate.verdict.fate.shown else ""
-        if line and cut[line]:
+    noted = list(candidates)
+    for place, candidate in enumerate(candidates) if cut else ():
+        line = memory_line(candidate) if candidate.verdict.fate.shown else ""
+        if cut[line]:
             cut[line] -= 1
-            noted.append(candidate.judged(Verdict(Fate.CROWDED, "no room within the memory budget")))
-        else:
-            noted.append(candidate)
+            noted[place] = candidate.judged(Verdict(Fate.CROWDED, "no room within the memory budget"))
     return tuple(noted)
 
 
@@ -118,15 +116,13 @@ def for_the_moment(
             deed = str(entry.precondition.get("action_type") or next(iter(entry.outcome), ""))
             if level > matters.get(deed, (0, ""))[0]:
                 matters[deed] = (level, entry.id)
-    ranked = [_ranked(candidate, matters) for candidate in islice(schemas, most)]
+    ranked: list[Candidate] = []
+    for candidate in islice(schemas, most):
+        entry, verdict = candidate.entry, candidate.verdict
+        assert isinstance(entry, VerifiedSchema)
+        level, snippet = matters.get(entry.action_type, (0, ""))
+        if level and verdict.fate is Fate.KEPT:
+            verdict = Verdict(Fate.KEPT, _WHY[level].format(snippet or "a snippet"))
+        rank = level + candidate.rank / (1.0 + candidate.rank)
+        ranked.append(Candidate(entry, candidate.score, rank, verdict, candidate.adapted))
     yield from sorted(ranked, key=lambda candidate: (-candidate.rank, candidate.entry.id))
-
-
-def _ranked(candidate: Candidate, matters: dict[str, tuple[int, str]]) -> Candidate:
-    entry, verdict = candidate.entry, candidate.verdict
-    assert isinstance(entry, VerifiedSchema)
-    level, snippet = matters.get(entry.action_type, (0, ""))
-    if level and verdict.fate is Fate.KEPT:
-        verdict = Verdict(Fate.KEPT, _WHY[level].format(snippet or "a snippet"))
-    rank = level + candidate.rank / (1.0 + candidate.rank)
-    return Candidate(entry, candidate.score, rank, verdict, candidate.adapted)

@@ -69,10 +69,6 @@ class Trail(NamedTuple):
     followed: bool = False
     """True if it leads on from here step by step, from place to place."""
 
-    @property
-    def next(self) -> Stride:
-        return self.steps[0]
-
     def saying(self, *words: str) -> Trail:
         """The same with more in its note."""
         return self._replace(note=", ".join(filter(None, (self.note, *words))))

@@ -132,7 +132,7 @@ class AlfredBatchEnv:
         """Start the next games."""
         files = [next(self._games) for _ in range(self.batch_size)]
         self._slots = [_Slot(file, self._dialect) for file in files]
-        return self._observations(), self._infos(files)
+        return self._told(files)
 
     def step(self, commands: Sequence[str]) -> tuple[Observations, tuple[int, ...], tuple[bool, ...], Infos]:
         """Give each game its command. `extra.gamefile` is told at reset alone, as in the original."""
@@ -144,15 +144,13 @@ class AlfredBatchEnv:
             if not slot.done:
                 slot.last, slot.steps = slot.step(command), slot.steps + 1
                 slot.done = slot.last.won or slot.steps >= self._max_steps
-        dones, infos = tuple([slot.done for slot in slots]), self._infos([None] * len(slots))
-        return self._observations(), tuple([int(slot.last.won) for slot in slots]), dones, infos
+        observations, infos = self._told([None] * len(slots))
+        won, done = tuple([int(slot.last.won) for slot in slots]), tuple([slot.done for slot in slots])
+        return observations, won, done, infos
 
-    def _observations(self) -> Observations:
-        return tuple([slot.last.observation for slot in self._slots])
-
-    def _infos(self, files: Sequence[str | None]) -> Infos:
+    def _told(self, files: Sequence[str | None]) -> tuple[Observations, Infos]:
         slots = self._slots
-        return {
+        return tuple([slot.last.observation for slot in slots]), {
             "won": [slot.last.won for slot in slots],
             "admissible_commands": [list(slot.admissible()) for slot in slots],
             "extra.gamefile": list(files),

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from rpms.core.errors import InputError
 from rpms.foreign.limits import LONGEST_NUMBER
@@ -138,12 +138,6 @@ class Episodes:
         game, self._game, self._last = self._game, None, None
         if game is not None:
             game.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def is_whole(value: object) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from rpms.core.errors import InputError
 from rpms.envs.env_episodes import EnvTurn, Episodes, at_least_one, by_name, commands_each, is_whole, one_each
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
-from rpms.worlds.base import REQUEST, Task, World
+from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import world_names
 
 try:
@@ -38,6 +38,8 @@ LONGEST_COMMAND = 1_000
 
 _TITLES = {"alfworld": "ALFWorld", "scienceworld": "ScienceWorld", "textworld-express": "TextWorldExpress"}
 """Spelling of worlds whose entry point does not tell it."""
+_OPTIONS = "there are task (an id or a number) and goal (what is wanted, in your own words)"
+"""Options of a reset."""
 
 
 class AnyText(Text):
@@ -73,13 +75,28 @@ class WorldEnv(gymnasium.Env[str, str]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
-        turn = self.episodes.start(_chosen(self.episodes, options, self.np_random))
-        return turn.observation, _info(self.episodes, turn, self._admissible)
+        given = by_name(options, f"options are given by name; {_OPTIONS}")
+        for unknown in given.keys() - {"task", "goal"}:
+            raise InputError(f"reset has no option {excerpt(unknown, 60)}; {_OPTIONS}")
+        wanted, goal = given.get("task"), given.get("goal", "")
+        if wanted is None:
+            wanted = int(self.np_random.integers(len(self.episodes.tasks)))
+        task = self.episodes.choose(wanted)
+        if not isinstance(goal, str):
+            raise InputError(f"a goal is a text, not {excerpt(goal, 60)}")
+        turn = self.episodes.start(replace(task, source={**task.source, REQUEST: goal}) if goal.strip() else task)
+        return turn.observation, self._info(turn)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
         turn = self.episodes.step(action)
-        info = _info(self.episodes, turn, self._admissible)
-        return turn.observation, turn.reward, turn.terminated, turn.truncated, info
+        return turn.observation, turn.reward, turn.terminated, turn.truncated, self._info(turn)
+
+    def _info(self, turn: EnvTurn) -> dict[str, Any]:
+        episodes = self.episodes
+        assert episodes.task is not None
+        told = {"task": episodes.task.id, "type": episodes.task.type, "score": float(turn.score), "won": turn.won}
+        listed = {"admissible_commands": list(episodes.admissible())} if self._admissible else {}
+        return {**told, "steps": episodes.steps, **listed}
 
     def admissible_commands(self) -> tuple[str, ...]:
         """Commands accepted now, for those who ask seldom: `env.unwrapped.admissible_commands()`."""
@@ -111,32 +128,6 @@ class WorldVectorEnv(SyncVectorEnv):
     def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]:
         commands_each(actions, self.num_envs, f"{self.num_envs} environments")
         return super().step(tuple(actions))
-
-
-_OPTIONS = "there are task (an id or a number) and goal (what is wanted, in your own words)"
-
-
-def _chosen(episodes: Episodes, options: Mapping[str, Any] | None, dice: Any) -> Task:
-    given = by_name(options, f"options are given by name; {_OPTIONS}")
-    for unknown in given.keys() - {"task", "goal"}:
-        raise InputError(f"reset has no option {excerpt(unknown, 60)}; {_OPTIONS}")
-    wanted, goal = given.get("task"), given.get("goal", "")
-    task = episodes.choose(int(dice.integers(len(episodes.tasks))) if wanted is None else wanted)
-    if not isinstance(goal, str):
-        raise InputError(f"a goal is a text, not {excerpt(goal, 60)}")
-    return replace(task, source={**task.source, REQUEST: goal}) if goal.strip() else task
-
-
-def _info(episodes: Episodes, turn: EnvTurn, admissible: bool) -> dict[str, Any]:
-    assert episodes.task is not None
-    info = {
-        "task": episodes.task.id,
-        "type": episodes.task.type,
-        "score": float(turn.score),
-        "won": turn.won,
-        "steps": episodes.steps,
-    }
-    return {**info, "admissible_commands": list(episodes.admissible())} if admissible else info
 
 
 def env_id(world: str) -> str:

@@ -61,10 +61,9 @@ class Picture:
 
 def _save(name: str, caption: str, figure: Figure) -> Picture:
     svg, png = io.BytesIO(), io.BytesIO()
-    with mpl.rc_context(_STYLE):
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
-        figure.set_layout_engine("none")  # it is laid out now
-        figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
+    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
+    figure.set_layout_engine("none")  # it is laid out now
+    figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
     return Picture(name, caption, svg.getvalue(), png.getvalue())
 
 

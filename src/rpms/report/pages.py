@@ -170,7 +170,7 @@ def _write_comparison(
     folder: Path, comparison: Comparison, title: str, with_published: bool, pages: int, home: str = ""
 ) -> int:
     """Write the pages of one comparison; number of the episodes among them."""
-    shown = shown_tasks(comparison, pages)
+    shown = pages // len(comparison)  # tasks that have pages in every condition, so that these can be compared
     each = [flat(results.protocol) for results in comparison]
     settings = {name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))}
     shared = {name: values[0] for name, values in settings.items() if len(set(values)) == 1}
@@ -242,14 +242,9 @@ def _write_episodes(
     return goals, unreadable, count
 
 
-def shown_tasks(comparison: Comparison, pages: int) -> int:
-    """Number of tasks, the first ones, whose episodes have pages: in every condition, so that these can be compared."""
-    return pages // len(comparison.conditions)
-
-
 def unshown(comparison: Comparison, pages: int) -> tuple[str, ...]:
     """The note that not every episode has a page; empty if each has."""
-    shown = shown_tasks(comparison, pages)
+    shown = pages // len(comparison)
     if len(comparison.tasks) <= shown:
         return ()
     every, where = len(comparison.tasks), next(iter(comparison)).folder

@@ -48,11 +48,6 @@ def file_name(task: str) -> str:
     return f"{slug}-{digest}.json" if slug else f"{digest}.json"
 
 
-def digest_in(name: str) -> str:
-    """The task's hash in the name of its file."""
-    return name.removesuffix(".json")[-12:]
-
-
 @dataclass(frozen=True, slots=True)
 class EpisodeRow:
     """An episode in numbers: all that tables count, small enough to keep by the thousand."""

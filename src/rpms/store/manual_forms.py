@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
-def _check_steps(steps: float) -> None:
-    if not 0 < steps <= 1_000:
-        raise ValueError("steps: should be above 0 and at most 1,000")
+@dataclass(frozen=True, kw_only=True)
+class _Timed:
+    steps: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.steps <= 1_000:
+            raise ValueError("steps: should be above 0 and at most 1,000")
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class RuleForm:
 
 
 @dataclass(frozen=True)
-class ActionForm:
+class ActionForm(_Timed):
     """An entry of tier 3."""
 
     syntax: tuple[str, ...]
@@ -43,26 +47,18 @@ class ActionForm:
     id: str = ""
     observes: tuple[str, ...] = ()
     plan: tuple[str, ...] = ()
-    steps: float = 1.0
     told: bool = True
-
-    def __post_init__(self) -> None:
-        _check_steps(self.steps)
 
 
 @dataclass(frozen=True)
-class ProcessForm:
+class ProcessForm(_Timed):
     """An effect of time."""
 
     command: str
     needs: tuple[str, ...] = ()
     effects: tuple[str, ...] = ()
     observes: tuple[str, ...] = ()
-    steps: float = 1.0
     once: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        _check_steps(self.steps)
 
 
 Kinds = tuple[str, ...] | Mapping[str, tuple[str, ...]]

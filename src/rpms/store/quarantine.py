@@ -71,16 +71,9 @@ def set_aside(
 ) -> tuple[tuple[Entry, ...], tuple[Quarantined, ...]]:
     """Divide entries into those that stay and those set aside: by id for a reason, or by content as before."""
     known = {_content(item.entry) for item in before}
-    stay: list[Entry] = []
-    aside = list(before)
-    for entry in entries:
-        if _content(entry) in known:
-            continue
-        if entry.id in reasons:
-            aside.append(Quarantined(entry, reasons[entry.id]))
-        else:
-            stay.append(entry)
-    return tuple(stay), tuple(aside)
+    others = [entry for entry in entries if _content(entry) not in known]
+    new = [Quarantined(entry, reasons[entry.id]) for entry in others if entry.id in reasons]
+    return tuple(entry for entry in others if entry.id not in reasons), (*before, *new)
 
 
 def _content(entry: Entry) -> tuple[str, ...]:

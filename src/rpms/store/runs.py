@@ -28,7 +28,7 @@ from rpms.foreign.json_text import NotJson, loads, read_jsonl
 from rpms.foreign.limits import LARGEST_RECORD, LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import from_json, reader_of
-from rpms.store.episodes import EpisodeRecord, EpisodeRow, digest_in, file_name, read_episode, read_row
+from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
 from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
 from rpms.store.protocol import Protocol, read_protocol
 
@@ -138,7 +138,7 @@ class RunFolder:
         file = self.folder / folder / f"{name}{ending}"
         if not self._in_shards or is_there(file):
             return file
-        return file.parent / digest_in(name)[:2] / file.name
+        return file.parent / name.removesuffix(".json")[-12:-10] / file.name  # where the task's hash begins
 
     @cached_property
     def _in_shards(self) -> bool:
@@ -156,11 +156,6 @@ class RunFolder:
         """A text kept beside an episode; a missing, cut or changed one is a FileError."""
         return read_sealed(self.file_beside(task, folder))
 
-    def row(self, task: str) -> EpisodeRow | None:
-        """The numbers of a task's episode; None before it is finished, and a FileError where its file is damaged."""
-        file = self.file(task)
-        return _of_task(file, task, read_row(file)) if is_there(file) else None
-
     def readings(self) -> Iterator[tuple[str, EpisodeRow | FileError | None]]:
         """Every task of the protocol with its row, None before it is finished, or what is wrong with its file."""
         tasks = self.protocol.tasks
@@ -171,7 +166,8 @@ class RunFolder:
 
     def _reading(self, task: str) -> tuple[str, EpisodeRow | FileError | None]:
         try:
-            return task, self.row(task)
+            file = self.file(task)
+            return task, _of_task(file, task, read_row(file)) if is_there(file) else None
         except FileError as error:
             return task, error
 

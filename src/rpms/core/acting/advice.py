@@ -64,19 +64,14 @@ class Adviser:
         if self.how.doubt:
             plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
         else:
-            plan = self._plan(step, rules)
+            plan = plan_for(rules, step.situation, step.whereabouts)
+            plan = plan.respelled(lambda command: self.spell(command, belief), step.refused)
+            if plan.options and plan.options[0].command in step.refused:  # nothing works as planned: look again
+                glances = sorted(reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command))
+                plan = replace(plan, options=(*glances, *plan.options))
         noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
         plan = weighed(plan, memories, step) if self.how.adapt and memories else plan
         return plan, noticed
-
-    def _plan(self, step: StepContext, rules: ActiveRules) -> Plan:
-        """Plan from the rules; commands that just failed in this state come last."""
-        plan = plan_for(rules, step.situation, step.whereabouts)
-        plan = plan.respelled(lambda command: self.spell(command, step.situation.belief), step.refused)
-        if plan.options and plan.options[0].command in step.refused:  # nothing works as planned: look, and look again
-            glances = sorted(reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command))
-            plan = replace(plan, options=(*glances, *plan.options))
-        return plan
 
 
 @dataclass(frozen=True)
@@ -114,11 +109,8 @@ class Advice:
         """Progress as the prompt tells it: by the goal's facts, as far as the condition knows what the goal wants."""
         goal = self.step.situation.goal
         known = self.adviser.tells.active(goal.type, goal.object, goal.destination)
-        return (
-            self.step.progress
-            if known is self.step.schemas
-            else reasoner_of(known).standing(self.step.situation).progress
-        )
+        same = known is self.step.schemas
+        return self.step.progress if same else reasoner_of(known).standing(self.step.situation).progress
 
     @cached_property
     def notice(self) -> str:
@@ -182,17 +174,15 @@ class Advice:
 
 def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
     """Every action of the manual, over the names that are known, of which nothing speaks against doing it now."""
-    for command in reasoner_of(rules).commands(situation):
-        if infeasibility(command, rules, situation) is None:
-            yield command
+    every = reasoner_of(rules).commands(situation)
+    return (command for command in every if infeasibility(command, rules, situation) is None)
 
 
 def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     """Of the rules, those that matter to what is to be done now: prohibitions of it, and where to look for things."""
     links = [link for option in plan.options[:1] for link in option.chain]
-    actions = frozenset(
-        instance.schema.name for link in links if (instance := rules.instance(link.command)) is not None
-    )
+    instances = filter(None, (rules.instance(link.command) for link in links))
+    actions = frozenset(instance.schema.name for instance in instances)
     seeking = any(link.reveals for link in links)
     return rules.narrowed(
         f"{sorted(actions)} {seeking}",
@@ -283,22 +273,21 @@ def weighed(plan: Plan, memories: Sequence[Candidate], context: StepContext) -> 
         for each in reversed(memories)
         if each.adapted and isinstance(each.entry, SuccessSnippet) and each.entry.actions
     }
-    kept, doubted = list[Option](), list[Option]()
     commands = [option.command for option in plan.options]
     lessons = failed_alike(commands, context.signature, memories, context.schemas, context.whereabouts.worked)
-    for option in plan.options:
-        if option.command in lessons:
-            doubted.append(replace(option, evidence=f"failed in {lessons[option.command]}"))
-        else:
-            alike = f"as in {begun[option.command]}" if option.command in begun else ""
-            told = _found_there(option, context) or alike
-            kept.append(replace(option, evidence=told) if told and not option.evidence else option)
-    return replace(plan, options=(*kept, *doubted))
+
+    def weigh(option: Option) -> Option:
+        told = f"as in {begun[option.command]}" if option.command in begun else ""
+        told = option.evidence or _found_there(option, context) or told
+        told = f"failed in {lessons[option.command]}" if option.command in lessons else told
+        return replace(option, evidence=told) if told != option.evidence else option
+
+    return replace(plan, options=tuple(sorted(map(weigh, plan.options), key=lambda one: one.command in lessons)))
 
 
 def _found_there(option: Option, context: StepContext) -> str:
     """Of a look, how often experience found such a thing in such a place."""
-    link = next((link for link in option.chain if link.reveals), None)
-    sought = [kind_of(arg) for arg in link.fact.args if arg.endswith("?")] if link is not None else []
-    places = [kind_of(arg) for arg in link.fact.args if not arg.endswith("?")] if link is not None else []
+    args = next((link.fact.args for link in option.chain if link.reveals), ())
+    sought = [kind_of(arg) for arg in args if arg.endswith("?")]
+    places = [kind_of(arg) for arg in args if not arg.endswith("?")]
     return context.whereabouts.told(sought[0], places[0]) if sought and places else ""

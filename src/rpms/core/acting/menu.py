@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rpms.core.facts import Truth, kind_of
-from rpms.core.planning.prices import Link, Option
+from rpms.core.planning.prices import Option
 from rpms.core.prompt import estimate_tokens
 from rpms.core.rules import ActiveRules
 
@@ -101,20 +101,16 @@ def purpose_of(option: Option, rules: ActiveRules) -> str:
 
 def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
     """A plan from the goal back to what is done now, each action with the fact that the one before it is for."""
-    chain: list[str] = []
-    for link in reversed(_without_detours(option.chain)):
-        value = Truth.UNKNOWN if link.reveals else Truth.TRUE
-        chain += [_plain(rules.say(link.fact.atom, ~value if link.fact.negated else value)), _plain(link.command)]
-    return tuple(chain)
-
-
-def _without_detours(chain: tuple[Link, ...]) -> tuple[Link, ...]:
-    """A plan without what makes a fact so that a look may show to hold: a book on the desk need not be put there."""
-    for place, link in enumerate(chain):
-        later = [other for other in range(place + 1, len(chain)) if chain[other].fact[:3] == link.fact[:3]]
+    links, told = option.chain, list[str]()
+    for place, link in enumerate(links):  # what a look may show to hold need not be made so
+        later = [other for other in range(place + 1, len(links)) if links[other].fact[:3] == link.fact[:3]]
         if link.reveals and later:
-            return (*chain[: place + 1], *chain[later[-1] + 1 :])
-    return chain
+            links = (*links[: place + 1], *links[later[-1] + 1 :])
+            break
+    for link in reversed(links):
+        value = Truth.UNKNOWN if link.reveals else Truth.TRUE
+        told += [_plain(rules.say(link.fact.atom, ~value if link.fact.negated else value)), _plain(link.command)]
+    return tuple(told)
 
 
 def _plain(text: str) -> str:

@@ -33,7 +33,16 @@ _WINDOW = 50
 def adapted(candidates: Iterable[Candidate], context: StepContext) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the names that are here; lazily, so that only what is needed is bound."""
     said: dict[object, str] = {}
-    for candidate in reordered(candidates, _WINDOW, lambda passed: sorted(passed, key=context.turn)):
+    sub_goal = context.progress.sub_goal
+
+    def turn(candidate: Candidate) -> int:
+        """Sorts snippets of the present sub-goal first, or without one, those from earlier in episodes."""
+        entry = snippet_of(candidate)
+        if sub_goal != EXPLORING:
+            return entry.sub_goal_type != sub_goal
+        return min((origin.step for origin in entry.origins), default=0)
+
+    for candidate in reordered(candidates, _WINDOW, lambda passed: sorted(passed, key=turn)):
         bound = context.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
         if bound.adapted is not None:
             bound = bound.judged(context.unless_said(snippet_of(bound).actions or bound.adapted.note, bound, said))
@@ -118,21 +127,14 @@ class StepContext:
         if steps is None:
             return "all that it did is done already"
         seeks = self.meant(lifted) if lifted.sought and lifted.sought not in names else ""
-        hint = self.hint(lifted) if seeks else ""
+        hint = self._hint(seeks, lifted) if seeks else ""
         note = "; ".join(filter(None, (which_steps(steps, len(snippet.actions)), hint)))
         return Trail(steps, note, seeks=seeks) if note else "nothing of it can be bound to what is known here"
 
-    def turn(self, candidate: Candidate) -> float:
-        """Key that sorts snippets of the present sub-goal first, or without one, those from earlier in episodes."""
-        entry = snippet_of(candidate)
-        if self.progress.sub_goal != EXPLORING:
-            return float(entry.sub_goal_type != self.progress.sub_goal)
-        return min((origin.step for origin in entry.origins), default=0)
-
     def leads_on(self, bound: Candidate) -> bool:
         """True of what reached the present sub-goal and has a step left that was not refused in this very state."""
-        entry, left = snippet_of(bound), [each for each in snippet_of(bound).actions[:1] if each not in self.refused]
-        return entry.sub_goal_type == self.progress.sub_goal and bool(left)
+        entry = snippet_of(bound)
+        return entry.sub_goal_type == self.progress.sub_goal and not {*self.refused}.issuperset(entry.actions[:1])
 
     def unless_said(self, what: object, candidate: Candidate, said: dict[object, str]) -> Verdict:
         """A bound candidate's verdict: crowded out where it equals an earlier one, unless the earlier one is hidden."""
@@ -146,8 +148,9 @@ class StepContext:
 
     def binding(self, lifted: Lifted, entry: SuccessSnippet) -> dict[str, str]:
         """Names of this room for those of a snippet, no two the same; none for what is not known to be here."""
-        goal, binding = self.situation.goal, dict[str, str]()
-        alike = goal.type == entry.goal_signature.type or self.progress.sub_goal == entry.sub_goal_type
+        binding: dict[str, str] = {}
+        same_type = self.situation.goal.type == entry.goal_signature.type
+        alike = same_type or self.progress.sub_goal == entry.sub_goal_type
         for name in sorted(lifted.roles, key=lambda each: (each not in lifted.held, each == lifted.source)):
             role, own = lifted.roles[name], kind_of(name)
             if role is Role.VAIN:
@@ -166,13 +169,13 @@ class StepContext:
         belief, known = self.belief, self.belief.called(kind)
         if held:
             return [name for name in known if name in belief.holding]
-        if not sought and len(known) < 2:
+        if sought:
+            wanted = [name for name in known if name not in belief.holding and not self._settled(name)]
+            return sorted(wanted, key=lambda name: kind_of(self.place_of(name)) == self.situation.goal.destination)
+        if len(known) < 2:
             return known
-        if not sought:
-            here, gathered = belief.location, set(map(self.place_of, self._handled))
-            return sorted(known, key=lambda name: (name not in gathered, name != here))
-        wanted = [name for name in known if name not in belief.holding and not self._settled(name)]
-        return sorted(wanted, key=lambda name: kind_of(self.place_of(name)) == self.situation.goal.destination)
+        here, gathered = belief.location, set(map(self.place_of, self._handled))
+        return sorted(known, key=lambda name: (name not in gathered, name != here))
 
     def _sources(self, lifted: Lifted, kind: str, binding: dict[str, str]) -> Iterable[str]:
         """The known place of a thing; until known, places of the kind where it was found."""
@@ -225,8 +228,8 @@ class StepContext:
         return self._holds(f"{kind} ?", place) is False
 
     def _holds(self, thing: str, place: str) -> bool | None:
-        for predicate in self._contains:
-            value = self.situation.belief.value(predicate, (thing, place))
+        for predicate in self._contains:  # asked of every place: a generator costs more
+            value = self.belief.value(predicate, (thing, place))
             if value is not None:
                 return value
         return None
@@ -261,10 +264,8 @@ class StepContext:
         """True if an action only searched, or led to a place where another is done: that is bound anew."""
         if len(deed.names) != 1:
             return False
-        (name,) = deed.names
-        if lifted.roles[name] is Role.VAIN or name == lifted.source:
-            return True
-        return any(name in other.names for other in lifted.deeds if len(other.names) > 1)
+        used = {lifted.source, *(name for other in lifted.deeds if len(other.names) > 1 for name in other.names)}
+        return lifted.roles[deed.names[0]] is Role.VAIN or deed.names[0] in used
 
     def _approach(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Stride]:
         """Steps that make a place usable: as with others of its kind, else as in the snippet itself."""
@@ -306,9 +307,9 @@ class StepContext:
 
     # Where to look.
 
-    def hint(self, lifted: Lifted) -> str:
+    def _hint(self, now: str, lifted: Lifted) -> str:
         """Finds of such a thing in such a place, in words, if a snippet cannot be followed; else the best place."""
-        kind, now, place = kind_of(lifted.sought), self.meant(lifted), kind_of(lifted.source)
+        kind, place = kind_of(lifted.sought), kind_of(lifted.source)
         told = self.whereabouts.told(now, place)
         if not told and self.whereabouts.akin(now, kind):
             told = self.whereabouts.told(kind, place)

@@ -183,7 +183,4 @@ class Atlas:
 
     @cached_property
     def _usual(self) -> dict[str, None]:
-        every: Counter[str] = Counter()
-        for commands in self._commands.values():
-            every.update(commands)
-        return dict.fromkeys(usual(every))
+        return dict.fromkeys(usual(sum(self._commands.values(), Counter[str]())))

@@ -103,7 +103,7 @@ class Following:
             elif best is not None and trail.price > best[1] + self.slack:
                 verdict = Verdict(Fate.CROWDED, "others are nearer to being done")
             else:
-                verdict = context.unless_said(trail.next.command, candidate, said)
+                verdict = context.unless_said(trail.steps[0].command, candidate, said)
                 if verdict is _KEPT and not context.mask.hides(candidate.entry.id):
                     best = best or (order, trail.price)
             yield bind(candidate, trail).judged(verdict)

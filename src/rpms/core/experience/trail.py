@@ -44,7 +44,7 @@ class Pathfinder(StepContext):
             mentions(action, word) for action in snippet.actions for word in words_of(own)
         ):
             return "it is about things of another goal"
-        things = self.atlas.ends(snippet) if trail.next.number == len(snippet.actions) else ()
+        things = self.atlas.ends(snippet) if trail.steps[0].number == len(snippet.actions) else ()
         if len(things) > 1:
             more = f" and {len(things) - _NAMED} more" if len(things) > _NAMED else ""
             return f"experience is divided between {', '.join(things[:_NAMED])}{more}"
@@ -87,9 +87,7 @@ class Pathfinder(StepContext):
     # Reading a snippet in the words of the present goal and by the names of the present things.
 
     def _in_words_of_now(self, snippet: SuccessSnippet, used: Collection[str]) -> list[Stride]:
-        words = dict(self._words(snippet))
-        names: dict[str, str] = {}
-        found: list[Stride] = []
+        words, names, found = dict(self._words(snippet)), dict[str, str](), list[Stride]()
         for stride in strides_of(snippet, self.where, self.schemas):
             told = tuple(renamed(name, words) for name in stride.names)
             for name in told:
@@ -105,9 +103,11 @@ class Pathfinder(StepContext):
         for old, new in ((then.object, now.object), (then.state, now.state), (then.destination, now.destination)):
             if old and new and old != new:
                 yield old, new
-                one, other = without_common_end(old, new)
-                if one and other and not any(mentions(action, old) for action in snippet.actions):
-                    yield one, other  # an `unknown E plant` grows from an `unknown E seed`
+                ours, others = old.split(), new.split()
+                while ours and others and ours[-1] == others[-1]:
+                    del ours[-1], others[-1]
+                if ours and others and not any(mentions(action, old) for action in snippet.actions):
+                    yield " ".join(ours), " ".join(others)  # an `unknown E plant` grows from an `unknown E seed`
 
     def _called(self, name: str, taken: Container[str]) -> str:
         """Name of a thing here: its own if known, or that of another of its kind."""
@@ -223,17 +223,15 @@ class Pathfinder(StepContext):
         """Search for a step's things: where the goal says, where they were found then, elsewhere."""
         told = self.situation.goal.places()
         likely = dict.fromkeys((*(place for name in stride.names for place in told.get(name, ())), stride.at))
-        for place in likely:
-            trail = self._look([look for look in looks if look.at == place], place)
-            if trail is not None:
-                return trail
+        found = (self._look([look for look in looks if look.at == place], place) for place in likely)
+        if (trail := next(filter(None, found), None)) is not None:
+            return trail
         waits = [look for look in looks if not look.names]
         if any(map(self._traceless, waits)):
             return self._again(waits)
         for place in self._nearest:
-            lids = self.atlas.lids(place)
-            trail = self._look([Stride(0, lid, names_of(lid, self.schemas), place) for lid in lids], place)
-            if trail is not None:
+            lids = [Stride(0, lid, names_of(lid, self.schemas), place) for lid in self.atlas.lids(place)]
+            if (trail := self._look(lids, place)) is not None:
                 return trail._replace(price=trail.price + _EXPLORE)
         return None
 
@@ -258,15 +256,6 @@ class Pathfinder(StepContext):
 def mentions(action: str, word: str) -> bool:
     """True if an action names something by a word, alone or among others."""
     return renamed(action, {word: ""}) != action
-
-
-def without_common_end(one: str, other: str) -> tuple[str, str]:
-    """Two phrases without the words that both end in."""
-    mine, others = one.split(), other.split()
-    while mine and others and mine[-1] == others[-1]:
-        mine.pop()
-        others.pop()
-    return " ".join(mine), " ".join(others)
 
 
 def _same(one: str, other: str) -> bool:

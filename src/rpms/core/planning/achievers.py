@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -108,20 +108,19 @@ class Achievers:
     """Index of the rules by the facts they bring about. One for all steps of an episode."""
 
     rules: ActiveRules
-
-    @cached_property
-    def schemas(self) -> tuple[ActionSchema, ...]:
-        """All that plans are made of."""
-        return (*self.rules.environment, *self.rules.lore.processes)
+    _makers: dict[tuple[str, bool], tuple[Achiever, ...]] = field(default_factory=dict, init=False, repr=False)
+    _levels: dict[int, tuple[Level, ...]] = field(default_factory=dict, init=False, repr=False)
+    _wanted: dict[int, list[Need]] = field(default_factory=dict, init=False, repr=False)
+    _needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    """Cache from one step to the next. It holds the needs too, since answers are keyed by their identity."""
 
     @cached_property
     def hoped(self) -> frozenset[tuple[str, bool]]:
         """Facts that only a doubt brings about, by predicate and sign."""
         return frozenset(self._hoping.keys() - self._giving.keys())
-
-    @cached_property
-    def _makers(self) -> dict[tuple[str, bool], tuple[Achiever, ...]]:
-        return {}
 
     def makers(self, predicate: str, negated: bool = False) -> tuple[Achiever, ...]:
         """The ways to make a fact so, prepared when a plan first asks for them."""
@@ -133,7 +132,7 @@ class Achievers:
 
     @cached_property
     def _giving(self) -> Giving:
-        return _by_effect(self.schemas)
+        return _by_effect(self.rules.all_actions)
 
     @cached_property
     def _hoping(self) -> Giving:
@@ -143,7 +142,8 @@ class Achievers:
         fact, clauses, parameters = fact_of(effect), self._clauses(schema), schema.variables
         circular = fact in [fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
         gives = None if circular else fact
-        needs = sorted((self._need(clause, gives, parameters) for clause in clauses), key=_choosy)
+        unsorted = (self._need(clause, gives, parameters) for clause in clauses)
+        needs = sorted(unsorted, key=lambda need: any(one.makeable for one in need.literals))  # the choosiest first
         waived = tuple(self._need(clause, gives, parameters) for clause in schema.waives)
         return Achiever(schema, parameters, fact, tuple(needs), circular=circular, waived=waived)
 
@@ -151,7 +151,7 @@ class Achievers:
     def revealers(self) -> Mapping[str, tuple[Achiever, ...]]:
         """The ways to find out about a fact, by predicate."""
         found: dict[str, tuple[Achiever, ...]] = {}
-        for schema in (*self.schemas, *self.rules.lore.doubts):
+        for schema in (*self.rules.all_actions, *self.rules.lore.doubts):
             for seen in schema.observes:
                 fact = Fact(seen.atom.predicate, seen.atom.args)
                 names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
@@ -162,37 +162,22 @@ class Achievers:
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
 
-    @cached_property
-    def _levels(self) -> dict[int, tuple[Level, ...]]:
-        return {}
-
     def levels(self, way: Achiever) -> tuple[Level, ...]:
         """The parameters of one of these ways that its fact leaves open."""
-        found = self._levels.get(id(way))
-        if found is None:
-            found = self._levels[id(way)] = way.levels(self.revealers, self.rules.lore.facts)
-        return found
-
-    @cached_property
-    def _wanted(self) -> dict[int, list[Need]]:
-        return {}
+        if id(way) not in self._levels:
+            self._levels[id(way)] = way.levels(self.revealers, self.rules.lore.facts)
+        return self._levels[id(way)]
 
     def wanted(self, step: Stage) -> list[Need]:
         """The facts that end a stage of the goal, as needs that are never taken for granted."""
-        found = self._wanted.get(id(step))
-        if found is None:
-            found = self._wanted[id(step)] = _wanted(step.until)
-        return found
+        if id(step) not in self._wanted:
+            self._wanted[id(step)] = _wanted(step.until)
+        return self._wanted[id(step)]
 
     @cached_property
     def always(self) -> tuple[tuple[Clause, Need], ...]:
         """Facts that must hold before anything else can be done."""
         return tuple(zip(self.rules.lore.always, _wanted(self.rules.lore.always), strict=True))
-
-    @cached_property
-    def kept(self) -> dict[str, Any]:
-        """Cache from one step to the next. It holds the needs too, since answers are keyed by their identity."""
-        return {}
 
     @cached_property
     def lasting(self) -> frozenset[str]:
@@ -210,16 +195,13 @@ class Achievers:
     @cached_property
     def positional(self) -> frozenset[str]:
         """The predicates that say where the agent is: those of the actions that change nothing else."""
+        exclusive = {name for name, declared in self.rules.predicates.items() if declared.exclusive}
         return frozenset(
             effect.atom.predicate
-            for schema in self.schemas
-            if all(not effect.negated and self._is_exclusive(effect.atom.predicate) for effect in schema.effects)
+            for schema in self.rules.all_actions
+            if all(not effect.negated and effect.atom.predicate in exclusive for effect in schema.effects)
             for effect in schema.effects
         )
-
-    def _is_exclusive(self, predicate: str) -> bool:
-        declared = self.rules.predicates.get(predicate)
-        return declared is not None and bool(declared.exclusive)
 
     @cached_property
     def companions(self) -> Mapping[str, str]:
@@ -247,10 +229,6 @@ class Achievers:
         bans = (ban for ban in self.rules.bans.get(schema.name, ()) if ban not in schema.waives)
         allowed = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
         return (*schema.preconditions, *schema.plan, *allowed)
-
-    @cached_property
-    def _needs(self) -> dict[tuple[Clause, Fact | None, tuple[str, ...]], Need]:
-        return {}
 
     def _need(self, clause: Clause, gives: Fact | None, parameters: tuple[str, ...]) -> Need:
         """A precondition, prepared once for all actions that have it and give the same: doubts repeat most of them."""
@@ -307,8 +285,3 @@ def fact_of(literal: Literal) -> Fact:
 
 def _wanted(clauses: Sequence[Clause]) -> list[Need]:
     return [Need(tuple(map(fact_of, each.literals)), frozenset(), moving=False, wanted=True) for each in clauses]
-
-
-def _choosy(need: Need) -> bool:
-    """Sorts needs that no action can see to before others: they rule out most names."""
-    return any(literal.makeable for literal in need.literals)

@@ -47,7 +47,7 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, idle: frozenset[str
     make = _Doubting(rules, trust, wide)
     environment = tuple(map(make.mended, rules.environment))
     processes = tuple(map(make.mended, rules.lore.processes))
-    pairs = list(zip((*rules.environment, *rules.lore.processes), (*environment, *processes), strict=True))
+    pairs = list(zip(rules.all_actions, (*environment, *processes), strict=True))
     doubts = [copy for old, new in pairs for copy in make.doubts(old, new)]
     doubts += make.hopes(pairs) if wide else ()
     doubts = [replace(one, steps=one.steps + make.dearer(one.doubt)) for one in doubts]
@@ -85,8 +85,7 @@ class _Doubting:
         trust, rules, key = self.trust, self.rules, key_of(self.rules, schema)
         needs = tuple(one for one in schema.preconditions if trust.of(need_line(rules, schema, one)) > 0)
         effects = tuple(one for one in schema.effects if not trust.upon(effect_line(rules, schema, one)))
-        news = trust.learned.get(key, ())
-        price = trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
+        news, price = trust.learned.get(key, ()), trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
         if not (news or price) and len(needs) == len(schema.preconditions) and len(effects) == len(schema.effects):
             return schema
         return replace(
@@ -120,11 +119,8 @@ class _Doubting:
     ) -> Iterator[ActionSchema]:
         """An action with a need that the manual does not state."""
         key, stated = key_of(self.rules, old), schema.preconditions
-        suspects = {
-            one: left
-            for one, left in self.trust.suspects(key).items()
-            if one not in schema.effects and Clause((one,)) not in stated
-        }
+        known = {*schema.effects, *(clause.literals[0] for clause in stated if len(clause.literals) == 1)}
+        suspects = {one: left for one, left in self.trust.suspects(key).items() if one not in known}
         refusals = self.trust.unexplained.get(key, ())
         pairs = combinations([one for one, left in suspects.items() if left], 2) if self.wide else ()
         both = [pair for pair in pairs if not any(false.isdisjoint(pair) for false in refusals)]
@@ -158,19 +154,14 @@ class _Doubting:
     def hopes(self, pairs: Sequence[tuple[ActionSchema, ActionSchema]]) -> Iterator[ActionSchema]:
         """Actions that might bring about what something needs and nothing is known to bring about."""
         made = {(effect.atom.predicate, effect.negated) for _, schema in pairs for effect in schema.effects}
-        hoped = sorted(
-            (predicate, negated)
-            for predicate, negated in wanted_facts(self.rules)
-            if (self.wide > 1 or (predicate, negated) not in made)
-            and not (negated and self.rules.predicates[predicate].exclusive)
-        )
+        wanted = wanted_facts(self.rules) if self.wide > 1 else wanted_facts(self.rules) - made
+        hoped = sorted(each for each in wanted if not (each[1] and self.rules.predicates[each[0]].exclusive))
         for old, schema in pairs:
             key, needs = key_of(self.rules, old), schema.preconditions
-            vain = Counter(
-                each for one in self.trust.worked.get(key, ()) for each in false_over(one[0], one[1], one[3])
-            )
-            serving = {(effect.atom.predicate, effect.negated) for effect in schema.effects} & served(self.rules)
-            idle = not schema.observes and not serving
+            worked = self.trust.worked.get(key, ())
+            vain = Counter(each for one in worked for each in false_over(one[0], one[1], one[3]))
+            given = {(effect.atom.predicate, effect.negated) for effect in schema.effects}
+            idle = not schema.observes and given.isdisjoint(served(self.rules))
             for atom, (predicate, negated) in product(atoms_over(self.rules, old), hoped):
                 effect = Literal(atom, negated)
                 if atom.predicate != predicate or effect in schema.effects or Clause((effect,)) in needs:
@@ -189,11 +180,11 @@ class _Doubting:
         if purpose is None or held is None:
             return ()
         last = purpose.steps[-1:] if purpose.staged else purpose.steps
-        found = []
+        things, found = things_of(self.rules), []
         for literal, price in continuations_of(self.rules).items():
             if literal not in held:
                 steps = (replace(last[0], until=(Clause((literal,)),)), *last)
-                more = {name: field for name, field in things_of(self.rules).items() if name in literal.atom.args}
+                more = {name: field for name, field in things.items() if name in literal.atom.args}
                 found.append((replace(purpose, over={**purpose.over, **more}, steps=steps, staged=False), price))
         return tuple(found)
 
@@ -208,9 +199,11 @@ def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema
 @kept_with_rules
 def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
     """Each fact that a line of some action needs."""
-    schemas = (*rules.environment, *rules.lore.processes)
     return tuple(
-        (schema.name, literal) for schema in schemas for clause in schema.preconditions for literal in clause.literals
+        (schema.name, literal)
+        for schema in rules.all_actions
+        for each in schema.preconditions
+        for literal in each.literals
     )
 
 
@@ -219,7 +212,7 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Facts that actions and the goal need, by predicate and sign, without permanent facts and kinds."""
     wanted = [literal for _, literal in _uses(rules)]
     if rules.purpose is not None:
-        wanted += [each for step in rules.purpose.steps for clause in step.until for each in clause.literals]
+        wanted += rules.purpose.wants
     told = {*rules.lore.facts, *rules.lore.kinds}
     lasting = {name for name, predicate in rules.predicates.items() if predicate.lasting}
     known = rules.predicates.keys() - told - lasting
@@ -229,15 +222,13 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
 @kept_with_rules
 def served(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Facts that actions and goals need, this goal and others."""
-    goals = (each for goal in rules.goals for stage in goal.steps for clause in stage.until for each in clause.literals)
-    return wanted_facts(rules) | {(each.atom.predicate, each.negated) for each in goals}
+    return wanted_facts(rules) | {(each.atom.predicate, each.negated) for goal in rules.goals for each in goal.wants}
 
 
 @kept_with_rules
 def made(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Effects of the actions, by predicate and sign."""
-    schemas = (*rules.environment, *rules.lore.processes)
-    return frozenset((effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects)
+    return frozenset((each.atom.predicate, each.negated) for schema in rules.all_actions for each in schema.effects)
 
 
 @kept_with_rules
@@ -260,28 +251,21 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     if purpose is None:
         return {}
     stages = purpose.steps[-1:] if purpose.staged else purpose.steps
-    own = {literal for stage in stages for clause in stage.until for literal in clause.literals}
-    told = {
-        literal.atom.predicate
-        for rule in rules.domain
-        if rule.goals
-        for ban in rule.forbids
-        for clause in ban.when
-        for literal in clause.literals
-    }
+    own = {literal for stage in stages for literal in stage.wants}
+    bans = [ban for rule in rules.domain if rule.goals for ban in rule.forbids]
+    told = {literal.atom.predicate for ban in bans for clause in ban.when for literal in clause.literals}
     found: dict[Literal, float] = {}
     things = things_of(rules)
     single = [name for name in things if not name.endswith("_too")]
     for other in (purpose, *rules.goals):
         fields = {name: [mine for mine in single if things[mine] == source] for name, source in other.over.items()}
-        literals = [each for stage in other.steps for clause in stage.until for each in clause.literals]
-        for literal in literals:
+        for literal in other.wants:
             for args in _choices([fields.get(arg, [arg]) for arg in literal.atom.args]):
                 found.setdefault(Literal(Atom(literal.atom.predicate, args), literal.negated), 2.0)
     for literal in sorted(own, key=str):
         for name in literal.atom.args[:1]:
             found.setdefault(literal.bind({name: f"{name}_too"}), 6.0)
-    for schema in (*rules.environment, *rules.lore.processes):
+    for schema in rules.all_actions:
         for effect in schema.effects:
             for args in permutations(single, len(effect.atom.args)):
                 found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
@@ -304,7 +288,7 @@ def _undone_with(rules: ActiveRules, facts: Iterable[Literal], others: Iterable[
     found: set[Literal] = set()
     for wanted in others:
         undone: list[set[Literal]] = []
-        for schema in (*rules.environment, *rules.lore.processes):
+        for schema in rules.all_actions:
             for effect in schema.effects:
                 if (effect.atom.predicate, effect.negated) == (wanted.atom.predicate, wanted.negated):
                     binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))

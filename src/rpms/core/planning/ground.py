@@ -13,7 +13,7 @@ from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen, kind_of
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
 from rpms.core.planning.kept import Judged, answers_of, known_names
-from rpms.core.planning.whereabouts import Order, PlaceRanks
+from rpms.core.planning.whereabouts import Order, place_ranks
 from rpms.core.rules import ANYTHING
 
 GRANTED = 0.5
@@ -55,6 +55,8 @@ class Edge:
         return tuple(self.binding[name] for name in schema.variables if name not in schema.others) if schema else ()
 
 
+Filled = tuple[dict[str, str], tuple[Fact, ...], float]
+"""Names for all parameters, with what is still to be seen to and the price of what is granted."""
 HOLDS: Judged = (True, 0.0, None)
 IMPOSSIBLE: Judged = (False, inf, None)
 
@@ -65,7 +67,7 @@ class Ground:
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         self._manual = achievers
         self._facts = situation
-        self._rank = PlaceRanks(situation.goal, order).rank
+        self._rank = place_ranks(situation.goal, order)
         self._lore = achievers.rules.lore
         self._vocabulary = known_names(achievers, situation.belief.names)
         self._names = self._vocabulary.names
@@ -174,56 +176,39 @@ class Ground:
         self._vocabulary.strangers.add(name)
         return parameter not in self._manual.lasting_names
 
-    def _fill(self, way: Achiever, binding: dict[str, str]) -> list[tuple[dict[str, str], tuple[Fact, ...], float]]:
-        """Every way to fill in the parameters that are left, with what is still to be seen to and what is granted."""
-        filled: list[tuple[dict[str, str], tuple[Fact, ...], float]] = []
-        idle = bool(way.waived) and self._holds_any(way.waived, binding)  # nothing to doubt
-        judged = self._judge_all(way.bound, binding) if not idle else None
-        if judged is not None:
-            self._fill_next(self._manual.levels(way), 0, binding, judged[0], judged[1], filled)
+    def _fill(self, way: Achiever, binding: dict[str, str]) -> list[Filled]:
+        """Every way to fill in the parameters that are left, judging needs as soon as they are bound."""
+        filled: list[Filled] = []
+        if way.waived and self._holds_any(way.waived, binding):
+            return filled  # nothing to doubt
+        levels = self._manual.levels(way)
+
+        def fill(place: int, needs: tuple[Need, ...], found: list[tuple[bool, Fact]], price: float) -> None:
+            found = list(found)
+            for need in needs:
+                value, extra, fact = self._judge(need, binding)
+                if value is False:
+                    return
+                price += extra
+                if fact is not None:
+                    found.append((need.moving, fact))
+            if place == len(levels):
+                if len(found) > 1:
+                    found.sort(key=itemgetter(0))
+                filled.append((dict(binding), tuple([fact for _, fact in found]), price))
+                return
+            level = levels[place]
+            for name in self._worth_trying(level, binding):
+                binding[level.parameter] = name
+                fill(place + 1, level.needs, found, price)
+            binding.pop(level.parameter, None)
+
+        fill(0, way.bound, [], 0.0)
         return filled if not way.waived else [one for one in filled if not self._holds_any(way.waived, one[0])]
 
     def _holds_any(self, needs: tuple[Need, ...], binding: Mapping[str, str]) -> bool:
         """True if one of the needs that can be judged holds."""
         return any(self._judge(need, binding)[0] for need in needs if need.names <= binding.keys())
-
-    def _fill_next(
-        self,
-        levels: tuple[Level, ...],
-        place: int,
-        binding: dict[str, str],
-        found: list[tuple[bool, Fact]],
-        price: float,
-        filled: list[tuple[dict[str, str], tuple[Fact, ...], float]],
-    ) -> None:
-        """Fill in names one by one, judging needs as soon as they are bound."""
-        if place == len(levels):
-            if len(found) > 1:
-                found = sorted(found, key=itemgetter(0))
-            filled.append((dict(binding), tuple([fact for _, fact in found]), price))
-            return
-        level = levels[place]
-        for name in self._worth_trying(level, binding):
-            binding[level.parameter] = name
-            judged = self._judge_all(level.needs, binding)
-            if judged is not None:
-                self._fill_next(levels, place + 1, binding, found + judged[0], price + judged[1], filled)
-        binding.pop(level.parameter, None)
-
-    def _judge_all(
-        self, needs: tuple[Need, ...], binding: dict[str, str]
-    ) -> tuple[list[tuple[bool, Fact]], float] | None:
-        """The needs left to achieve, and the price of assumptions; None if one is impossible."""
-        found: list[tuple[bool, Fact]] = []
-        price = 0.0
-        for need in needs:
-            value, extra, fact = self._judge(need, binding)
-            if value is False:
-                return None
-            price += extra
-            if fact is not None:
-                found.append((need.moving, fact))
-        return found, price
 
     def _worth_trying(self, level: Level, binding: dict[str, str]) -> Sequence[str]:
         """The names for a parameter; of places to look in, where the thing was found, or the likeliest and nearest."""

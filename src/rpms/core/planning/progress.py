@@ -64,13 +64,21 @@ class Purposeful(Ground):
         """Count the stages of a procedure that are behind: those up to the last one whose facts hold."""
         key = (id(purpose), *binding.values())
         if key not in self._reached:
-            past = range(len(purpose.steps), 0, -1)
-            self._reached[key] = next((number for number in past if self._is_past(purpose, number, binding)), 0)
+            past = (
+                number
+                for number in range(len(purpose.steps), 0, -1)
+                if all(
+                    self._judge(*want)[0] is True for want in self.wants(purpose, purpose.steps[number - 1], binding)
+                )
+            )
+            self._reached[key] = next(past, 0)
         return self._reached[key]
 
-    def _is_past(self, purpose: Purpose, number: int, binding: Mapping[str, str]) -> bool:
-        wants = self.wants(purpose, purpose.steps[number - 1], binding)
-        return all(self._judge(need, one)[0] is True for need, one in wants)
+    def left(self, purpose: Purpose, binding: Mapping[str, str]) -> tuple[int, list[tuple[Need, Mapping[str, str]]]]:
+        """The number of stages behind, and what is wanted now: by the present stage, or by the whole goal."""
+        reached = self.reached(purpose, binding) if purpose.staged else 0
+        steps = purpose.steps[reached : reached + 1] if purpose.staged else purpose.steps
+        return reached, [pair for step in steps for pair in self.wants(purpose, step, binding)]
 
 
 class Tracker(Purposeful):
@@ -87,20 +95,15 @@ class Tracker(Purposeful):
         """Progress towards the goal by the things that are furthest along."""
         for imagined in (False, True):
             bindings = self.bindings(purpose, self._facts.goal, imagined=imagined)
-            possible = (each for each in bindings if self._is_possible(purpose, each))
+            possible = (
+                each
+                for each in bindings
+                if all(self._judge(*want)[0] is not False for want in self.left(purpose, each)[1])
+            )
             found = self._staged(purpose, list(possible)) if purpose.staged else self._nearest(purpose, possible)
             if found is not None:
                 return found
         return GoalStanding()
-
-    def _is_possible(self, purpose: Purpose, binding: Mapping[str, str]) -> bool:
-        steps = purpose.steps
-        if purpose.staged:
-            reached = self.reached(purpose, binding)
-            steps = steps[reached : reached + 1]
-        return all(
-            self._judge(need, one)[0] is not False for step in steps for need, one in self.wants(purpose, step, binding)
-        )
 
     # A procedure.
 
@@ -109,11 +112,10 @@ class Tracker(Purposeful):
         if not bindings:
             return None
         best = max(bindings, key=lambda binding: self.reached(purpose, binding))
-        done, total = self.reached(purpose, best), len(purpose.steps)
+        (done, wants), total = self.left(purpose, best), len(purpose.steps)
         if done == total:
             return GoalStanding(Progress("done", "", done, total), done)
         step = purpose.steps[done]
-        wants = self.wants(purpose, step, best)
         lacking = next((pair for pair in wants if self._judge(*pair)[0] is not True), None)
         arg = next(iter(lacking[0].literals[0].args), "") if lacking is not None else ""
         thing = lacking[1].get(arg, arg) if lacking is not None else ""
@@ -134,7 +136,7 @@ class Tracker(Purposeful):
                 routes[key] = self._route(bound, things, [fact for fact in lacking if fact is not None])
         if not routes:
             return None
-        route = min(routes.values(), key=lambda route: route.distance)
+        route = min(routes.values(), key=lambda route: (len(route.todo), route.away))
         total, current = route.total, self._next(route)
         if current is None:
             return GoalStanding(Progress("done", "", total, total))
@@ -171,16 +173,14 @@ class Tracker(Purposeful):
     def _away(self, facts: Iterable[Fact], things: Sequence[str]) -> int:
         """Count what is not at hand of the things that some facts are about; what nobody has seen is farthest."""
         named = {arg for fact in facts if fact.predicate != "or" for arg in fact.args if arg in things}
-        here, seen = self._at_hand, self._last_seen
+        here, seen = self._at_hand
         return sum(2 if "?" in name else int(name not in here and seen.get(name) not in here) for name in named)
 
     @cached_property
-    def _at_hand(self) -> set[str | None]:
-        return {self._facts.belief.location, *self._facts.belief.holding}
-
-    @cached_property
-    def _last_seen(self) -> Mapping[str, str]:
-        return self._facts.belief.last_seen
+    def _at_hand(self) -> tuple[set[str | None], Mapping[str, str]]:
+        """The agent's place and what it holds; and where everything was last seen."""
+        belief = self._facts.belief
+        return {belief.location, *belief.holding}, belief.last_seen
 
     def _left(self, fact: Fact, things: tuple[str, ...]) -> set[Fact]:
         """A fact that does not hold, and all that has to come before it and does not hold either."""
@@ -209,12 +209,9 @@ class Tracker(Purposeful):
                 binding = dict(zip(makers[0].fact.args, fact.args, strict=True))
                 makeable = [need for need in makers[0].needs if need.literals and need.literals[0].makeable]
                 needs = [(need, need.literals[0].bound(binding)) for need in makeable]
-                about = [(need, fact) for need, fact in needs if not set(things).isdisjoint(fact.args)]
-                moving = self._manual.positional
-                self._needed[key] = (
-                    binding,
-                    [(need, fact) for need, fact in about if fact.predicate not in moving and self._can_make(fact)],
-                )
+                about = [each for each in needs if not set(things).isdisjoint(each[1].args)]
+                unmoving = [each for each in about if each[1].predicate not in self._manual.positional]
+                self._needed[key] = binding, [each for each in unmoving if self._can_make(each[1])]
         return self._needed[key]
 
     def _milestones(
@@ -248,10 +245,6 @@ class _Route(NamedTuple):
     todo: list[Milestone]
     lacking: list[Fact]
     away: int
-
-    @property
-    def distance(self) -> tuple[int, int]:
-        return len(self.todo), self.away
 
 
 def point(belief: Belief) -> tuple[Progress, int | None]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from rpms.core.actions import Instance
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
-from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
+from rpms.core.planning.achievers import Achievers, Fact, Need, command_of, fact_of
 from rpms.core.planning.ground import Edge
 from rpms.core.planning.prices import GOAL, UNSEEN, Link, Option, Priced
 from rpms.core.planning.progress import GoalStanding, Tracker, point
@@ -71,17 +71,12 @@ def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kin
 
 @kept_with_rules
 def _stated_places(rules: ActiveRules) -> Order:
-    order: dict[str, Mapping[str, float]] = {
-        kind: {place: rank for rank, place in enumerate(places)} for kind, places in rules.lore.localities.items()
-    }
+    order: dict[str, dict[str, None]] = {kind: dict.fromkeys(each) for kind, each in rules.lore.localities.items()}
     localities = [rule.locality for rule in rules.domain if rule.locality is not None]
     for locality in sorted(localities, key=lambda each: len(each.objects)):  # what is said of few things is surest
         for kind in locality.objects:
-            places = dict(order.get(kind, {}))
-            for place in locality.places:
-                places.setdefault(place, len(places))
-            order[kind] = places
-    return order
+            order.setdefault(kind, {}).update(dict.fromkeys(locality.places))
+    return {kind: {place: rank for rank, place in enumerate(places)} for kind, places in order.items()}
 
 
 class Reasoner(Achievers):
@@ -129,10 +124,8 @@ class Reasoner(Achievers):
     def glances(self) -> tuple[Option, ...]:
         """Actions possible anywhere that reveal something: for when things are not as believed."""
         schemas = [schema for schema in self.rules.environment if schema.observes and not schema.variables]
-        return tuple(
-            Option(schema.syntax[0], 0.0, (Link(schema.syntax[0], Fact("known", ()), reveals=True),))
-            for schema in schemas
-        )
+        looks = [Link(schema.syntax[0], Fact("known", ()), reveals=True) for schema in schemas]
+        return tuple(Option(look.command, 0.0, (look,)) for look in looks)
 
     def remedy(self, instance: Instance, situation: Situation, *, explained: bool = True) -> Remedy:
         """The first step towards being able to do an action, or, if `explained`, what stands against it for good."""
@@ -158,10 +151,11 @@ class _Graph(Priced):
         """Plan for one of several purposes, each with its price."""
         for imagined in (False, True):
             edges = [
-                way
+                (stages, edge)
                 for purpose, price in purposes
                 for binding in self.bindings(purpose, self._facts.goal, imagined=imagined)
-                if (way := self._goal_edge(purpose, binding, price)) is not None
+                for stages, wanted in (self.left(purpose, binding),)
+                if (edge := self._edge_to(wanted, price, binding)) is not None
             ]
             furthest = max((stages for stages, _ in edges), default=0)
             if self._reaches([edge for stages, edge in edges if stages == furthest]):
@@ -199,19 +193,16 @@ class _Graph(Priced):
             if (fixed := self._fixed(need)) is not None:
                 return fixed.bound(binding).atom
             either = [Fact(*one) for one in fact.args] if fact.predicate == "or" else [fact]
-            for way, bound in ((way, bound) for one in either for way, bound in self._ways_in_principle(one)):
-                deeper = self._obstacle(way.needs, bound, above | {fact})
-                if deeper is not None:
-                    return deeper
+            for one in either:  # in principle: with the names that it has, whether the way can be gone or not
+                for way in self._manual.makers(one.predicate, one.negated):
+                    bound = dict(zip(way.fact.args, one.args, strict=True))
+                    suits = all(map(self._suits, way.fact.args, one.args))
+                    deeper = self._obstacle(way.needs, bound, above | {fact}) if suits else None
+                    if deeper is not None:
+                        return deeper
             if not above:
                 return either[0].atom
         return None
-
-    def _ways_in_principle(self, fact: Fact) -> Iterator[tuple[Achiever, dict[str, str]]]:
-        """The ways to make a fact so, with the names that it has, whether they can be gone or not."""
-        for way in self._manual.makers(fact.predicate, fact.negated):
-            if all(map(self._suits, way.fact.args, fact.args)):
-                yield way, dict(zip(way.fact.args, fact.args, strict=True))
 
     def _fixed(self, need: Need) -> Fact | None:
         """Of facts of which one would do, one that no action changes."""
@@ -221,7 +212,7 @@ class _Graph(Priced):
     def first_things(self) -> tuple[Option, ...]:
         """Actions that restore the facts without which nothing else can be done; empty if they hold."""
         broken = [need for clause, need in self._manual.always if clause.truth(self._facts) is Truth.FALSE]
-        edge = self._edge_to((need, {}) for need in broken) if broken else None
+        edge = self._edge_to([(need, {}) for need in broken], 0.0, {}) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
 
     def explore(self, sought: Sequence[str]) -> Plan:
@@ -229,31 +220,18 @@ class _Graph(Priced):
         edges = [Edge(GOAL, (fact,), 0.0) for thing in sought for fact in self._glimpses(thing)]
         return Plan(self._options() if self._reaches(edges) else ())
 
-    # The goal.
-
-    def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str], price: float) -> tuple[int, Edge] | None:
-        """One way to reach the goal: how many of its stages are behind, and what is left to be done, in order."""
-        steps, reached = purpose.steps, 0
-        if purpose.staged:
-            reached = self.reached(purpose, binding)
-            steps = steps[reached : reached + 1]
-        edge = self._edge_to(need for step in steps for need in self.wants(purpose, step, binding))
-        if edge is None:
-            return None
-        edge.binding = binding
-        edge.cost += price
-        return reached, edge
-
-    def _edge_to(self, wanted: Iterable[tuple[Need, Mapping[str, str]]]) -> Edge | None:
-        needs: list[Fact] = []
-        cost = 0.0
-        for need, binding in wanted:
-            value, price, fact = self._judge(need, binding)
+    def _edge_to(
+        self, wanted: Iterable[tuple[Need, Mapping[str, str]]], cost: float, binding: Mapping[str, str]
+    ) -> Edge | None:
+        """One way to reach the goal: what is left to be done, in order."""
+        needs: dict[Fact, None] = {}
+        for need, one in wanted:
+            value, price, fact = self._judge(need, one)
             if value is False:
                 return None
             cost += price
-            needs += [fact] if fact is not None else []
-        return Edge(GOAL, tuple(dict.fromkeys(needs)), cost)
+            needs |= {fact: None} if fact is not None else {}
+        return Edge(GOAL, tuple(needs), cost, binding=binding)
 
 
 @kept_with_rules

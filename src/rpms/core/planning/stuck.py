@@ -18,10 +18,7 @@ class Impasse(Priced):
         """The first need that cannot be met, behind what it is for: `a ← action: reason`; nothing if all can be."""
         for imagined in (False, True):
             for binding in self.bindings(purpose, self._facts.goal, imagined=imagined):
-                reached = self.reached(purpose, binding) if purpose.staged else 0
-                steps = purpose.steps[reached : reached + 1] if purpose.staged else purpose.steps
-                wants = [pair for step in steps for pair in self.wants(purpose, step, binding)]
-                judged = [(need, one, self._judge(need, one)) for need, one in wants]
+                judged = [(need, one, self._judge(need, one)) for need, one in self.left(purpose, binding)[1]]
                 self._regress(Edge(GOAL, (fact,), 0.0) for _, _, (_, _, fact) in judged if fact is not None)
                 self._price()
                 for need, one, (value, _, fact) in judged:
@@ -96,8 +93,8 @@ class Impasse(Priced):
         for way in self._manual.makers(fact.predicate, fact.negated):
             for reason in self._nameless(way, fact):
                 return f"{self._say(fact)} ← {way.schema.name}: {reason}"
-        value = self._truth(fact)
-        why = "unknown, and no action shows or changes it" if value is None else "not so, and no action changes that"
+        unknown = self._truth(fact) is None
+        why = "unknown, and no action shows or changes it" if unknown else "not so, and no action changes that"
         return f"{self._say(fact)}: it is {why}"
 
     def _say(self, fact: Fact) -> str:

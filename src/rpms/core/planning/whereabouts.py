@@ -16,7 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 
 from rpms.core.facts import kind_of
@@ -48,37 +48,29 @@ READ = 2_000
 """Snippets that are read for one kind: enough for any posterior, so that a memory of a million costs no more."""
 
 
-class PlaceRanks:
-    """Ranks of places in the search for things that a goal needs; higher is less likely."""
+def place_ranks(goal: Goal, order: Order) -> Callable[[Sequence[str]], float]:
+    """Ranks places in the search for things that a goal needs, higher if less likely.
 
-    def __init__(self, goal: Goal, order: Order) -> None:
-        self._goal, self._order = goal, order
-        self._far: dict[tuple[str, ...], float] = {}
-        self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
+    It is given the names of a thing and a place; nobody says which is which.
+    """
 
-    def rank(self, names: Sequence[str]) -> float:
-        """Rank of a place for a thing; of some names, nobody says which is which."""
-        kinds = tuple([kind_of(name) for name in names])
-        if kinds not in self._far:
-            self._far[kinds] = self._rank_of(kinds)
-        return self._far[kinds]
+    @cache
+    def ranks(thing: str) -> tuple[Mapping[str, float], float]:
+        """The ranks of places for a kind of thing, the goal's own word first, and the rank of all others."""
+        said = goal.places().get(thing)
+        known = order.get(thing, {}) if said is None else {place: rank for rank, place in enumerate(said)}
+        return known, max(len(known), *known.values(), 0) + UNLISTED
 
-    def _rank_of(self, kinds: tuple[str, ...]) -> float:
+    @cache
+    def rank(kinds: tuple[str, ...]) -> float:
         for thing in kinds:
-            known, unlisted = self._ranks(thing)
+            known, unlisted = ranks(thing)
             if known:
-                places = [place for place in kinds if place is not thing]
-                return min((known.get(place, unlisted) for place in places), default=0)
-        usual, unlisted = self._ranks(self._goal.object)
+                return min((known.get(place, unlisted) for place in kinds if place is not thing), default=0)
+        usual, unlisted = ranks(goal.object)
         return min((usual.get(place, unlisted) for place in kinds), default=0)
 
-    def _ranks(self, thing: str) -> tuple[Mapping[str, float], float]:
-        """The ranks of places for a kind of thing, the goal's own word first, and the rank of all others."""
-        if thing not in self._ranked:
-            said = self._goal.places().get(thing)
-            known = self._order.get(thing, {}) if said is None else {place: rank for rank, place in enumerate(said)}
-            self._ranked[thing] = known, max(len(known), *known.values(), 0) + UNLISTED
-        return self._ranked[thing]
+    return lambda names: rank(tuple([kind_of(name) for name in names]))
 
 
 @dataclass(slots=True)
@@ -123,9 +115,7 @@ class Whereabouts:
     category: Callable[[str], str] = str
     manual: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """The manual's ranks of places for all kinds it speaks of, by which trust in it is found; none without rules."""
-    _snippets: dict[str, list[SuccessSnippet]] | None = None
     _tallies: dict[str, Tallies] = field(default_factory=dict)
-    _every: Tallies | None = None
     _commands: dict[str, dict[str, int]] = field(default_factory=dict)
     _approaches: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _worked: dict[str, int] = field(default_factory=dict)
@@ -137,12 +127,10 @@ class Whereabouts:
         if kind not in self._tallies:
             counts: dict[str, Tally] = {}
             self._tallies[kind] = counts
-            for snippet in islice(self._about(kind), READ):
+            for snippet in islice(self._about.get(kind, ()), READ):
                 lifted = lift(snippet, self.syntax)
-                if kind_of(lifted.sought) == kind:
-                    for place, look in looks(lifted):
-                        known = counts.setdefault(kind_of(place), Tally())
-                        known.add(look, times=max(snippet.success_count, 1))
+                for place, look in looks(lifted) if kind_of(lifted.sought) == kind else ():
+                    counts.setdefault(kind_of(place), Tally()).add(look, times=max(snippet.success_count, 1))
                 for deed in lifted.deeds:
                     what = renamed(deed.command, {name: kind_of(name) for name in deed.names})
                     self._worked[what] = self._worked.get(what, 0) + 1
@@ -154,13 +142,16 @@ class Whereabouts:
     def approach(self, kind: str = "") -> tuple[str, ...]:
         """Usual actions at places of a kind, or of any, before they are of use: `go to {}`, `open {}` for the place."""
         if kind not in self._approaches:
-            self._all()
-            self._approaches[kind] = usual(self._commands.get(kind, {}) if kind else summed(self._commands.values()))
+            _ = self._every  # reads all snippets
+            counts: Counter[str] = Counter()
+            for commands in self._commands.values() if not kind else (self._commands.get(kind, {}),):
+                counts.update(commands)
+            self._approaches[kind] = usual(counts if kind else dict(counts.most_common()))
         return self._approaches[kind]
 
     def worked(self, action: str) -> int:
         """Number of times an action worked, with kinds in place of names; at least the number of times it was read."""
-        self._all()
+        _ = self._every  # reads all snippets
         return self._worked.get(action, 0)
 
     def told(self, kind: str, place: str) -> str:
@@ -172,9 +163,9 @@ class Whereabouts:
         """Ranks of kinds of places for a kind of thing, 0 the best; `known` are the manual's, where it has any."""
         key = (kind, tuple(known.items()))
         if key not in self._orders:
-            every = self._all()
-            rates = {place: self._rate(kind, place, known) for place in dict.fromkeys((*known, *every))}
-            self._orders[key] = {place: max(0.0, rank_of(rate)) for place, rate in rates.items()} if every else known
+            rates = {place: self._rate(kind, place, known) for place in dict.fromkeys((*known, *self._every))}
+            ranks = {place: math.log(rate / RATE) / math.log(DECAY) for place, rate in rates.items()}
+            self._orders[key] = {place: max(0.0, rank) for place, rank in ranks.items()} if self._every else known
         return self._orders[key]
 
     def _rate(self, kind: str, place: str, known: Mapping[str, float]) -> float:
@@ -187,8 +178,8 @@ class Whereabouts:
         """Finds per step in each kind of place, from experience with other things."""
         if kind not in self._generally:
             own = self.of(kind)
-            kin = _sum(map(self.of, (each for each in self._kinds if each != kind and self.akin(each, kind))))
-            others = {place: each.without(own.get(place, _NONE)) for place, each in self._all().items()}
+            kin = _sum(map(self.of, (each for each in self._about if each != kind and self.akin(each, kind))))
+            others = {place: each.without(own.get(place, _NONE)) for place, each in self._every.items()}
             means = {place: each.posterior(NOWHERE, STRENGTH_OF_KIN) for place, each in others.items()}
             self._generally[kind] = {
                 place: kin.get(place, _NONE).posterior(mean, STRENGTH_OF_KIN) for place, mean in means.items()
@@ -200,7 +191,7 @@ class Whereabouts:
         """α: of the trusts in the manual, that under which what was counted of other things is likeliest."""
         seen = [
             (tally, self.manual[kind], place, self._general(kind)[place])
-            for kind in self._kinds
+            for kind in self._about
             if kind in self.manual
             for place, tally in self.of(kind).items()
         ]
@@ -220,34 +211,19 @@ class Whereabouts:
         """True if experience with one kind says something of another: things of one category are kept alike."""
         return one == other or self.category(one) == self.category(other)
 
-    def _about(self, kind: str) -> Sequence[SuccessSnippet]:
-        """The snippets of goals that name a kind."""
-        if self._snippets is None:
-            self._snippets = {}
-            for entry in self.entries:
-                if isinstance(entry, SuccessSnippet):
-                    goal = entry.goal_signature
-                    for name in {goal.object, goal.destination} - {""}:
-                        self._snippets.setdefault(name, []).append(entry)
-        return self._snippets.get(kind, ())
+    @cached_property
+    def _about(self) -> Mapping[str, Sequence[SuccessSnippet]]:
+        """The snippets by the kinds that their goals name."""
+        found: dict[str, list[SuccessSnippet]] = {}
+        for entry in self.entries:
+            if isinstance(entry, SuccessSnippet):
+                for name in {entry.goal_signature.object, entry.goal_signature.destination} - {""}:
+                    found.setdefault(name, []).append(entry)
+        return found
 
-    @property
-    def _kinds(self) -> Iterable[str]:
-        self._about("")
-        return self._snippets or ()
-
-    def _all(self) -> Tallies:
-        if self._every is None:
-            self._every = _sum(map(self.of, self._kinds))
-        return self._every
-
-
-def summed(parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
-    """All counts together, the largest first."""
-    every: Counter[str] = Counter()
-    for part in parts:
-        every.update(part)
-    return dict(every.most_common())
+    @cached_property
+    def _every(self) -> Tallies:
+        return _sum(map(self.of, self._about))
 
 
 def usual(counts: Mapping[str, int]) -> tuple[str, ...]:
@@ -269,11 +245,6 @@ def pooled(known: Mapping[str, float], place: str, general: float, trust: float)
     rank = known.get(place, len(known) + float(UNLISTED))
     told = RATE * DECAY**rank
     return float(told**trust * general ** (1.0 - trust))
-
-
-def rank_of(rate: float) -> float:
-    """The rank in the manual's order that a rate is worth."""
-    return math.log(rate / RATE) / math.log(DECAY)
 
 
 def looks(lifted: Lifted) -> Iterator[tuple[str, Tally]]:

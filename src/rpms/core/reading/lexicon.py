@@ -93,12 +93,8 @@ class Lexicon:
 
     def evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
         """Logarithm of how much likelier the request's words make a value, and the word that says most."""
-        key = (request, field, value)
-        if key not in self._found:
-            self._found[key] = self._evidence(request, field, value)
-        return self._found[key]
-
-    def _evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
+        if (request, field, value) in self._found:
+            return self._found[request, field, value]
         share = self._share(field, value)
         names = [value, *map("".join, map(words_of, self._called.get(value, ())))]
         found = []
@@ -110,7 +106,8 @@ class Lexicon:
                 found.append((weight, word))
         found.sort(key=lambda pair: (-pair[0], pair[1]))
         total = sum(weight * each for (weight, _), each in zip(found, FURTHER, strict=False))
-        return total, found[0][1] if found else ""
+        said = self._found[request, field, value] = total, found[0][1] if found else ""
+        return said
 
     def share(self, field: str, value: str) -> float:
         """Logarithm of how often remembered requests meant a value, whatever their words."""

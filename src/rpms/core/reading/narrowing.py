@@ -35,16 +35,13 @@ class RequestForm:
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
         """Facts that must hold in the end, over the purpose's variables."""
-        return tuple(
-            fact_of(clause.literals[0]) for step in self.purpose.steps for clause in step.until if clause.literals
-        )
+        ends = (clause.literals for step in self.purpose.steps for clause in step.until)
+        return tuple(fact_of(literals[0]) for literals in ends if literals)
 
     def words(self, rules: ActiveRules) -> str:
         """The goal in words: `look(object, destination): you hold object, destination has been turned on`."""
-        wanted = [
-            rules.say(fact.bound(self.purpose.over).atom, Truth.of(not fact.negated))
-            for fact in dict.fromkeys(self.facts)
-        ]
+        bound = [fact.bound(self.purpose.over) for fact in dict.fromkeys(self.facts)]
+        wanted = [rules.say(fact.atom, Truth.of(not fact.negated)) for fact in bound]
         things = Counter(self.purpose.over.values())
         slots = [f"{name} ({things[name]} of them)" if things[name] > 1 else name for name in self.fields]
         return f"{self.type}({', '.join(slots)}): {', '.join(dict.fromkeys(wanted))}"
@@ -143,11 +140,9 @@ class Narrowing:
 
     def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
         """Judges a goal with some of its slots filled."""
-        if self.here:
-            for field_, kind in named.items():
-                reason = self._misplaced(self.roles(form, field_), kind)
-                if reason:
-                    return Objected(reason)
+        misplaced = (self._misplaced(self.roles(form, field_), kind) for field_, kind in named.items())
+        if self.here and (reason := next(filter(None, misplaced), "")):
+            return Objected(reason)
         if not self.rules or not self.manual.actions:
             return _FINE
         binding = {name: f"{named[source]} ?" for name, source in form.purpose.over.items() if source in named}
@@ -199,11 +194,10 @@ class Narrowing:
     def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:
         binding = dict(zip(way.fact.args, fact.args, strict=True))
         doubtful = False
-        for need in (one for one in way.needs if one.literals):
-            literal = need.literals[0]
-            if len(need.literals) > 1 or literal.predicate in self._achievers.positional:
-                continue
+        for literal in (need.literals[0] for need in way.needs if len(need.literals) == 1):
             found = _FINE
+            if literal.predicate in self._achievers.positional:
+                continue
             if self._is_lasting(literal.predicate):
                 found = self._objected(list(self._bound(literal, binding)), fact)
             elif depth and all(arg in binding for arg in literal.args):
@@ -220,23 +214,22 @@ class Narrowing:
             return _FINE
         if Truth.UNKNOWN in values:
             return Objected("", True)
-        return Objected(self._say(facts[0]) if len(facts) == 1 else f"nothing here gives {fact.atom}")
+        if len(facts) > 1:
+            return Objected(f"nothing here gives {fact.atom}")
+        return Objected(self.active.say(facts[0].atom, Truth.of(facts[0].negated)).replace(" ?", ""))
 
     def _bound(self, literal: Fact, binding: Mapping[str, str]) -> Iterator[Fact]:
         """A need with each name that its one free parameter may have."""
         free = [arg for arg in literal.args if arg not in binding and arg in self._parameters]
         if len(free) > 1:
             return
-        for name in self._names(free[0]) if free else ("",):
-            yield literal.bound({**binding, **({free[0]: name} if free else {})})
+        if not free:
+            yield literal.bound(binding)
+            return
+        known = self.belief.names.get(free[0], ()) if self.here else ()
+        for name in known or [f"{kind} ?" for kind in self.kinds_told]:
+            yield literal.bound({**binding, free[0]: name})
 
     @cached_property
     def _parameters(self) -> frozenset[str]:
         return frozenset(name for action in self.manual.actions for name in action.variables)
-
-    def _names(self, role: str) -> Sequence[str]:
-        known = self.belief.names.get(role, ()) if self.here else ()
-        return known or [f"{kind} ?" for kind in self.kinds_told]
-
-    def _say(self, fact: Fact) -> str:
-        return self.active.say(fact.atom, Truth.of(fact.negated)).replace(" ?", "")

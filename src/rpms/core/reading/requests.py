@@ -116,10 +116,6 @@ class Reader:
         return forms_of(self.goals)
 
     @cached_property
-    def _types(self) -> frozenset[str]:
-        return frozenset(form.type for form in self.forms)
-
-    @cached_property
     def lexicon(self) -> Lexicon:
         requests = [entry for entry in self.memory if isinstance(entry, RememberedRequest)]
         return Lexicon(requests, self.called if self.rules else None)
@@ -130,10 +126,9 @@ class Reader:
         found: dict[tuple[str, str], dict[str, None]] = {}
         for entry in self.memory:
             if isinstance(entry, RememberedRequest | SuccessSnippet):
-                goal = entry.goal_signature
-                for name, kind in (("object", goal.object), ("destination", goal.destination)):
-                    if kind:
-                        found.setdefault((goal.type, name), {})[kind] = None
+                for name in FIELDS:
+                    if kind := getattr(entry.goal_signature, name):
+                        found.setdefault((entry.goal_signature.type, name), {})[kind] = None
         return {key: tuple(kinds) for key, kinds in found.items()}
 
     def read(self, request: str, belief: Belief) -> Generator[SlotQuestion, Weights, Readings | None]:
@@ -169,7 +164,8 @@ class Reader:
                 if possible.roles(each, name) & roles:
                     known |= dict.fromkeys(self._remembered.get((each.type, name), ()))
         if self.rules:
-            known |= dict.fromkeys((*possible.kinds_told, *(each for each in self.called if each not in self._types)))
+            types = {each.type for each in self.forms}
+            known |= dict.fromkeys((*possible.kinds_told, *(each for each in self.called if each not in types)))
         return tuple(known) or tuple(sorted(names_in(request)))
 
     def _is_readable(self, request: str, possible: Narrowing) -> bool:
@@ -211,7 +207,11 @@ class Reader:
                 ]
                 grown += _best(filled, OBJECTS if asks and field_ != FIELDS[-1] else READINGS)
             parts = _best(grown, READINGS)
-        return [self._reading(part, request) for part in parts]
+        said = [(f"model {part.said:.1f}",) if asks else () for part in parts]
+        return [
+            RequestReading(self.make(part.form.type, part.named, request), part.score, 0.0, (*model, *part.reasons))
+            for part, model in zip(parts, said, strict=True)
+        ]
 
     def _weights(self, question: SlotQuestion) -> Generator[SlotQuestion, Weights, Weights]:
         """Weights of the choices by the model; all alike where none is asked, or there is nothing to choose."""
@@ -225,10 +225,6 @@ class Reader:
         words += self.lexicon.share(field_, value)
         reasons = (*part.reasons, f"`{word}` points to {value}") if word else part.reasons
         return _Part(part.form, named, part.score + weight + WORDS * words, part.said + weight, reasons)
-
-    def _reading(self, part: _Part, request: str) -> RequestReading:
-        model = (f"model {part.said:.1f}",) if self.source is Source.MODEL else ()
-        return RequestReading(self.make(part.form.type, part.named, request), part.score, 0.0, (*model, *part.reasons))
 
     # Controls.
 

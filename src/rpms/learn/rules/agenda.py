@@ -48,6 +48,9 @@ class Question:
         self.rare = min(1.0, LIMITS.many_successes / max(1, successes))
         self.interest = 1 / (1 + successes / LIMITS.half_interest) if book.slots else 0.0
         """Weight among other actions: an action of nothing has nothing to be settled."""
+        known = min((self.decisive.get(bit, 0) for bit in bits(self.wanted)), default=LIMITS.decisive * 2)
+        self._by_facts = 5.0 if needs.required & ~self.wanted else 4.0 / (1 + known)
+        """The most that a fact that is missing can be worth."""
         self.asked: Counter[object] = Counter()  # Trials since conclusions were drawn, by what each was to settle
 
     def rarity(self, true: int, false: int) -> tuple[float, int]:
@@ -60,8 +63,7 @@ class Question:
         """Value of doing it where some facts are true and some false, and the question it would settle."""
         needs = self.needs
         holds, fails = signed(true, false, needs.size)
-        missing = self.wanted & ~holds
-        fits = all(kind in fit for kind, fit in zip(kinds, needs.fit, strict=True))
+        missing, fits = self.wanted & ~holds, self._fits(kinds)
         if missing:
             single = missing & (missing - 1) == 0 and fails & missing
             if not single or not fits or (needs.paired and not self.book.worked[kinds]):
@@ -73,10 +75,21 @@ class Question:
             # what was never seen to be missing alone, and is missing now
             known = self.asked[open_]
             return (5.0 / (1 + known) if fits and fails & open_ else 0.0), open_
+        return self._by_kinds(kinds), kinds
+
+    def most(self, kinds: tuple[str, ...]) -> float:
+        """The most that doing it with things of some kinds can be worth, whatever is so of them."""
+        return max(self._by_kinds(kinds), self._by_facts if self._fits(kinds) else 0.0)
+
+    def _fits(self, kinds: tuple[str, ...]) -> bool:
+        return all(map(set[str].__contains__, self.needs.fit, kinds))
+
+    def _by_kinds(self, kinds: tuple[str, ...]) -> float:
+        """Value of doing it with things of some kinds where no fact is missing."""
         worked, tried = self.book.worked[kinds], self.faultless.get(kinds, 0) + self.asked[kinds]
         if not worked and tried < LIMITS.refused_kinds:
-            return (4.0 if not fits else 3.0) / (1 + tried) * self.rare, kinds
-        return self.rare / (1 + worked + self.asked[kinds]), kinds
+            return (4.0 if not self._fits(kinds) else 3.0) / (1 + tried) * self.rare
+        return self.rare / (1 + worked + self.asked[kinds])
 
 
 @dataclass(frozen=True, slots=True)

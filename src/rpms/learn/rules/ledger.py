@@ -135,8 +135,14 @@ class Diary:
 
     def _know(self, belief: Belief) -> None:
         self._ledger.names.learn(belief.names)
-        if isinstance(belief, FactBelief):
-            self._ledger.names.learn(self._mentioned(belief))
+        if isinstance(belief, FactBelief):  # facts may speak of what nothing was known to have: an app's permissions
+            found: dict[str, list[str]] = {}
+            for atom in belief.known:
+                declared = self._ledger.vocabulary.predicates.get(atom.predicate)
+                for arg, role in zip(atom.args, declared.args if declared else (), strict=False):
+                    if arg != ANYTHING and arg not in self._ledger.names.roles:
+                        found.setdefault(role, []).append(arg)
+            self._ledger.names.learn(found)
         new = list({name: None for some in belief.names.values() for name in some if name not in self._counted})
         self._counted.update(new)
         self._tie(new, belief)
@@ -155,16 +161,6 @@ class Diary:
                     known = ledger.ties.get(name, {})
                     if tie not in known and self._unseen.truth(Atom(predicate.name, (name, other))) is Truth.TRUE:
                         ledger.ties.setdefault(name, {})[tie] = None
-
-    def _mentioned(self, belief: FactBelief) -> dict[str, list[str]]:
-        """Names that facts speak of and that nothing was known to have: the permissions of an app."""
-        found: dict[str, list[str]] = {}
-        for atom in belief.known:
-            declared = self._ledger.vocabulary.predicates.get(atom.predicate)
-            for arg, role in zip(atom.args, declared.args if declared else (), strict=False):
-                if arg != ANYTHING and arg not in self._ledger.names.roles:
-                    found.setdefault(role, []).append(arg)
-        return found
 
     def _attempt(self, said: Spoken, step: SeenStep) -> None:
         ledger, (before, after, _, refused) = self._ledger, step

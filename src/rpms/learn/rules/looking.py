@@ -126,9 +126,7 @@ class Standing:
             return ""
         return command
 
-
-class Looking(Standing):
-    """Subject of a look."""
+    # Looks.
 
     @property
     def all_at_hand(self) -> bool:

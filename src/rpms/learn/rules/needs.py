@@ -230,13 +230,12 @@ class Needs:
 
     def facts(self) -> Iterator[Induced]:
         """Every literal with its label, and preconditions of two."""
-        for bit in range(2 * self.size):
+        once, never = union(row[1] for row in self.wins), union(row[2] for row in self.wins)
+        for bit in bits(once):
             literal = literal_of(self.book.facts, bit)
             confirmed = [row[0].witness for row in self.wins if row[1] >> bit & 1]
-            against = [row[0].witness for row in self.wins if row[2] >> bit & 1]
+            against = [row[0].witness for row in self.wins if row[2] >> bit & 1] if never >> bit & 1 else []
             unknown = len(self.wins) - len(confirmed) - len(against)
-            if not confirmed:
-                continue
             label, rows, note, clause = Label.REFUTED, list[Witness](), "", Clause((literal,))
             if literal in self.excluded:
                 label, note = Label.TAKEN_OUT, "it was false in a success kept aside, or a task was won only without it"

@@ -12,7 +12,7 @@ from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import command_of
 from rpms.learn.rules.agenda import Agenda, Exploring, Question
 from rpms.learn.rules.ledger import Diary, Ledger
-from rpms.learn.rules.looking import Looking, Standing
+from rpms.learn.rules.looking import Standing
 from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.wants import State
@@ -20,50 +20,7 @@ from rpms.store.traces import Spoken, Trace
 from rpms.worlds.base import Setting, Task, World, act, by_verb, start
 
 
-class Scoring(Standing):
-    """Actions for the score: those known to score, and then those that may."""
-
-    def towards_score(self) -> str:
-        """The next step towards what scores; nothing where nothing is known to score now."""
-        plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
-        for option in plan.options:
-            if not any(self.vain(link.command) for link in option.chain):
-                self.ventures.pursued = None
-                return self.follow(option)
-        return ""
-
-    def venture(self) -> str:
-        """The next step towards something that may score, for all that is known."""
-        ventures = self.ventures
-        if ventures.pursued is not None and self.patience <= 0:
-            ventures.give_up(ventures.pursued)
-        pursued = ventures.pursued
-        for prospect in [pursued] if pursued is not None else ventures.prospects(self.situation):
-            if prospect is not pursued:
-                self.patience, self.ahead = 2 * self.agenda.how.pursued, []
-            ventures.pursued = prospect
-            self.patience -= 1
-            command = "" if self.vain(prospect.command) else prospect.command
-            if command and any(clause.truth(self.situation) is not Truth.TRUE for clause in prospect.needs):
-                command = self.begin(self.agenda.towards(prospect.needs).plan(self.situation, seek=False))
-            if command in ("", prospect.command):
-                ventures.give_up(prospect)
-            if command:
-                return command
-        return ""
-
-    def elsewhere(self) -> str:
-        """Some way to another place, now and then: what can be done next may be seen there."""
-        ledger = self.agenda.ledger
-        if self.dice.random() < LIMITS.staying:
-            return ""
-        moves = {template for template, linked in ledger.linked.items() if linked.moves}
-        some = [each for each in self.game.admissible() if ledger.names.read(each).template in moves]
-        listed = [command for command in some if not self.vain(command)]
-        return self.dice.choice(listed) if listed else ""
-
-
-class Session(Looking, Scoring):
+class Session(Standing):
     """One episode of an exploration: what to do next in it."""
 
     def choose(self) -> str:
@@ -112,7 +69,9 @@ class Session(Looking, Scoring):
             known = question.book.measure(self.diary.belief, names, question.places) if question.places else (0, 0)
             return question.gain(*known, tuple(map(kind_of, names)))
 
-        return self.best_trial(((each, self._imagine(each)) for each in self._some_questions()), gain, LIMITS.worth_it)
+        imagined = ((each, self._imagine(each)) for each in self._some_questions())
+        trials = (one for one in imagined if one[1] and one[0].most(tuple(map(kind_of, one[1]))) > LIMITS.worth_it)
+        return self.best_trial(trials, gain, LIMITS.worth_it)
 
     def _some_questions(self) -> list[Question]:
         """Actions to imagine, those that succeeded least more often."""
@@ -197,6 +156,45 @@ class Session(Looking, Scoring):
                     return command
             self.wanted = None
         return ""
+
+    def towards_score(self) -> str:
+        """The next step towards what scores; nothing where nothing is known to score now."""
+        plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
+        for option in plan.options:
+            if not any(self.vain(link.command) for link in option.chain):
+                self.ventures.pursued = None
+                return self.follow(option)
+        return ""
+
+    def venture(self) -> str:
+        """The next step towards something that may score, for all that is known."""
+        ventures = self.ventures
+        if ventures.pursued is not None and self.patience <= 0:
+            ventures.give_up(ventures.pursued)
+        pursued = ventures.pursued
+        for prospect in [pursued] if pursued is not None else ventures.prospects(self.situation):
+            if prospect is not pursued:
+                self.patience, self.ahead = 2 * self.agenda.how.pursued, []
+            ventures.pursued = prospect
+            self.patience -= 1
+            command = "" if self.vain(prospect.command) else prospect.command
+            if command and any(clause.truth(self.situation) is not Truth.TRUE for clause in prospect.needs):
+                command = self.begin(self.agenda.towards(prospect.needs).plan(self.situation, seek=False))
+            if command in ("", prospect.command):
+                ventures.give_up(prospect)
+            if command:
+                return command
+        return ""
+
+    def elsewhere(self) -> str:
+        """Some way to another place, now and then: what can be done next may be seen there."""
+        ledger = self.agenda.ledger
+        if self.dice.random() < LIMITS.staying:
+            return ""
+        moves = {template for template, linked in ledger.linked.items() if linked.moves}
+        some = [each for each in self.game.admissible() if ledger.names.read(each).template in moves]
+        listed = [command for command in some if not self.vain(command)]
+        return self.dice.choice(listed) if listed else ""
 
     def _new_guess(self) -> State | None:
         """The simplest guess, but for those that were pursued before."""

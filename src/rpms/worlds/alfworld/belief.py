@@ -120,10 +120,6 @@ class AlfworldBelief(Belief):
             return False
         return None
 
-    def homes(self, thing: str) -> tuple[str, ...]:
-        """The places that are known to hold an object."""
-        return tuple(place for place, inside in self.contents.items() if thing in inside)
-
     def near(self, thing: str) -> bool | None:
         """True if an object is in a place where the agent stands, behind a closed door or not."""
         if self.site == NOWHERE:

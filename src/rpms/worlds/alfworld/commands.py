@@ -93,7 +93,7 @@ def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str])
     """Add what an action leaves out, where there is just one candidate: the tool, or the place it was seen in."""
     if verb == "take":
         thing = _name(name, belief.names["object"], repairs)
-        homes = [place for place in belief.homes(thing) if belief.here(place)]
+        homes = [place for place, inside in belief.contents.items() if thing in inside and belief.here(place)]
         if len(homes) == 1:
             repairs.append("the only place that holds it here")
             return f"take {thing} from {homes[0]}"

@@ -51,7 +51,9 @@ def task(observation: str) -> str:
 
 
 def sight(text: str) -> Sight | None:
-    """Read `On the desk 1, you see …`, `The fridge 1 is open. In it, you see …` or `The fridge 1 is closed.`"""
+    """Read `On the desk 1, you see …` or `The fridge 1 is closed.`, also after `You open the fridge 1.`"""
+    if text.startswith("You open the "):
+        text = text[13:].partition(". ")[2]
     if text.startswith("On the "):
         place, found, listing = text[7:].partition(", you see ")
         return Sight(place, None, things(listing.removesuffix("."))) if found else None
@@ -76,13 +78,6 @@ def arrival(text: str) -> tuple[str, Sight] | None:
 def deed(text: str) -> ToldDeed | None:
     """Read what was done with an object at a place (or, for `slice`, with another object)."""
     return read_deed(_DEEDS, text) if text.startswith("You ") else None
-
-
-def opening(text: str) -> Sight | None:
-    """Read an answer to `open`."""
-    if not text.startswith("You open the "):
-        return None
-    return sight(text[13:].partition(". ")[2])
 
 
 def facing(text: str) -> tuple[str, ...] | None:

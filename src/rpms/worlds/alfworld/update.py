@@ -65,10 +65,6 @@ def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelie
     return _see(belief, seen, location=place, site=site, sites=sites, dialect=dialect)
 
 
-def _see_here(belief: AlfworldBelief, seen: Sight) -> AlfworldBelief:
-    return _see(_stand(belief, seen.place), seen)
-
-
 def _see(belief: AlfworldBelief, seen: Sight, **changes: object) -> AlfworldBelief:
     """Take over how a place looks, together with other changes."""
     place = seen.place
@@ -175,8 +171,7 @@ def _describe(belief: AlfworldBelief, described: tuple[str, frozenset[str]]) -> 
 _READERS: tuple[tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], AlfworldBelief]], ...] = (
     (heard.arrival, _arrive),
     (heard.deed, _do),
-    (heard.opening, _see_here),
-    (heard.sight, _see_here),
+    (heard.sight, lambda belief, seen: _see(_stand(belief, seen.place), seen)),
     (heard.facing, _face),
     (heard.carried, lambda belief, carried: belief.but(hand=carried[0] if carried else None)),
     (heard.described, _describe),

@@ -46,15 +46,12 @@ class ScienceBelief(Scene):
         return Truth.of(self.value(atom.predicate, atom.args))
 
     def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
-        key = (predicate, args)
-        if key not in self._answered:
+        key, known = (predicate, args), self._meant
+        if key not in known:
             said = self._answer(predicate, args)
-            self._answered[key] = said if said is None else bool(said)
-        return self._answered[key]
-
-    @cached_property
-    def _answered(self) -> dict[tuple[str, tuple[str, ...]], bool | None]:
-        return {}
+            known[key] = said if said is None else bool(said)
+        found: bool | None = known[key]
+        return found
 
     def _answer(self, predicate: str, names: tuple[str, ...]) -> bool | None:
         if len(names) != _ARITY.get(predicate):

@@ -91,11 +91,8 @@ def only_reading(options: Sequence[str], command: str) -> int | None:
     >>> only_reading(["look at plane (in hall)", "look at plane J (in hall)"], "examine plane")
     0
     """
-    distinct = list(dict.fromkeys(options))
-    if len(distinct) == 1:
-        return 0
-    wanted = _plain(command)
-    named = [option for option in distinct if wanted in _names(option)]
+    distinct, wanted = list(dict.fromkeys(options)), _plain(command)
+    named = [option for option in distinct if len(distinct) == 1 or wanted in _names(option)]
     return options.index(named[0]) if len(named) == 1 else None
 
 
@@ -106,11 +103,8 @@ _NUMBER: Final = re.compile(r"(\d{1,6})(?:\s*[:.)].*)?", re.DOTALL)
 def meant(belief: Scene, action: str | None) -> str:
     """The command in words: a number is the option that it picks."""
     text = " ".join((action or "").split())
-    number = _NUMBER.fullmatch(text)
-    if number and belief.menu:
-        choice = int(number[1])
-        return belief.menu[choice].casefold() if choice < len(belief.menu) else ""
-    return text.casefold()
+    choice = player_choice(belief.menu, text) if belief.menu else None
+    return (text if choice is None else belief.menu[choice]).casefold()
 
 
 def player_choice(options: Sequence[str], command: str) -> int | None:
@@ -120,10 +114,8 @@ def player_choice(options: Sequence[str], command: str) -> int | None:
     if picked:
         number = int(picked[1])
         return number if number < len(options) else None
-    exact = [number for number, option in enumerate(options) if option.casefold() == text.casefold()]
-    if exact and len({options[number] for number in exact}) == 1:
-        return exact[0]
-    return None
+    exact = list(dict.fromkeys(option for option in options if option.casefold() == text.casefold()))
+    return options.index(exact[0]) if len(exact) == 1 else None
 
 
 def _plain(text: str) -> str:

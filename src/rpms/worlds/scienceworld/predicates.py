@@ -61,11 +61,11 @@ def _near(belief: Scene, room: str) -> bool | None:
         return False
     if name == belief.room:
         return True
-    doors = belief.exits.get(belief.room or "", {})
+    doors, known = belief.exits.get(belief.room or "", {}), belief.adjoin(belief.room, name)
     # a listing shows all ways, and the simulator knows each by its words, and some by words that tell no room
     words = " ".join((*doors, belief.room or "", "door doors room location house")).split()
     nowhere = belief.room in belief.looked and doors and set(words).isdisjoint(name.split())
-    return False if nowhere and belief.next_door(name) is None else belief.next_door(name)
+    return False if nowhere and known is None else known
 
 
 def _shut(belief: Scene, room: str) -> bool | None:
@@ -81,7 +81,7 @@ def _here(belief: Scene, words: str) -> bool | None:
     if phrase.head in _ALWAYS or phrase.head == belief.room:
         return True
     if phrase.head.startswith("door to ") or phrase.head in belief.exits:
-        return belief.next_door(room_named(phrase.head))
+        return belief.adjoin(belief.room, room_named(phrase.head))
     if _UNLISTED.fullmatch(words.casefold()):
         return None
     told = belief.by_name.get(words)
@@ -217,9 +217,9 @@ def _is_open(belief: Scene, thing: Thing) -> bool | None:
 
 def _works(belief: Scene, words: str) -> bool | None:
     """A device that was found broken stays so, from wherever it is asked about."""
-    here = belief.room
-    name = read_phrase(words).head
-    if belief.is_broken(words) or not belief.broken.isdisjoint({f"{name} in {here}", f"{words.casefold()} in {here}"}):
+    there = [f"{each.name} in {each.place}" for each in (belief.by_name.get(words),) if each is not None]
+    names = [f"{name} in {belief.room}" for name in (read_phrase(words).head, words.casefold())]
+    if not belief.broken.isdisjoint((*there, *names)):
         return False
     broken = all("broken" in thing.flags for thing in _things(belief, words))
     return False if broken or _has_switch(belief, words) is False else None

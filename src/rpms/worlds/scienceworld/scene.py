@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, Final, TypeVar
 
@@ -120,23 +120,13 @@ class Scene(Belief):
         """Everything known here and in the inventory."""
         return walk(self.here, self.room or "") + walk(self.inventory, INVENTORY)
 
-    def carries(self, name: str) -> bool | None:
-        """True if something of a name is carried, itself or inside something carried; None if unknown."""
-        if find(self.inventory, replace(read_phrase(name), places=()), INVENTORY):
-            return True
-        return False if self.inventory_known else None
-
     def temperature(self, name: str) -> float | None:
         """The last temperature measured of a substance, in whatever state it was then, or of a thing."""
         return self.temperatures.get(substance_of(name))
 
-    def next_door(self, room: str) -> bool | None:
-        """True if a door leads from here to a room; None if unknown."""
-        return None if self.room is None else self.adjoin(self.room, room)
-
-    def adjoin(self, room: str, other: str) -> bool | None:
+    def adjoin(self, room: str | None, other: str) -> bool | None:
         """True if a door joins two rooms; None if unknown. A name that is no room's known so far is unknown."""
-        if other in self.exits.get(room, ()):
+        if other in self.exits.get(room or "", ()):
             return True
         return False if room in self.looked and other in self.exits and other != room else None
 
@@ -211,11 +201,6 @@ class Scene(Belief):
                 found.setdefault(shown, []).extend(names)
         return found
 
-    def is_broken(self, name: str) -> bool:
-        """True if a thing was found broken, wherever the agent is now."""
-        seen = self.by_name.get(name)
-        return seen is not None and f"{seen.name} in {seen.place}" in self.broken
-
     def find(self, word: str) -> list[Seen]:
         """Like `meant_by`, the things themselves."""
         return [self.by_name[name] for name in self.meant_by(word)]
@@ -242,10 +227,6 @@ class Scene(Belief):
     def such(self, test: Callable[[Seen], object]) -> list[str]:
         """The names of the things of which something is so, the nearest first."""
         return [name for name, seen in self.by_name.items() if test(seen)]
-
-    def named(self, *names: str) -> list[str]:
-        """The things of some names, wherever they are."""
-        return self.such(lambda seen: seen.name in names)
 
     # What is not known of rooms
 

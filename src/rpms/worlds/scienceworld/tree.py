@@ -60,9 +60,7 @@ def alike(shown: str, said: str) -> bool:
     (True, False)
     """
     one, other = shown.casefold(), said.casefold()
-    if _ends(one, other) or _ends(other, one):
-        return True
-    if _begins(one, other) or _begins(other, one):
+    if any(_ends(*pair) or _begins(*pair) for pair in ((one, other), (other, one))):
         return True
     young, old = _AGE.sub("", one), _AGE.sub("", other)
     if young == old:  # `turtle` for `turtle egg`

@@ -22,7 +22,7 @@ from rpms.worlds.scienceworld.observations import refused, substance_of
 from rpms.worlds.scienceworld.scene import INSTRUMENTS, Scene
 from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, parse_goal, task_at
-from rpms.worlds.scienceworld.tree import alike
+from rpms.worlds.scienceworld.tree import INVENTORY, Phrase, alike, find, read_phrase
 from rpms.worlds.scienceworld.update import update
 
 _PICK: Final = re.compile(r"(?:pick up|take|get) (?:the )?([a-z ]+?)(?: (?:in|on|from) .*)?")
@@ -53,7 +53,8 @@ def compatible(belief: Belief, entry: Entry) -> str:
     """
     if isinstance(entry, VerifiedSchema) or not isinstance(belief, Scene):
         return ""
-    missing = [name for name in required_instruments(entry) if not belief.carries(name)]
+    needed = {name: Phrase(read_phrase(name).head) for name in required_instruments(entry)}
+    missing = [name for name, phrase in needed.items() if not find(belief.inventory, phrase, INVENTORY)]
     if missing:
         held = ", ".join(belief.instruments) or "none"
         return f"needs an instrument in the inventory ({', '.join(missing)}), now carrying {held}"
@@ -150,28 +151,21 @@ class ScienceWorld(World):
         if not isinstance(game, ScienceWorldGame):
             return ()
         try:
-            return disagreements(belief, game.look(), game.inventory())
+            sight, carried = heard.room_sight(game.look()), heard.carried(game.inventory())
         except WorldError:
             return ()
-
-
-def disagreements(belief: Scene, look: str, inventory: str) -> tuple[str, ...]:
-    """Beliefs about room and inventory that two listings of the same moment deny."""
-    found = []
-    sight, carried = heard.room_sight(look), heard.carried(inventory)
-    if sight is not None and belief.room is not None and sight.room != belief.room:
-        found.append(f"the room is {sight.room}, not {belief.room}")
-    left = [thing for thing in carried or () if not thing.restless]
-    for thing in belief.inventory:
-        # by a name of one thing, whatever state or age it has come to since
-        match = next((other for other in left if alike(substance_of(thing.name), substance_of(other.name))), None)
-        if match is None:
-            found.append(f"{thing.name} is not carried")
-        else:
-            left.remove(match)
-    if belief.inventory_known:
-        found.extend(f"{thing.name} is carried" for thing in left)
-    return tuple(found)
+        found = []
+        if sight is not None and belief.room is not None and sight.room != belief.room:
+            found.append(f"the room is {sight.room}, not {belief.room}")
+        left = [thing for thing in carried or () if not thing.restless]
+        for thing in belief.inventory:
+            # by a name of one thing, whatever state or age it has come to since
+            match = next((other for other in left if alike(substance_of(thing.name), substance_of(other.name))), None)
+            if match is None:
+                found.append(f"{thing.name} is not carried")
+            else:
+                left.remove(match)
+        return (*found, *(f"{thing.name} is carried" for thing in left if belief.inventory_known))
 
 
 world: World = ScienceWorld()

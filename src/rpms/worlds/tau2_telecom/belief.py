@@ -6,7 +6,7 @@ follows from what was used, what the plan allows and what was added; whether the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Self
@@ -99,12 +99,9 @@ def _owns(belief: TelecomBelief, customer: str, thing: str) -> bool | None:
     return None if thing.endswith("?") else False
 
 
-def _status(*names: str) -> Callable[[TelecomBelief, str], bool | None]:
-    def ask(belief: TelecomBelief, thing: str) -> bool | None:
-        status = belief.of(thing, "status")
-        return None if status is None else status in names
-
-    return ask
+def _is(belief: TelecomBelief, thing: str, *statuses: str) -> bool | None:
+    status = belief.of(thing, "status")
+    return None if status is None else status in statuses
 
 
 def _contract_over(belief: TelecomBelief, line: str) -> bool | None:
@@ -119,41 +116,31 @@ def _used_up(belief: TelecomBelief, line: str) -> bool | None:
     limit = belief.of(line, "data_limit_gb")
     if limit is None:
         limit = belief.of(str(belief.of(line, "plan_id")), "data_limit_gb")
-    values = (used, added, limit)
-    if not all(isinstance(value, int | float) for value in values):
-        return None
-    return bool(used >= limit + added)
+    known = all(isinstance(value, int | float) for value in (used, added, limit))
+    return bool(used >= limit + added) if known else None
 
 
-def _any_bill(*statuses: str) -> Callable[[TelecomBelief, str], bool | None]:
+def _any_bill(belief: TelecomBelief, customer: str, *statuses: str) -> bool | None:
     """True if some bill of a customer is in one of the states; False once all bills are known."""
-
-    def ask(belief: TelecomBelief, customer: str) -> bool | None:
-        bills = belief.of(customer, "bill_ids")
-        if bills is None:
-            return None
-        known = [belief.of(bill, "status") for bill in bills]
-        if any(status in statuses for status in known):
-            return True
-        return None if None in known else False
-
-    return ask
+    bills = belief.of(customer, "bill_ids")
+    known = [None] if bills is None else [_is(belief, bill, *statuses) for bill in bills]
+    return True if True in known else None if None in known else False
 
 
 TelecomBelief.answers = {
     "listed": (1, lambda belief, name: True if any(name in names for names in belief.things.values()) else None),
     "registered": (1, _registered),
     "owns": (2, _owns),
-    "active": (1, _status("Active")),
-    "suspended": (1, _status("Suspended", "Pending Activation")),
+    "active": (1, lambda belief, line: _is(belief, line, "Active")),
+    "suspended": (1, lambda belief, line: _is(belief, line, "Suspended", "Pending Activation")),
     "contract_over": (1, _contract_over),
     "roams": (1, lambda belief, line: belief.of(line, "roaming_enabled")),
     "used_up": (1, _used_up),
-    "overdue": (1, _status("Overdue")),
-    "awaiting": (1, _status("Awaiting Payment")),
-    "paid": (1, _status("Paid")),
-    "owing": (1, _any_bill("Overdue", "Awaiting Payment")),
-    "asked_to_pay": (1, _any_bill("Awaiting Payment")),
+    "overdue": (1, lambda belief, bill: _is(belief, bill, "Overdue")),
+    "awaiting": (1, lambda belief, bill: _is(belief, bill, "Awaiting Payment")),
+    "paid": (1, lambda belief, bill: _is(belief, bill, "Paid")),
+    "owing": (1, lambda belief, customer: _any_bill(belief, customer, "Overdue", "Awaiting Payment")),
+    "asked_to_pay": (1, lambda belief, customer: _any_bill(belief, customer, "Awaiting Payment")),
 }
 """Predicates that records answer: number of arguments, and who says True, False, or None for unknown."""
 
@@ -166,7 +153,18 @@ _PHONE = [
 
 def disagreements(belief: TelecomBelief, state: Any) -> tuple[str, ...]:
     """Compare all that is known with the simulator."""
-    return (*_facts(belief, state.user_tools), *_records(belief, state.tools.db))
+    rows = {
+        getattr(row, f"{kind}_id"): row.model_dump(mode="json")
+        for kind in ("customer", "line", "bill", "plan")
+        for row in getattr(state.tools.db, f"{kind}s")
+    }
+    records = [
+        f"{name}: {field} is {value!r}, in truth {rows[name][field]!r}"
+        for name, record in belief.records.items()
+        for field, value in record.items()
+        if name in rows and field in rows[name] and not _agrees(value, rows[name][field])
+    ]
+    return (*_facts(belief, state.user_tools), *records)
 
 
 def _facts(belief: TelecomBelief, phone: Any) -> list[str]:
@@ -184,20 +182,6 @@ def _facts(belief: TelecomBelief, phone: Any) -> list[str]:
     facts |= {Atom("preferred", (each.value,)): each is mode for each in type(mode)}
     told = {atom: belief.truth(atom).known for atom in facts}
     return [f"{atom}: in truth {holds}" for atom, holds in facts.items() if told[atom] is (not holds)]
-
-
-def _records(belief: TelecomBelief, database: Any) -> list[str]:
-    rows = {
-        getattr(row, f"{kind}_id"): row.model_dump(mode="json")
-        for kind in ("customer", "line", "bill", "plan")
-        for row in getattr(database, f"{kind}s")
-    }
-    return [
-        f"{name}: {field} is {value!r}, in truth {rows[name][field]!r}"
-        for name, record in belief.records.items()
-        for field, value in record.items()
-        if name in rows and field in rows[name] and not _agrees(value, rows[name][field])
-    ]
 
 
 def _agrees(value: Any, truth: Any) -> bool:

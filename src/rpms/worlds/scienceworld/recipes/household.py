@@ -84,7 +84,7 @@ EVERYDAY: Final = Recipe(
     roles={
         "object": lambda scene: list(scene.by_name),
         "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
-        "tool": lambda scene: scene.named("thermometer", "lighter", "shovel", "axe"),
+        "tool": lambda scene: scene.such(lambda seen: seen.name in THINGS["kinds"]["tool"]),
         "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
         "lid": lambda scene: [name for room in scene.rooms if room in scene.looked for name in scene.hiding(room)],
         "choice": lambda scene: [str(_best_option(scene))] if scene.menu else [],
@@ -184,7 +184,10 @@ MIXING: Final = Recipe(
     },
     roles={
         "vessel": lambda scene: scene.mean("vessel", _vessels),
-        "tap": lambda scene: [tap for tap in scene.named("sink", "bathtub") if not scene.is_broken(tap)] or ["sink ?"],
+        "tap": lambda scene: (
+            scene.such(lambda it: it.name in ("sink", "bathtub") and f"{it.name} in {it.place}" not in scene.broken)
+            or ["sink ?"]
+        ),
     },
 )
 
