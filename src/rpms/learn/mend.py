@@ -20,11 +20,12 @@ from rpms.core.goal import NOTHING_DONE
 from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds, things_of
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
+from rpms.learn.manual_review import keep_sentences
 from rpms.learn.manual_verify import replayed
 from rpms.store.evidence import Claim, Label, Witness
 from rpms.store.manuals import MANUAL
 from rpms.store.traces import Trace
-from rpms.store.yaml_files import read_yaml, with_list
+from rpms.store.yaml_files import manual_yaml, plain, read_yaml, with_list
 from rpms.worlds.base import World
 
 _PROCESS = "process "
@@ -320,3 +321,16 @@ def claims_of_edit(tree: Mapping[str, Any], edit: Edit, where: Sequence[Witness]
         said = Claim((section, name), key, str(edit.add), confirmed=len(where), witnesses=shown, note=note)
         need = edit.part is LinePart.NEEDS
         yield replace(said, label=Label.NECESSARY, confirmed=0, decisive=len(where)) if need else said
+
+
+def mended(tree: Any, edits: Mapping[Edit, Sequence[Witness]], most: int) -> tuple[Any, list[Claim]]:
+    """A learned manual's tree with edits that passed, and the lines that they change."""
+    claims: list[Claim] = []
+    for edit, where in edits.items():
+        if text := write_edit(manual_yaml(tree), edit):
+            told = list(claims_of_edit(tree, edit, where, most))
+            tree = plain(read_yaml("the learned manual", text, MANUAL).tree)
+            for claim in told:
+                keep_sentences(tree, claim)
+            claims += told
+    return tree, claims

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
-from rpms.learn.manual_review import keep_sentences, with_edits
+from rpms.learn.manual_review import with_edits
 from rpms.learn.manual_verify import Verification, recorded, verify
-from rpms.learn.mend import Edit, claims_of_edit, write_edit
+from rpms.learn.mend import mended
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Doubts, Excluded, Learned, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
@@ -26,7 +25,7 @@ from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, eviden
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import MANUAL, read_manual
 from rpms.store.traces import Trace, keeping, traces_file
-from rpms.store.yaml_files import manual_yaml, plain, read_yaml
+from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting, Task, World
 
 
@@ -96,8 +95,8 @@ def learn_rules(
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
     learned, verification, taken_out = verified(ledger, aside, rehearsal.doubted, traces)
-    tree, mended = _mended(manual_tree(learned), rehearsal.mend(learned)[0])
-    played = [*rehearsal.told(), *dict.fromkeys(claim.note for claim in mended)]
+    tree, repairs = mended(manual_tree(learned), rehearsal.mend(learned)[0], LIMITS.witnesses)
+    played = [*rehearsal.told(), *dict.fromkeys(claim.note for claim in repairs)]
     head = [
         f"Learned by `rpms rules learn {plan.world.name}` from {ledger.episodes} episodes with {ledger.steps:,} steps.",
         f"What speaks for each line: {evidence_file(out).name}. Edits are kept when it is learned again.",
@@ -106,12 +105,20 @@ def learn_rules(
     written = manual_yaml(tree, head)
     final, edits = with_edits(out, MANUAL, before, tree)
     text = manual_yaml(final, head) if edits else written
-    _check(out, text, bool(edits))
-    if edits or mended:
-        verification = verify(read_manual(universal_tier(), ManualText(str(out), text, own=True)), plan.world, aside)
+    try:
+        manual = read_manual(universal_tier(), ManualText(str(out), text, own=True))
+    except FileError as error:
+        if not edits:
+            raise
+        raise InputError(  # an edit may speak of what is no longer there
+            f"{out}: with your edits the manual would have a mistake: {error.problem}; undo one of them. "
+            "Nothing was written"
+        ) from None
+    if edits or repairs:
+        verification = verify(manual, plan.world, aside)
     evidence = Evidence(
         plan.world.name,
-        (*{claim.place: claim for claim in (*claims_of(learned), *mended)}.values(), *taken_out, *edits),
+        (*{claim.place: claim for claim in (*claims_of(learned), *repairs)}.values(), *taken_out, *edits),
         plan.split,
         ledger.episodes,
         ledger.steps,
@@ -122,19 +129,6 @@ def learn_rules(
     )
     write_learned(out, text, evidence)
     return RulesLearned(learned, evidence, verification, tuple(played), tuple(edits), tuple(traces))
-
-
-def _mended(tree: Any, edits: Mapping[Edit, Sequence[Witness]]) -> tuple[Any, list[Claim]]:
-    """A learned manual's tree with edits that passed, and the lines that they change."""
-    claims: list[Claim] = []
-    for edit, where in edits.items():
-        if text := write_edit(manual_yaml(tree), edit):
-            told = list(claims_of_edit(tree, edit, where, LIMITS.witnesses))
-            tree = plain(read_yaml("the learned manual", text, MANUAL).tree)
-            for claim in told:
-                keep_sentences(tree, claim)
-            claims += told
-    return tree, claims
 
 
 def verified(
@@ -151,7 +145,12 @@ def verified(
         manual = manual_from(learned)
         verification = verify(manual, ledger.world, aside)
         found = [*_wrong_needs(learned, verification, excluded), *_wrong_effects(learned, verification, excluded)]
-        found += _wrong_goals(learned, verification, ledger)
+        for goal in learned.goals:
+            witnesses = verification.goals.get(goal.type)
+            if witnesses and not goal.staged:  # it held while the game went on: the state counts against it from now on
+                ledger.goals[goal.type].went_on.setdefault(goal.state, []).extend(witnesses[: LIMITS.witnesses])
+                support = _taken_out(witnesses, "it held in an episode kept aside and the game went on", goal.wins)
+                found.append(support.claim(("goals", goal.type), "holds", " and ".join(sorted(map(str, goal.state)))))
         if not found and manual.lore.processes:
             processes = replace(manual, actions=(), purposes=())
             found += _wrong_effects(learned, verify(processes, ledger.world, every), excluded)
@@ -194,16 +193,6 @@ def _wrong_effects(learned: Learned, found: Verification, excluded: Excluded) ->
             yield _taken_out(told.missed, note, told.seen).claim(at, "effects", str(effect))
 
 
-def _wrong_goals(learned: Learned, found: Verification, ledger: Ledger) -> Iterator[Claim]:
-    """Goals that held while the game went on: the state counts against them from now on."""
-    for goal in learned.goals:
-        witnesses = found.goals.get(goal.type)
-        if witnesses and not goal.staged:
-            ledger.goals[goal.type].went_on.setdefault(goal.state, []).extend(witnesses[: LIMITS.witnesses])
-            support = _taken_out(witnesses, "it held in an episode kept aside and the game went on", goal.wins)
-            yield support.claim(("goals", goal.type), "holds", " and ".join(sorted(map(str, goal.state))))
-
-
 def _undetermined(ledger: Ledger) -> int:
     """The number of attempts for which another one with the same names and facts went the other way."""
     ended = Counter(
@@ -212,16 +201,3 @@ def _undetermined(ledger: Ledger) -> int:
         for each in book.attempts
     )
     return sum(min(count, ended[same, True]) for (same, refused), count in list(ended.items()) if not refused)
-
-
-def _check(out: Path, text: str, edited: bool) -> None:
-    """Refuse to write a manual that cannot be read: an edit may speak of what is no longer there."""
-    try:
-        read_manual(universal_tier(), ManualText(str(out), text, own=True))
-    except FileError as error:
-        if not edited:
-            raise
-        raise InputError(
-            f"{out}: with your edits the manual would have a mistake: {error.problem}; undo one of them. "
-            "Nothing was written"
-        ) from None
