@@ -221,6 +221,15 @@ def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
     if guessing:
         pairs = [action.bind(fact.clause) for fact in action.needs if len(fact.clause.literals) > 1 and not fact.note]
         necessary = [*(action.bind(Clause((literal,))) for literal in action.explaining), *pairs]
+    # a plan sees to the rest of the safe bound, but does not find out before what the action itself reveals
+    revealed = {fact.clause.literals[0].atom.predicate for fact in action.observes}
+    possible = [
+        action.bind(fact.clause)
+        for fact in action.labelled(Label.POSSIBLE)
+        if not fact.unknown or fact.clause.literals[0].atom.predicate not in revealed
+    ]
+    doubtful = [fact.clause for fact in action.labelled(Label.NECESSARY) if fact.note and len(fact.clause.literals) > 1]
+    plan = (*possible, *(action.bind(Clause(clause.literals[:1])) for clause in doubtful))
     often = f"It ended the task for good {action.losses} times of {action.successes}."
     return ActionSchema(
         action.name,
@@ -231,24 +240,9 @@ def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
             Revelation(action.bind(fact.clause).literals[0].atom, (action.bind(fact.given),) if fact.given else ())
             for fact in action.observes
         ),
-        plan=() if guessing else tuple(_plan_of(action)),
+        plan=() if guessing else plan,
         warnings=(often,) if action.losses and action.ruinous is None else (),
     )
-
-
-def _plan_of(action: ActionModel) -> list[Clause]:
-    """Needs that a plan sees to beyond the known ones: the rest of the safe bound.
-
-    What the action itself reveals is not found out before it.
-    """
-    revealed = {fact.clause.literals[0].atom.predicate for fact in action.observes}
-    possible = [
-        action.bind(fact.clause)
-        for fact in action.labelled(Label.POSSIBLE)
-        if not fact.unknown or fact.clause.literals[0].atom.predicate not in revealed
-    ]
-    doubtful = [fact.clause for fact in action.labelled(Label.NECESSARY) if fact.note and len(fact.clause.literals) > 1]
-    return [*possible, *(action.bind(Clause(clause.literals[:1])) for clause in doubtful)]
 
 
 def processes_of(action: ActionModel) -> list[ActionSchema]:
@@ -264,19 +258,6 @@ def processes_of(action: ActionModel) -> list[ActionSchema]:
         for place, fact in enumerate(action.conditional, 1)
         if fact.given is not None
     ]
-
-
-def _prohibitions_of(learned: Learned) -> list[Rule]:
-    """Rules that forbid what ended tasks for good."""
-    rules = []
-    ruinous = [(each, each.bind(each.ruinous.clause)) for each in learned.actions if each.ruinous is not None]
-    for number, (action, clause) in enumerate(ruinous, 1):
-        literal = clause.literals[0]
-        said = learned.predicates[literal.atom.predicate].say(literal.atom, Truth.of(not literal.negated))
-        text = f"Never {action.name} while {said}: it ended the task for good."
-        ban = Prohibition(action.name, (clause,))
-        rules.append(Rule(f"D-RUIN-{number:03}", Tier.DOMAIN, "ruin", text, forbids=(ban,)))
-    return rules
 
 
 def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
@@ -319,6 +300,12 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         },
     )
     actions = tuple(schema_of(action, guessing=guessing) for action in learned.actions)
-    return RuleManual(
-        tuple(_prohibitions_of(learned)), actions, predicates, learned.world, (*procedures, *purposes), lore
-    )
+    rules = []
+    ruinous = [(each, each.bind(each.ruinous.clause)) for each in learned.actions if each.ruinous is not None]
+    for number, (action, clause) in enumerate(ruinous, 1):
+        literal = clause.literals[0]
+        said = learned.predicates[literal.atom.predicate].say(literal.atom, Truth.of(not literal.negated))
+        text = f"Never {action.name} while {said}: it ended the task for good."
+        ban = Prohibition(action.name, (clause,))
+        rules.append(Rule(f"D-RUIN-{number:03}", Tier.DOMAIN, "ruin", text, forbids=(ban,)))
+    return RuleManual(tuple(rules), actions, predicates, learned.world, (*procedures, *purposes), lore)
