@@ -7,7 +7,7 @@ are looked at as attempts in vain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
@@ -33,13 +33,6 @@ def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
             if belief.truth(Atom(predicate.name, (here,))) is Truth.TRUE:
                 return here, predicate.args[0]
     return None
-
-
-def _discovered(book: Book, step: SeenStep, names: Sequence[str]) -> int:
-    """Revelations of the last slot that showed something: who enters a room sees what lies about, if not all of it."""
-    told = [{ANYTHING, str(len(names) - 1)} == {*atom.args} for atom in book.revelations]
-    shown = [told[place] and book.found(atom, step, names) for place, atom in enumerate(book.revelations)]
-    return sum(1 << place for place, found in enumerate(shown) if found)
 
 
 def _unseen_name(before: Belief, after: Belief, here: str, there: str) -> str:
@@ -71,14 +64,6 @@ SideEffects = dict[tuple[Literal, Atom], tuple[list[Witness], list[Witness]]]
 """Facts that came about of one thing that a command does not name (`_`), with the relation that tells which it is, both
 over slots of which the last is the place of the agent; and the steps at which it came about and at which it did not. To
 open a door frees a way: `not blocked(1, _)` where `door(0, 1, _)`."""
-
-
-def _matched(relation: Atom, atom: Atom, slots: Mapping[str, str]) -> str | None:
-    """The thing that `_` stands for if a fact is this relation; None where it is another fact."""
-    if relation.predicate != atom.predicate:
-        return None
-    thing = next(name for arg, name in zip(relation.args, atom.args, strict=True) if arg == ANYTHING)
-    return thing if atom == relation.bind({**slots, ANYTHING: thing}) and thing not in slots.values() else None
 
 
 @dataclass
@@ -114,7 +99,10 @@ class Linked:
             names, then = (*attempt.names, *place), (*attempt.names, *(later or place))
             if book.slots or not refused:
                 found = book.record(step._replace(refused=refused), names, known, dice, then)
-                seen = found.known_after if refused else found.known_after | _discovered(book, step, then)
+                last = {ANYTHING, str(len(then) - 1)}  # who enters a room sees what lies about, if not all of it
+                about = [] if refused else [bit for bit, atom in enumerate(book.revelations) if {*atom.args} == last]
+                shown = [bit for bit in about if book.found(book.revelations[bit], step, then)]
+                seen = found.known_after | sum(1 << bit for bit in shown)
                 book.add(found._replace(known_after=seen), known)
 
         record(self.near, (here,), refused=attempt.refused)
@@ -150,10 +138,12 @@ class Linked:
                     if len(told.args) > 1:
                         self.sides.setdefault(key, ([], []))
         for (effect, relation), (good, bad) in self.sides.items():
-            for told in certain:
-                thing = _matched(relation, told, slots)
-                bound = None if thing is None else effect.atom.bind({**slots, ANYTHING: thing})
-                if bound is not None and before.truth(bound) is Truth.of(effect.negated):
+            for told in (each for each in certain if each.predicate == relation.predicate):
+                thing = next(name for arg, name in zip(relation.args, told.args, strict=True) if arg == ANYTHING)
+                binding = {**slots, ANYTHING: thing}
+                bound = effect.atom.bind(binding)
+                same = told == relation.bind(binding) and thing not in places
+                if same and before.truth(bound) is Truth.of(effect.negated):
                     (good if after.truth(bound) is Truth.of(not effect.negated) else bad).append(witness)
 
     def _came_about(self, before: Belief, after: Belief, attempt: Attempt) -> Iterator[Atom]:
@@ -183,7 +173,11 @@ def _at_places(book: Book, count: int, name: str, names: Names) -> Iterator[Proc
     told = condition(view(book, book.attempts, lambda attempt: not attempt.refused), frozenset(places))
     if parameters is None or told is None:
         return
-    told = _standing(told, book, places[0])
+    # where the agent has to be was so in every attempt, and therefore explains none
+    always = [atom for atom in book.facts if book.vocabulary.predicates[atom.predicate].exclusive == "always"]
+    at = next(atom for atom in always if atom.args == (places[0],))
+    rest = [_related(literal, places[0], book.vocabulary) for literal in told.literals if literal.atom != at]
+    told = replace(told, literals=(*dict.fromkeys(rest), Literal(at)))
     outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
     found = [fact for fact in outcomes.certain if places[-1] in fact.clause.literals[0].atom.args]
     where = [fact for fact in found if _exclusive(fact, book) and not fact.clause.literals[0].negated and count > 1]
@@ -254,17 +248,6 @@ def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Proc
         when = Circumstance(tuple(dict.fromkeys(needs)), **seen(good, len(bad)))
         fact = Induced(Clause((effect.bind(binding),)))
         yield process_of(f"{action.name}_{effect.atom.predicate}", linked.template, (*parameters, role), when, [fact])
-
-
-def _standing(told: Circumstance, book: Book, here: str) -> Circumstance:
-    """A condition with where the agent has to be, which was so in every attempt and therefore explains none."""
-    at = next(
-        atom
-        for atom in book.facts
-        if atom.args == (here,) and book.vocabulary.predicates[atom.predicate].exclusive == "always"
-    )
-    rest = [_related(literal, here, book.vocabulary) for literal in told.literals if literal.atom != at]
-    return replace(told, literals=(*dict.fromkeys(rest), Literal(at)))
 
 
 def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
