@@ -126,7 +126,13 @@ def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[Ki
     for slot in range(len(fit)):
         own = [attempt for attempt, slots in unfit if slots == [slot]]
         if own:
-            tables.append(_table(f"{name}_{slot}", (slot,), book, _sure(own, slot, book, together)))
+            worked, refused = _partners(book.worked, slot), _partners((each.kinds for each in together), slot)
+            shares = [len(some) / len(some | refused.get(kind, set())) for kind, some in worked.items()]
+            least = min(shares, default=1.0)
+            needed = ceil(log(LIMITS.unlucky_kind) / log(1 - least)) if least < 1 else 1
+            tried = _partners((attempt.kinds for attempt in own), slot)
+            sure = [attempt for attempt in own if len(tried[attempt.kinds[slot]]) >= needed]  # with enough other kinds
+            tables.append(_table(f"{name}_{slot}", (slot,), book, sure))
     if len(fit) == 2 and together:
         tables.append(_table(f"{name}_both", (0, 1), book, refusals))
     return tuple(tables)
@@ -135,15 +141,6 @@ def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[Ki
 def strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:
     """The slots with a kind that has never worked there."""
     return [slot for slot, kind in enumerate(attempt.kinds) if kind not in fit[slot]]
-
-
-def _sure(own: Sequence[Attempt], slot: int, book: Book, together: Iterable[Attempt]) -> list[Attempt]:
-    """The refusals of kinds in a slot that enough other kinds were tried with."""
-    worked, refused = _partners(book.worked, slot), _partners((attempt.kinds for attempt in together), slot)
-    least = min((len(some) / len(some | refused.get(kind, set())) for kind, some in worked.items()), default=1.0)
-    needed = ceil(log(LIMITS.unlucky_kind) / log(1 - least)) if least < 1 else 1
-    tried = _partners((attempt.kinds for attempt in own), slot)
-    return [attempt for attempt in own if len(tried[attempt.kinds[slot]]) >= needed]
 
 
 def _partners(every: Iterable[tuple[str, ...]], slot: int) -> dict[str, set[tuple[str, ...]]]:

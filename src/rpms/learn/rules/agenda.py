@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, islice, permutations, product
+from itertools import combinations, islice, permutations, product, starmap
 from random import Random
 from typing import NamedTuple
 
@@ -161,7 +161,8 @@ class Agenda:
         if model is None:
             refuted = self.learned.refuted if self.learned else ()
             hints = {atom for each in refuted if each.type == goal.type for atom in each.state}  # all wins had these
-            some = (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
+            made = guesses(book, self._made(goal))
+            some = (state for state in made if not any(starmap(self._at_odds, combinations(state, 2))))
             yield from sorted(islice(some, LIMITS.guesses), key=hints.isdisjoint)
             return
         for fact in model.holds:
@@ -191,17 +192,13 @@ class Agenda:
             found, key=lambda atom: (atom.predicate.startswith(NOT), -len(atom.args), atom.predicate not in deeds)
         )
 
-    def _at_odds(self, state: State) -> bool:
-        """True if of two facts each is unmade by all actions that make the other: what is put down is not held."""
-        return any(
-            self._unmakes(one.predicate, other.predicate) and self._unmakes(other.predicate, one.predicate)
-            for one, other in combinations(state, 2)
-        )
-
-    def _unmakes(self, made: str, undone: str) -> bool:
-        """True if every action that makes facts of one predicate unmakes those of another."""
-        makers = [each for each in self._effects if (made, False) in each]
-        return bool(makers) and all((undone, True) in each for each in makers)
+    def _at_odds(self, one: Atom, other: Atom) -> bool:
+        """True if each fact is unmade by all actions that make the other: what is put down is not held."""
+        for made, undone in ((one.predicate, other.predicate), (other.predicate, one.predicate)):
+            makers = [each for each in self._effects if (made, False) in each]
+            if not makers or not all((undone, True) in each for each in makers):
+                return False
+        return True
 
     def settled(self, type_: str) -> bool:
         """True if nothing is left to be asked about what goals of a type want."""

@@ -146,9 +146,12 @@ def _best_addition(
 
     for bit, count in hits.items():
         feature, share = features[bit], count / (count + len(_with(bad, 1 << bit)))
+        # nats by which it is unlikely that so many came out well by chance, where a share of all does before
+        rest = (1 - share) * log((1 - share) / (1 - before)) if share < 1 else 0.0
+        surprise = count / share * (share * log(share / before) + rest)
         choice = (_gain(count, share, before) * feature.weight, feature.positive, -bit, 1 << bit)
         enough = count >= max(feature.enough, kept * len(good)) and share >= before + LIMITS.gain
-        telling = before < often or feature.weight >= 1 or _surprise(count, share, before) > chance
+        telling = before < often or feature.weight >= 1 or surprise > chance
         if choice > best and enough and telling:
             best = choice
     enough_of_two = max(LIMITS.fewest_good, kept * len(good))
@@ -169,9 +172,3 @@ def _best_addition(
 def _gain(hits: int, share: float, before: float) -> float:
     """FOIL gain: the good attempts still covered, times the bits by which the share of good ones has risen."""
     return hits * log2(share / before) if share else 0.0
-
-
-def _surprise(hits: int, share: float, before: float) -> float:
-    """Nats by which it is unlikely that so many came out well by chance, where a share of all does before."""
-    rest = (1 - share) * log((1 - share) / (1 - before)) if share < 1 else 0.0
-    return hits / share * (share * log(share / before) + rest)

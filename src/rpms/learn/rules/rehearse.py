@@ -59,7 +59,12 @@ class Rehearsal:
         mind: Mind | None = None
         for tasks in self._rounds():
             if mind is None or (self._surprised and mended <= LIMITS.rounds):
-                mind, mended, self._surprised = self._mind(), mended + 1, False
+                learned = self.learned(self.doubted)
+                explorer.agenda.bold = True
+                explorer.agenda.adopt(learned)
+                knowledge = replace(knowledge_of(explorer.world), manual=self.mend(learned)[1])
+                mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
+                mended, self._surprised = mended + 1, False
                 self._mended = {type_: len(games) for type_, games in self.results.items()}
                 self._quiet = Counter({type_: min(won, self._enough - 1) for type_, won in self._quiet.items()})
             for type_, task in tasks.items():
@@ -95,13 +100,6 @@ class Rehearsal:
             yield {type_: types[type_][number % len(types[type_])] for type_ in left}
             if self.explorer.episodes == before:
                 return
-
-    def _mind(self) -> Mind:
-        learned = self.learned(self.doubted)
-        self.explorer.agenda.bold = True
-        self.explorer.agenda.adopt(learned)
-        knowledge = replace(knowledge_of(self.explorer.world), manual=self.mend(learned)[1])
-        return compose(RULES_ONLY, knowledge, EpisodicMemory())
 
     def mend(self, learned: Learned) -> tuple[dict[Edit, list[Witness]], RuleManual]:
         """Edits that foretell what would surprise in the games played, with these steps, and the manual with them.

@@ -161,21 +161,6 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
     """Evidence for every line, and for those that did not make it into the manual."""
     for action in learned.actions:
         yield from _claims_of_action(action)
-    yield from _claims_of_goals(learned)
-    for process in learned.processes:
-        told = _process(process.schema)
-        at = ("processes", process.schema.name)
-        yield from (
-            process.support.claim(at, key, text) for key in ("effects", "observes") for text in told.get(key, ())
-        )
-    for scored in learned.tables:
-        for place, row in sorted(scored.rows.items()):
-            yield from (found.claim(("facts", scored.name), place, name) for name, found in sorted(row.items()))
-    for kind, places in learned.localities.items():
-        yield from (found.claim(("localities",), kind, place) for place, found in places.items())
-
-
-def _claims_of_goals(learned: Learned) -> Iterator[Claim]:
     for goal in learned.goals:
         yield from (fact.claim(("goals", goal.type), "holds", str(fact.clause)) for fact in goal.holds)
         if goal.staged:
@@ -191,6 +176,17 @@ def _claims_of_goals(learned: Learned) -> Iterator[Claim]:
             witnesses=goal.holds[0].witnesses, counterexamples=goal.refuted[: LIMITS.witnesses],
             note="it held while the game went on, so that no goal is known",
         )  # fmt: skip
+    for process in learned.processes:
+        told = _process(process.schema)
+        at = ("processes", process.schema.name)
+        yield from (
+            process.support.claim(at, key, text) for key in ("effects", "observes") for text in told.get(key, ())
+        )
+    for scored in learned.tables:
+        for place, row in sorted(scored.rows.items()):
+            yield from (found.claim(("facts", scored.name), place, name) for name, found in sorted(row.items()))
+    for kind, places in learned.localities.items():
+        yield from (found.claim(("localities",), kind, place) for place, found in places.items())
 
 
 def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
