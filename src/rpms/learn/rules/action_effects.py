@@ -113,7 +113,6 @@ class Outcomes:
         return None
 
     def _all(self, masks: Iterable[int]) -> int:
-        """Literals that all of some masks have."""
         return reduce(and_, masks, (1 << 2 * self.size) - 1)
 
     def ruinous(self) -> Induced | None:

@@ -190,7 +190,6 @@ class Diary:
         self._sight(book, attempt, after)
 
     def _recorded(self, book: Book, said: Spoken, names: tuple[str, ...], step: SeenStep) -> Attempt:
-        """An attempt with what it was for and what came of it."""
         goal, attempt = self.goal, book.record(step, names, self._ledger.names, self._dice)
         meant = 0
         for slot, kind in enumerate(attempt.kinds):

@@ -254,7 +254,6 @@ def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None
 
 
 def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
-    """A set of wanted facts with what speaks for and against it."""
     wins = [win for win in book.wins if win.naming(wanted) is not None]
     model = GoalModel(
         book.type,
