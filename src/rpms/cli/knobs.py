@@ -117,7 +117,7 @@ def grouped(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
     for each in ordered:
         kind, info = get_args(each.annotation)
         if isinstance(info, OptionInfo):
-            info.rich_help_panel = next(group for group, names in GROUPS.items() if each.name in names)
+            info.rich_help_panel = next((group for group, names in GROUPS.items() if each.name in names), "Options")
             known = (kind, *get_args(kind))
             usual = next((word for type_, word in _METAVARS.items() if type_ in known), None)
             info.metavar = usual if info.metavar is None else info.metavar

@@ -88,11 +88,11 @@ class Decision(Selection):
     def bars(self, command: str) -> bool:
         """True if a command is not to be given again: it was refused, and nothing it depends on has changed.
 
-        Without rules nobody knows what it depends on: then nothing at all has.
+        Without rules nobody knows what it depends on: nothing at all has, and memory offers something else.
         """
         how = self.advice.adviser.how
         if not self.rules.environment:
-            return how.adapt and command in self.advice.step.refused
+            return how.adapt and bool(self.menu.items) and command in self.advice.step.refused
         return how.doubt and self.noticed.trust.bars(command, self.schemas, Situation(self.belief, self.goal))
 
     def ventures(self, command: str) -> bool:
