@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.core.acting.enforcement import PAPER, STRICT
 from rpms.core.belief import Situation
 from rpms.core.episode import Episode
 from rpms.core.facts import parse_clause, parse_literal
 from rpms.learn.mend import RecordedStep, apply, find_surprises, propose, write_edit
+from rpms.models.policy import FunctionModel
+from rpms.play.sources import knowledge_of
 from rpms.store.evidence import Witness
 from rpms.store.yaml_files import yaml_text
 from rpms.worlds.alfworld import world
@@ -64,6 +67,15 @@ def test_an_edit_that_contradicts_what_was_foretold_rightly_does_not_pass():
                 for each in recorded
                 if not find_surprises(manual, each).surprises
             )
+
+
+def test_a_refusal_that_an_unknown_need_may_explain_adds_no_need():
+    first = iter(["clean apple 1 with sinkbasin 1"])
+    model = FunctionModel(lambda asked: f"Action: {next(first, asked.decision.plan.options[0].command)}")
+    manual = knowledge_of(world).manual
+    recorded = moments(played(manual, HEAT, model, enforcement=replace(STRICT, guard=PAPER.guard)))
+    assert recorded[0].refused
+    assert not [one.edit for one in propose(manual, recorded)[0] if one.edit is not None]
 
 
 def test_edits_change_the_file_where_it_holds_the_line_and_nothing_else():

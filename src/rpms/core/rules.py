@@ -55,7 +55,7 @@ class Prohibition:
     when: tuple[Clause, ...]
 
     def __str__(self) -> str:
-        return f"{self.action} when {' and '.join(map(str, self.when))}"
+        return f"{self.action} when {' and '.join(map(str, self.when))}" if self.when else f"{self.action} always"
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,7 @@ def _edits(rules: ActiveRules, step: RecordedStep, one: Surprise, noticed: Notic
     instance = rules.instance(step.command)
     name = instance.schema.name if instance is not None else ""
     stated = {str(need): need for need in instance.schema.preconditions} if instance is not None else {}
+    binding = instance.binding if instance is not None else {}
     of, part, said = next(one.line.partition(f" {part} ") for part in LinePart if f" {part} " in one.line)
     news = noticed.trust.learned.get(name, ())
     match one.kind:
@@ -156,7 +157,7 @@ def _edits(rules: ActiveRules, step: RecordedStep, one: Surprise, noticed: Notic
                 yield Edit(of, LinePart.NEEDS, Clause((stated[said].literals[0].opposite(),)), said)
         case SurpriseKind.CHANGED:
             yield from (Edit(name, LinePart.DOES, each) for each in news if isinstance(each, Literal))
-        case SurpriseKind.REFUSED:
+        case SurpriseKind.REFUSED if all(need.truth(step.before, binding) is Truth.TRUE for need in stated.values()):
             for suspect in noticed.trust.suspects(name):
                 opposite = str(suspect.opposite())
                 yield Edit(name, LinePart.NEEDS, Clause((suspect,)), opposite if opposite in stated else "")
@@ -303,8 +304,9 @@ def _listed(tree: Mapping[str, Any], edit: Edit) -> tuple[tuple[str, ...], list[
 
 def _plain(item: Any) -> str:
     """An item of a list in a manual's file without its spaces and quotes; a ban as it is said."""
-    text = f"{item['action']} when {' and '.join(item.get('when') or ())}" if isinstance(item, dict) else str(item)
-    return "".join(text.replace('"', "").split())
+    if isinstance(item, dict):
+        item = f"{item['action']} when {' and '.join(item['when'])}" if item.get("when") else f"{item['action']} always"
+    return "".join(str(item).replace('"', "").split())
 
 
 def claims_of_edit(tree: Mapping[str, Any], edit: Edit, where: Sequence[Witness], most: int) -> Iterator[Claim]:

@@ -7,7 +7,7 @@ import os
 import re
 import unicodedata
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from rpms.core.errors import InputError, ModelUnavailable
@@ -115,14 +115,17 @@ def _cut(text: str, secrets: Iterable[str]) -> str:
         return text
     letters, places = _plain(text)
     pieces, end = [], 0
-    for found in re.finditer("|".join(map(re.escape, wanted)), letters):
-        pieces += [text[end : places[found.start()]], _REMOVED]
-        end = places[found.end() - 1] + 1
+    for found in re.finditer(f"(?=({'|'.join(map(re.escape, wanted))}))", letters):  # they may overlap
+        if places[found.start(1)] >= end:
+            pieces += [text[end : places[found.start(1)]], _REMOVED]
+        end = max(end, places[found.end(1) - 1] + 1)
     return "".join((*pieces, text[end:]))
 
 
-def _plain(text: str) -> tuple[str, list[int]]:
+def _plain(text: str) -> tuple[str, Sequence[int]]:
     """A text as it is read, without what cannot be seen and with each letter in its usual form; and where it stands."""
+    if text.isascii() and text.isprintable():
+        return text, range(len(text))
     letters: list[str] = []
     places: list[int] = []
     for place, char in enumerate(text):

@@ -71,7 +71,8 @@ class Adviser:
                 plan = replace(plan, options=(*glances, *plan.options))
         noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
         plan = weighed(plan, memories, step) if self.how.adapt and memories else plan
-        return plan, noticed
+        first = plan.options[0].command if plan.options else ""
+        return plan, replace(noticed, trust=replace(noticed.trust, first=first))
 
 
 @dataclass(frozen=True)

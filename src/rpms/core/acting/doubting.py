@@ -56,8 +56,7 @@ def plan_doubting(context: StepContext, rules: ActiveRules, spell: Spelling, not
         tries = islice(untried(context, rules, spell, noticed.trust), _TRIED)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
     ventures = {one.command: one.chain for one in reversed(options) if one.chain}
-    first_command = options[0].command if options else ""
-    noticed = replace(noticed, trust=replace(noticed.trust, ventures=ventures, first=first_command))
+    noticed = replace(noticed, trust=replace(noticed.trust, ventures=ventures))
     return replace(best, options=tuple(options)), noticed
 
 

@@ -263,7 +263,7 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
             for args in _choices([fields.get(arg, [arg]) for arg in literal.atom.args]):
                 found.setdefault(Literal(Atom(literal.atom.predicate, args), literal.negated), 2.0)
     for literal in sorted(own, key=str):
-        for name in literal.atom.args[:1]:
+        for name in (arg for arg in literal.atom.args[:1] if arg in purpose.over):
             found.setdefault(literal.bind({name: f"{name}_too"}), 6.0)
     for schema in rules.all_actions:
         for effect in schema.effects:
