@@ -70,11 +70,13 @@ def test_an_edit_that_contradicts_what_was_foretold_rightly_does_not_pass():
 
 
 def test_a_refusal_that_an_unknown_need_may_explain_adds_no_need():
-    first = iter(["clean apple 1 with sinkbasin 1"])
-    model = FunctionModel(lambda asked: f"Action: {next(first, asked.decision.plan.options[0].command)}")
-    manual = knowledge_of(world).manual
-    recorded = moments(played(manual, HEAT, model, enforcement=replace(STRICT, guard=PAPER.guard)))
-    assert recorded[0].refused
+    manual, clean = knowledge_of(world).manual, "clean apple 1 with sinkbasin 1"
+    apple = ["go to diningtable 1", "take apple 1 from diningtable 1"]
+    answers = iter([*apple, "go to microwave 1", "heat apple 1 with microwave 1", "go to fridge 1", clean])
+    model = FunctionModel(lambda asked: f"Action: {next(answers, asked.decision.plan.options[0].command)}")
+    recorded = moments(played(manual, HEAT, model, enforcement=replace(STRICT, guard=PAPER.guard, menu=0)))
+    assert [one.refused for one in recorded if one.command == clean] == [True]
+    recorded += moments(played(manual, "pick_clean_then_place_in_recep"))
     assert not [one.edit for one in propose(manual, recorded)[0] if one.edit is not None]
 
 

@@ -23,7 +23,7 @@ KEY = "planted-key-claude-55aa"
 @pytest.fixture
 def model(server):
     clock = Clock(now=lambda: 0.0, sleep=lambda _: None)
-    patience = Patience(tries=3, timeout=0.3)
+    patience = Patience(tries=3, timeout=3.0)
     made = ClaudeModel(
         "anthropic/claude-x",
         "claude-x",

@@ -47,7 +47,7 @@ def model(server, waits):
         server.url + "/v1",
         key=KEY,
         key_variable="OPENAI_API_KEY",
-        patience=Patience(tries=4, timeout=0.3),
+        patience=Patience(tries=4, timeout=3.0),
         clock=waits.clock(),
     )
     yield made
