@@ -20,7 +20,7 @@ from rpms.core.memory import Entry, Kind, VerifiedSchema
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 Field = tuple[float, float]
-"""What one field of two goals adds to their likeness, and the most it could."""
+"""The likeness that one field of two goals adds, and the most it could add."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Verdict:
 
 
 class Trail(NamedTuple):
-    """What of a snippet is left to do here, by names of this room."""
+    """The part of a snippet that is left to do here, by names of this room."""
 
     steps: tuple[Stride, ...]
     note: str = ""

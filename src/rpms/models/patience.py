@@ -183,7 +183,7 @@ class Endpoint:
         return NobodyThere(what) if inner is not None else TryAgain(what)
 
     def failed(self, status: int, body: Any, after: str | None = None) -> Exception:  # noqa: PLR0911  a table
-        """What a response means that is no answer. OpenRouter sends errors with status 200 too."""
+        """The failure that a response without an answer means. OpenRouter sends errors with status 200 too."""
         code, text, named = _read_body(body)
         said = excerpt(text, self.secrets)
         tail = f" ({status}){': ' if said else ''}{said}"

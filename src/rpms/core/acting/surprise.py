@@ -100,9 +100,8 @@ def notice(trust: Trust, now: StepContext, before: Situation, *, won: bool = Fal
     if not won and goal_holds(now.schemas, situation, now.progress):
         noticed = goal_goes_on(noticed, now.schemas, situation)
     begun = (last.state, last.action, before, trust.ventures.get(last.action, ()))
-    by_plan = (
-        last.action == trust.first and not last.failed and not noticed.surprises
-    )  # a player's own circle is its own
+    # A circle that a player walks by its own choice says nothing about the manual.
+    by_plan = last.action == trust.first and not last.failed and not noticed.surprises
     return replace(noticed, trust=replace(noticed.trust, walked=(*noticed.trust.walked, begun) if by_plan else ()))
 
 

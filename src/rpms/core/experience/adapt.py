@@ -121,7 +121,7 @@ class StepContext:
         return bind(candidate, self.trail(snippet_of(candidate)))
 
     def trail(self, snippet: SuccessSnippet) -> Trail | str:
-        """What of a snippet is left to do here, or the reason that there is nothing."""
+        """The part of a snippet that is left to do here, or the reason that there is nothing."""
         lifted = lift(snippet, self.schemas)
         steps = self.left(lifted, names := self.binding(lifted, snippet))
         if steps is None:

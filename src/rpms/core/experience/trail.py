@@ -32,7 +32,7 @@ class Pathfinder(StepContext):
     atlas: Atlas
 
     def trail(self, snippet: SuccessSnippet) -> Trail | str:
-        """What of a snippet is left to do, the way there included, or the reason not to follow it.
+        """The part of a snippet that is left to do, the way there included, or the reason not to follow it.
 
         A snippet of another task counts only for things the goal names. If snippets of one task ended the sub-goal with
         different given things, none says which is meant now.

@@ -237,7 +237,12 @@ def things_of(rules: ActiveRules) -> Mapping[str, str]:
     own = dict(rules.purpose.over) if rules.purpose is not None else {}
     others = {field: name for goal in rules.goals for name, field in goal.over.items() if field not in own.values()}
     more = {f"{name}_of_others": field for field, name in others.items()}
-    return {**own, **more, **{f"{name}_too": field for name, field in own.items()}}
+    return {**own, **more, **{_second(name): field for name, field in own.items()}}
+
+
+def _second(name: str) -> str:
+    """The variable for another thing of a variable's field."""
+    return f"{name}_too"
 
 
 @kept_with_rules
@@ -256,7 +261,8 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     told = {literal.atom.predicate for ban in bans for clause in ban.when for literal in clause.literals}
     found: dict[Literal, float] = {}
     things = things_of(rules)
-    single = [name for name in things if not name.endswith("_too")]
+    seconds = set(map(_second, purpose.over))
+    single = [name for name in things if name not in seconds]
     for other in (purpose, *rules.goals):
         fields = {name: [mine for mine in single if things[mine] == source] for name, source in other.over.items()}
         for literal in other.wants:
@@ -264,7 +270,7 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
                 found.setdefault(Literal(Atom(literal.atom.predicate, args), literal.negated), 2.0)
     for literal in sorted(own, key=str):
         for name in (arg for arg in literal.atom.args[:1] if arg in purpose.over):
-            found.setdefault(literal.bind({name: f"{name}_too"}), 6.0)
+            found.setdefault(literal.bind({name: _second(name)}), 6.0)
     for schema in rules.all_actions:
         for effect in schema.effects:
             for args in permutations(single, len(effect.atom.args)):

@@ -107,7 +107,7 @@ class GameLayout:
         self.accepts = tuple(accepts)
         """The objects that may be put into each receptacle."""
         self.treating = tuple(treating)
-        """Which of `heat`, `cool` and `clean` each receptacle does."""
+        """The ones of `heat`, `cool` and `clean` that each receptacle does."""
         self.treatable = {verb: _mask(facts[f"{verb}able"], self.objects) for verb in ("heat", "cool", "clean")}
         """The objects that each of these works on."""
         self.inside = tuple(inside[thing] & ~(1 << index) for thing, index in self.objects.items())
