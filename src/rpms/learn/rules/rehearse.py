@@ -14,7 +14,7 @@ from rpms.core.errors import FileError, WorldError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.learn.manual_verify import spoken
-from rpms.learn.mend import Edit, propose, recorded_steps
+from rpms.learn.mend import Edit, RecordedStep, propose, recorded_steps
 from rpms.learn.rules.conclude import Doubts, Learned, manual_from
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
@@ -52,6 +52,8 @@ class Rehearsal:
     _quiet: Counter[str] = field(default_factory=Counter)  # By type, games in a row that were won without surprises
     _enough: int = 0  # So many of these end the play of a type
     _surprised: bool = False  # True if anything surprised since the manual was last mended
+    _steps: list[RecordedStep] = field(default_factory=list)  # Those of all episodes that were read for mending
+    _read: int = 0  # So many episodes
 
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
         """Play until all steps are used or nothing surprises; episodes that are known already are not played again."""
@@ -106,9 +108,10 @@ class Rehearsal:
 
         Each passes a replay of all episodes, and foretells at least as many steps as make a need necessary.
         """
-        steps = list(recorded_steps(self.explorer.world, self.traces))
-        played = [step for step in steps if step.witness.episode.startswith(PLAYED)]
-        proposals, manual = propose(manual_from(learned), steps, played, LIMITS.decisive)
+        self._steps += recorded_steps(self.explorer.world, self.traces[self._read :])
+        self._read = len(self.traces)
+        played = [step for step in self._steps if step.witness.episode.startswith(PLAYED)]
+        proposals, manual = propose(manual_from(learned), self._steps, played, LIMITS.decisive)
         edits: dict[Edit, list[Witness]] = {}
         for each in proposals:
             if each.edit is not None:
