@@ -72,8 +72,8 @@ def view(folder: Path, port: int | None = None, host: str = "127.0.0.1") -> None
 
 def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = None) -> None:
     """Rank models and agents by success, for each set of tasks they played under the same settings."""
-    boards, table, pages = needs_extra("leaderboard", "table", "pages")
-    found = boards.leaderboards(inputs)
+    conduct, table, pages = needs_extra("conduct", "table", "pages")
+    found = conduct.leaderboards(inputs)
     for each in found:
         say(table.render(each, form))
     if out is not None:

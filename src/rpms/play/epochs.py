@@ -121,11 +121,6 @@ def agreement(epochs: Sequence[Mapping[str, bool]]) -> Agreement | None:
     return Agreement(wins, len(epochs), rates, len(every) - len(shared))
 
 
-def won_by_task(folder: RunFolder) -> dict[str, bool]:
-    """Wins among the finished episodes of a run, by task."""
-    return {row.task: row.won for row in folder.rows()}
-
-
 CONTROLS = ("menu-random", "menu-best")
 FOLDER = "controls"
 """The folder of a run that holds its controls, one run each."""

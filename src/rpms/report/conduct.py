@@ -1,21 +1,30 @@
-"""Tables with a line for each condition; and how episodes went: steps, endings, infeasible actions, tests, epochs."""
+"""Tables with a line for each condition: steps, endings, actions, fates of memories, tests, epochs; and rankings."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
 from rpms.core.episode import Ending
+from rpms.core.errors import FileError
+from rpms.core.verdict import Fate
+from rpms.foreign.shown import excerpt
+from rpms.play.methods import REACT
 from rpms.report.contrasts import contrasts, omissions
+from rpms.report.gather import read_results, runs_in
 from rpms.report.outcomes import Comparison, Results, condition_label
-from rpms.report.statistics import Interval, success_rate
+from rpms.report.statistics import ALPHA, Interval, holm, mcnemar_of, success_rate
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
-from rpms.store.episodes import EpisodeRow
+from rpms.store.episodes import CandidateRecord, EpisodeRow
 
 
 def percent(fraction: float) -> str:
@@ -206,7 +215,7 @@ def significance_table(comparison: Comparison) -> Table:
         "Δ": lambda each: points(gain(each).estimate, scale) if each.pairs else None,
         "95% interval": lambda each: range_of(gain(each), scale) if each.pairs else None,
         "p exact": lambda each: p_value(each.test.exact),
-        "p Holm": lambda each: TableCell(p_value(each.adjusted), strong=each.significant),
+        "p Holm": lambda each: TableCell(p_value(each.adjusted), strong=each.adjusted <= ALPHA),
         "p χ² corr.": lambda each: p_value(each.test.corrected),
     }
     notes = [f"{contrast.name}: {contrast.warning}." for contrast in found if contrast.warning]
@@ -243,4 +252,114 @@ def epochs_table(comparison: Comparison) -> Table:
         tuple(columns),
         groups(lines_of(found, columns)),
         tuple(left_out),
+    )
+
+
+_NAME = re.compile(r"\b[a-z]+ \d+\b(?![.%]\d?)|\b(success|failure|schema)_\w+")
+_COMMAND = re.compile(r"`[^`]*`")
+_NUMBER = re.compile(r"\d+(\.\d+)?%?")
+
+
+def why(candidate: CandidateRecord) -> str:
+    """The reason of a verdict without the names and numbers of one case; for a rule, its id and the fact."""
+    if not candidate.rule:
+        text = _NAME.sub("…", _COMMAND.sub("", candidate.reason))
+        return _NUMBER.sub("…", text).strip(" :;")
+    fact = _NAME.sub("…", candidate.fact)
+    return f"{candidate.rule}: {fact}" if fact else candidate.rule
+
+
+def verdict_table(comparison: Comparison) -> Table:
+    """Fates of all recalled memories, by kind and reason: one count a step, in each condition."""
+    counted = {results.name: _fates(results) for results in comparison}
+    steps = {name: found.pop(_STEPS, 0) for name, found in counted.items()}
+    total = sum(counted.values(), Counter[_Key]())
+    of_kind = Counter[tuple[str, str]]()
+    for name, found in counted.items():
+        for (kind, *_), count in found.items():
+            of_kind[name, kind] += count
+    order = {str(fate): place for place, fate in enumerate(Fate)}
+    by_kind: dict[str, list[Any]] = {}
+    for key in sorted(total, key=lambda key: (key[0], order.get(key[1], len(order)), -total[key], key[2])):
+        kind, fate, reason = key
+        counts = [(found[key], of_kind[name, kind]) for name, found in counted.items()]
+        cells = [f"{count} ({count / of_all:.1%})" if count else "0" for count, of_all in counts]
+        by_kind.setdefault(kind, []).append(line(kind.replace("_", " "), fate, reason or DASH, *cells))
+    return Table(
+        "verdicts",
+        "What became of memories that came to mind, counted once a step: "
+        + "; ".join(f"{condition_label(name)} has {count} steps" for name, count in steps.items())
+        + ". Shares are of the same kind.",
+        ("Kind", "Verdict", "Why", *(condition_label(name) for name in counted)),
+        groups(*by_kind.values()),
+        omissions(comparison),
+        words=3,
+    )
+
+
+_Key = tuple[str, str, str]
+_STEPS = ("", "", "steps")
+
+
+def _fates(results: Results) -> Counter[_Key]:
+    """Kinds, fates and reasons of recalled memories, and under `_STEPS` the steps they were recalled in."""
+    found = Counter[_Key]()
+    for row in results.played:
+        with suppress(FileError):  # its numbers were sound; only the rest of the file is not
+            for step in results.run.episode(row.task).steps:
+                found[_STEPS] += 1
+                found.update((each.kind, each.fate, why(each)) for each in step.candidates)
+    return found
+
+
+_TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
+"""Fields that runs of one ranking share. Model, agent, condition, memory and decoding are ranked."""
+
+
+def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
+    """A ranking for each set of tasks, the one with the most runs first. Of several epochs the first counts."""
+    boards: dict[str, dict[str, Results]] = {}
+    for name, run in runs_in(inputs):
+        if run.protocol.settings.get("epoch", 1) == 1:
+            results = read_results(name, run)
+            terms = json.dumps([results.protocol.get(name) for name in _TERMS], sort_keys=True, default=str)
+            boards.setdefault(terms, {})[str(run.folder)] = results
+    ordered = sorted(boards.values(), key=len, reverse=True)
+    return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
+
+
+def _board(found: Mapping[str, Results], number: int) -> Table:
+    ranked = sorted(found.values(), key=lambda results: (-results.rate, -results.score, results.model, results.name))
+    first, *others = ranked
+    wins = [row.won for row in first]
+    tests = {other.folder: mcnemar_of(wins, [other.rows[task].won for task in first.rows]).exact for other in others}
+    p_values = holm(tests)
+    comparison, terms = Comparison(found), first.protocol
+    at_times = {
+        "Score": Column(lambda results: results.floored if comparison.scored else None),
+        "Steps": Column(lambda results: mean_steps(results.played)),
+        "Infeasible (%)": Column(partial(a_step, "infeasible")),
+        "Cost ($)": Column(lambda results: results.cost, "{:.2f}".format),
+        "Flip rate (%)": Column(lambda results: results.agreement and results.agreement.flip_rate, percent),
+    }
+    columns: Columns = {
+        "Model": lambda results: results.model,
+        "Agent": lambda results: (
+            excerpt(agent.get("name", "")) if isinstance(agent := results.protocol.get("agent"), Mapping) else REACT
+        ),
+        "Condition": method,
+        "Rank": lambda results: str(1 + sum(other.rate > results.rate for other in ranked)),
+        "Succ. (%)": SUCCESS,
+        "95% interval": interval,
+        **where_known(ranked, at_times),
+        "p": lambda results: p_value(p_values[results.folder]) if results is not first else None,
+    }
+    return Table(
+        "leaderboard" if number == 1 else f"leaderboard-{number}",
+        f"{terms.get('world', '')} {terms.get('split', '')}, {len(first)} tasks, at most {terms.get('step_budget')} "
+        "steps. p: exact McNemar test against the first, paired by task, Holm-corrected.",
+        tuple(columns),
+        groups(lines_of(ranked, columns)),
+        omissions(comparison),
+        words=3,
     )

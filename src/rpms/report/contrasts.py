@@ -8,16 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rpms.report.outcomes import Cells, Comparison, Results, paired
-from rpms.report.statistics import (
-    ALPHA,
-    Interval,
-    McNemar,
-    holm,
-    interaction,
-    mcnemar_of,
-    paired_bootstrap,
-    power_warning,
-)
+from rpms.report.statistics import Interval, McNemar, holm, interaction, mcnemar_of, paired_bootstrap, power_warning
 from rpms.report.table import plain
 from rpms.store.runs import lack_of_room
 from rpms.worlds.base import games_won
@@ -45,10 +36,6 @@ class Contrast:
     @property
     def name(self) -> str:
         return f"{self.second} vs. {self.first}"
-
-    @property
-    def significant(self) -> bool:
-        return self.adjusted <= ALPHA
 
 
 def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], ...]:

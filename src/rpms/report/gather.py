@@ -15,7 +15,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.play.epochs import CONTROLS, FOLDER, agreement, epoch_folders, won_by_task
+from rpms.play.epochs import CONTROLS, FOLDER, agreement, epoch_folders
 from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
 from rpms.store.files import LOCK, is_held
@@ -105,6 +105,7 @@ def read_results(name: str, run: RunFolder) -> Results:
     condition, memory = settings.get("condition"), settings.get("memory")
     controls = {name: RunFolder(run.folder / FOLDER / name) for name in CONTROLS}
     first = {task: row.won for task, row in rows.items() if not row.missing}
+    later = map(RunFolder, epoch_folders(run.folder)[1:])
     price = None
     with suppress(FileError):  # a price that cannot be read is not known
         price = run.price()
@@ -122,7 +123,7 @@ def read_results(name: str, run: RunFolder) -> Results:
         price=price,
         folder=str(run.folder),
         controls={name: read_results(name, each) for name, each in controls.items() if each.begun},
-        agreement=agreement([first, *(won_by_task(RunFolder(later)) for later in epoch_folders(run.folder)[1:])]),
+        agreement=agreement([first, *({row.task: row.won for row in epoch.rows()} for epoch in later)]),
     )
 
 

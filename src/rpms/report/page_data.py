@@ -6,14 +6,16 @@ Each is one call with one ASCII string without `<`, so that no foreign text can 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any
 
 from rpms.core.prompt import SHARED, Block
+from rpms.core.verdict import Fate
+from rpms.report.conduct import why
 from rpms.report.outcomes import Comparison, condition_label, type_label
-from rpms.report.verdicts import ENTRIES_IN_A_FILE
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow
 
 _SHORT = 12
@@ -22,17 +24,16 @@ CHUNK = 1_000
 """Tasks in one file of the index."""
 BUCKET = 500
 """Episodes in one folder."""
+STEPS_KEPT = 300
+"""Steps that an entry's page lists at most; all are counted."""
+ENTRIES_IN_A_FILE = 50
+_SHOWN = frozenset(str(fate) for fate in Fate if fate.shown)
 
 
 def script(slot: str, value: object) -> str:
     """A script file that hands a value to the page under a name."""
     data = json.dumps(json.dumps(value, separators=(",", ":")))
     return f"RPMS.take({json.dumps(slot)},{data.replace('<', chr(92) + 'u003c')});\n"
-
-
-def episode_path(condition: int, task: int) -> str:
-    """File of an episode; the page knows it by the same two numbers."""
-    return f"data/{condition}/{task // BUCKET}/{task}.js"
 
 
 def meta(comparison: Comparison, title: str, shown: int) -> dict[str, Any]:
@@ -111,3 +112,61 @@ def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> A
     if repeated:
         known[value] = place
     return place
+
+
+@dataclass
+class _Told:
+    """One entry in the steps of a report."""
+
+    kind: str
+    wording: str
+    fates: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    won: int = 0
+    lost: int = 0
+    shown: int = 0
+    steps: list[list[Any]] = field(default_factory=list)
+    """Steps that showed it, and what followed: the command, whether it failed, progress, and the ending."""
+
+
+class EntryBook:
+    """Collects, episode by episode, what became of every entry."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, _Told] = {}
+
+    def add(self, condition: int, task: int, record: EpisodeRecord) -> None:
+        shown: set[str] = set()
+        reached = [*(step.progress.done for step in record.steps[1:]), None]
+        for step, later in zip(record.steps, reached, strict=False):
+            done = int(record.row.won) if later is None else later - step.progress.done
+            followed = (step.number, step.command, step.infeasible, done, str(record.row.ending))
+            for each in step.candidates:
+                told = self._told.setdefault(each.entry, _Told(each.kind, each.wording.strip().partition("\n")[0]))
+                told.fates[each.fate] += 1
+                if each.fate in _SHOWN:
+                    shown.add(each.entry)
+                    told.shown += 1
+                    if len(told.steps) < STEPS_KEPT:
+                        told.steps.append([condition, task, *followed])
+                else:
+                    told.reasons[f"{each.fate}: {why(each)}" if each.reason or each.rule else each.fate] += 1
+        for entry in shown:
+            told = self._told[entry]
+            told.won, told.lost = told.won + record.row.won, told.lost + (not record.row.won)
+
+    def overview(self) -> list[list[Any]]:
+        """Each entry in a row: id, kind, wording, verdicts, episodes won and lost with it; the most shown first."""
+        return [
+            [name, told.kind, told.wording, dict(told.fates), told.won, told.lost, told.shown]
+            for name, told in self._ordered()
+        ]
+
+    def chunks(self) -> Iterator[list[list[Any]]]:
+        """The entries in the same order, with the steps that showed them and why they were not shown elsewhere."""
+        rows = [[told.steps, told.reasons.most_common(12)] for _, told in self._ordered()]
+        for start in range(0, len(rows), ENTRIES_IN_A_FILE):
+            yield rows[start : start + ENTRIES_IN_A_FILE]
+
+    def _ordered(self) -> list[tuple[str, _Told]]:
+        return sorted(self._told.items(), key=lambda item: (-item[1].shown, item[0]))

@@ -22,11 +22,10 @@ from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import gather
 from rpms.report.outcomes import Comparison, condition_label
-from rpms.report.page_data import episode_data, episode_path, meta, script, task_chunks
+from rpms.report.page_data import BUCKET, EntryBook, episode_data, meta, script, task_chunks
 from rpms.report.statistics import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import add_published, all_tables, left_out, main_table, methods_table
-from rpms.report.verdicts import EntryBook
 from rpms.store.files import replaced_folder
 from rpms.store.protocol import flat
 
@@ -234,7 +233,7 @@ def _write_episodes(
                 unreadable.append(f"{results.label}: {error.file}: {error.problem}")
                 continue
             goals.setdefault(row.task, record.goal)
-            file = folder / episode_path(place, number)
+            file = folder / f"data/{place}/{number // BUCKET}/{number}.js"  # the page knows it by the same two numbers
             file.parent.mkdir(parents=True, exist_ok=True)
             book.add(place, number, record)
             _write(file, script(f"{place}/{number}", episode_data(record)))

@@ -28,6 +28,7 @@ from rpms.report.conduct import (
     points,
     range_of,
     significance_table,
+    verdict_table,
     won,
 )
 from rpms.report.contrasts import interaction_of, omissions
@@ -45,7 +46,6 @@ from rpms.report.outcomes import (
 )
 from rpms.report.statistics import additive_expectation
 from rpms.report.table import Table, groups, line
-from rpms.report.verdicts import verdict_table
 
 PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(Path(__file__).with_name("published.yaml"))
 """Numbers that others printed. They may stand beside measured ones, each row marked as published; nothing here is ever
@@ -78,11 +78,10 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
 def _controls(comparisons: Iterable[Comparison]) -> dict[str, Column]:
     """A column for each control that any condition has."""
     names = dict.fromkeys(name for each in comparisons for results in each for name in results.controls)
-    return {name: Column(partial(_control, name), percent) for name in names}
-
-
-def _control(name: str, results: Results) -> float | None:
-    return results.controls[name].rate if name in results.controls else None
+    return {
+        name: Column(lambda each, name=name: each.controls[name].rate if name in each.controls else None, percent)
+        for name in names
+    }
 
 
 def type_table(comparison: Comparison) -> Table:
