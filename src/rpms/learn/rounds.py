@@ -11,7 +11,6 @@ of the next round and is kept beside it.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +38,7 @@ from rpms.play.run import How, Listener, check_workers, run
 from rpms.play.settings import AS_PAPER
 from rpms.play.sources import ManualChoice, manual_of
 from rpms.store.files import read_text, remove_leftovers, write_whole
-from rpms.store.memories import check_frozen, freeze, freeze_file, parse_memory, read_frozen, record, write_memory
+from rpms.store.memories import check_frozen, freeze, freeze_file, memory_lines, parse_memory, read_frozen, write_memory
 from rpms.store.quarantine import Quarantined, read_quarantine, set_aside, write_quarantine
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import World
@@ -71,8 +70,7 @@ class Harvester:
         entries = harvest_by(self.how, episode, self._manual)
         if self.words is not None:
             entries = worded_by(self._model, entries, episode)
-        head = {"type": "memory", "world": self.world.name, "version": 1}
-        return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in (head, *map(record, entries)))
+        return "\n".join(memory_lines(entries, self.world.name)) + "\n"
 
 
 @dataclass(frozen=True)

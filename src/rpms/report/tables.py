@@ -78,10 +78,11 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
 def _controls(comparisons: Iterable[Comparison]) -> dict[str, Column]:
     """A column for each control that any condition has."""
     names = dict.fromkeys(name for each in comparisons for results in each for name in results.controls)
-    return {
-        name: Column(lambda each, name=name: each.controls[name].rate if name in each.controls else None, percent)
-        for name in names
-    }
+    return {name: Column(partial(_control, name), percent) for name in names}
+
+
+def _control(name: str, results: Results) -> float | None:
+    return results.controls[name].rate if name in results.controls else None
 
 
 def type_table(comparison: Comparison) -> Table:

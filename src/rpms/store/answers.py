@@ -9,13 +9,11 @@ its first line says whose answers they are and has a checksum of the others.
 from __future__ import annotations
 
 import datetime as dt
-import errno
 import hashlib
 import json
 import lzma
 import os
 import re
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -45,8 +43,6 @@ class FolderOfAnswers:
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder}: is not a folder, so no answers can be kept in it")
         self._folder = folder
-        self._lock = threading.Lock()
-        self._damaged: set[Path] = set()
         for each in {part.parent for part in folder.glob("[0-9a-f][0-9a-f]/.*.part")}:
             with suppress(OSError):  # a folder that this process may not write in
                 remove_leftovers(each, "")
@@ -54,12 +50,6 @@ class FolderOfAnswers:
     @property
     def place(self) -> str:
         return str(self._folder)
-
-    @property
-    def damaged(self) -> tuple[Path, ...]:
-        """Files found so far that hold no whole entry. Each counts as missing and is replaced when asked for again."""
-        with self._lock:
-            return tuple(sorted(self._damaged))
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The entry under a key; None where there is none or where its file is damaged."""
@@ -84,8 +74,6 @@ class FolderOfAnswers:
                 os.fsync(handle)
             finally:
                 os.close(handle)
-        with self._lock:
-            self._damaged.discard(path)
         return dict(entry) if kept is None else kept
 
     def entries(self) -> Iterator[dict[str, Any]]:
@@ -105,33 +93,18 @@ class FolderOfAnswers:
         return self._folder / key[:2] / f"{key}.json"
 
     def _read(self, path: Path) -> dict[str, Any] | None:
-        try:
-            data = read_bytes(path, LARGEST_RECORD)
-        except FileError:
-            if not path.is_symlink() and not path.exists():
-                return None
-            data = b""
+        """A whole entry; what is damaged counts as missing, and is replaced when it is asked for again."""
         found = None
-        with suppress(NotJson, KeyError, TypeError):
-            wrapped = loads(data)
+        with suppress(FileError, NotJson, KeyError, TypeError):
+            wrapped = loads(read_bytes(path, LARGEST_RECORD))
             found = wrapped["entry"] if wrapped["sha256"] == _hash(_body(wrapped["entry"])) else None
         # Under a name that is not its question's, an entry answers what nobody asked.
-        entry = found if isinstance(found, dict) and question_key(found) == path.stem else None
-        if entry is None:
-            with self._lock:
-                self._damaged.add(path)
-        return entry
+        return found if isinstance(found, dict) and question_key(found) == path.stem else None
 
     def _place(self, beside: Path, path: Path) -> dict[str, Any] | None:
         """Give the file its name, unless a whole entry has it already, which is returned."""
-        try:
+        with suppress(OSError):
             os.link(beside, path)
-        except FileExistsError:
-            pass
-        except OSError as error:
-            if error.errno not in {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}:
-                raise
-        else:
             return None
         with waiting_lock(path.parent):  # a damaged file, or a file system without links: one writer at a time
             kept = self._read(path)
@@ -254,8 +227,7 @@ def open_answers(place: Path) -> FolderOfAnswers | PackedAnswers:
 def shipped_records() -> dict[str, Heading]:
     """The records that ship with this package, by the name that follows `replay/`."""
     names = sorted(file.name.removesuffix(ENDING) for file in _SHIPPED.iterdir() if file.name.endswith(ENDING))
-    found = {name: _shipped(name) for name in names}
-    return {name: store.heading for name, store in found.items() if store is not None}
+    return {name: store.heading for name in names if (store := _shipped(name)) is not None}
 
 
 @cache

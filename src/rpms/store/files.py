@@ -131,12 +131,10 @@ def _taken(folder: Path, holder: dict[str, Any]) -> str:
 
 def _write(handle: int, holder: dict[str, Any]) -> None:
     """Say who holds the lock; for people, so that a full disk does not matter."""
-    try:
+    with suppress(OSError):
         os.ftruncate(handle, 0)
         if holder:
             os.pwrite(handle, json.dumps(holder).encode(), 0)
-    except OSError:
-        return
 
 
 _LEFTOVER_AGE = 3600.0

@@ -322,14 +322,9 @@ def _unknown_command(command: str, actions: Collection[ActionSchema]) -> str:
     return f"no action writes the command {excerpt(command)!r}; the nearest known one is `{nearest}`"
 
 
+@lru_cache(maxsize=4)  # a run checks its manual before it plays by it, and each of its parts asks for it again
 def read_manual(*sources: ManualText) -> RuleManual:
     """Read a manual made of one or more texts; the first mistake is a FileError with its file and line."""
-    return _read(sources)
-
-
-@lru_cache(maxsize=4)
-def _read(sources: tuple[ManualText, ...]) -> RuleManual:
-    """Once for each text: a run checks its manual before it plays by it, and each of its parts asks for it again."""
     return _Reader().sound(sources)
 
 

@@ -241,7 +241,8 @@ def _written(value: object) -> object:
     return value
 
 
-def _lines(entries: Iterable[Entry], world: str) -> Iterator[str]:
+def memory_lines(entries: Iterable[Entry], world: str) -> Iterator[str]:
+    """The lines of a memory's file."""
     yield json.dumps({"type": "memory", "world": world, "version": 1})
     for entry in entries:
         yield json.dumps(record(entry), ensure_ascii=False)
@@ -251,13 +252,13 @@ def write_memory(file: Path, entries: Iterable[Entry], world: str) -> None:
     """Write a memory, whole or not at all."""
     if not world:
         raise InputError("a memory is written for a world; name it")
-    write_whole(file, "\n".join(_lines(entries, world)) + "\n")
+    write_whole(file, "\n".join(memory_lines(entries, world)) + "\n")
 
 
 def memory_hash(memory: EpisodicMemory) -> str:
     """A hash of everything in a memory, in its order: the same hash, the same memory."""
     digest = hashlib.sha256()
-    for line in _lines(memory.entries, memory.world):
+    for line in memory_lines(memory.entries, memory.world):
         digest.update(line.encode())
     return digest.hexdigest()
 
