@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from rpms.core.belief import Situation
 from rpms.core.condition import Condition, compose
@@ -37,7 +38,7 @@ from rpms.worlds.base import Outcome, World
 from rpms.worlds.registry import find_world
 
 
-class Agent:
+class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"]):
     """RPMS without its games: `reset` with a task, then `act` on each observation.
 
     Tell it how an episode ended, with `outcome`, and it learns from it; `save` keeps what it learned. Use it as a
@@ -88,7 +89,7 @@ class Agent:
         self._course: Course | None = None
         self._move: Move | None = None
         self._thread: ThreadPoolExecutor | None = None
-        self._busy = False
+        self._making: Future[tuple[Course, Move]] | None = None
 
     def _read(self, condition: str | Condition | None, memory: object, settings: Mapping[str, Any]) -> Settings:
         named = {"condition": condition} if isinstance(condition, str) else {}
@@ -123,14 +124,15 @@ class Agent:
         if self.world.goal(opening).type == UNKNOWN_GOAL and not goal:
             stated = f"Your task is to: {task}"
             opening = stated if self.world.goal(stated).type != UNKNOWN_GOAL else opening
-        read = self._player.understand(opening, f"agent-{self._episodes + 1}", goal)
+        name = f"agent-{self._episodes + 1}"
+        read = self._player.understand(opening, name, goal)
         task, found = goal or task, read.goal
         self._task, self._request = task, goal
         carried = (*self._carried.get(task, ()), *self.method.opening(found, task))
         self._player = replace(self._player, mind=replace(self._player.mind, carried=carried))
         self._course, self._move = self._player.begin(read), None
         self.usage = read.usage
-        self._episodes += 1
+        self._episodes, self._name = self._episodes + 1, name
         return found
 
     def act(self, observation: str) -> str:
@@ -146,19 +148,14 @@ class Agent:
 
         A call that fails or is cancelled leaves the agent as it was, and may be made again once its model has let go.
         """
-        if self._busy:
+        if self._making is not None and not self._making.done():
             raise InputError(
                 "this agent is still deciding; await its last act_async first, or use one agent an episode"
             )
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="rpms agent")
-        self._busy = True
-        making = self._thread.submit(self._make, observation)
-        making.add_done_callback(self._let_go)
-        return self._take(await asyncio.wrap_future(making))
-
-    def _let_go(self, _: object) -> None:
-        self._busy = False
+        self._making = self._thread.submit(self._make, observation)
+        return self._take(await asyncio.wrap_future(self._making))
 
     def _make(self, observation: str) -> tuple[Course, Move]:
         """Hear what came of the last command, decide and ask; nothing of the agent is changed."""
@@ -176,11 +173,6 @@ class Agent:
         self._move = move
         self.usage = self.usage + move.asked.usage
         return move.command
-
-    @property
-    def _name(self) -> str:
-        """Name of the episode for the model."""
-        return f"agent-{self._episodes}"
 
     def _stating_the_task(self, observation: str, goal: Goal) -> str:
         if self._request:
@@ -273,14 +265,8 @@ class Agent:
         if self._own:
             self._player.model.close()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         self.close()

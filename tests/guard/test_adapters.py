@@ -93,6 +93,34 @@ def test_of_two_calls_in_one_turn_the_second_waits(langchain):
     assert middleware.wrap_tool_call(asking(langchain, first), slow).content == "done"
 
 
+def test_langchain_learns_nothing_of_a_tool_that_stops_for_a_person_until_it_returns(langchain, tmp_path):
+    middleware = adapter().GuardMiddleware(Guard(MANUAL, log=tmp_path / "log.jsonl"))
+    answers = iter([importlib.import_module("langgraph.errors").GraphInterrupt(), None])
+
+    def tool(request):
+        if stop := next(answers):
+            raise stop
+        return langchain.ToolMessage("paid", tool_call_id=request.tool_call["id"])
+
+    with pytest.raises(Exception, match=r"^\(\)$"):
+        middleware.wrap_tool_call(asking(langchain, PAY), tool)
+    assert middleware.wrap_tool_call(asking(langchain, PAY), tool).content == "paid"
+    results = [line for line in read_guard_log(tmp_path / "log.jsonl") if isinstance(line, ResultLine)]
+    assert [(line.tool, line.failed) for line in results] == [("user_says", False), ("pay", False)]
+
+
+def test_langchain_does_not_take_its_own_failure_for_the_tools(langchain, tmp_path, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("a message that cannot be read")
+
+    monkeypatch.setattr(adapter(), "_returned", fail)
+    middleware = adapter().GuardMiddleware(Guard(MANUAL, log=tmp_path / "log.jsonl"))
+    with pytest.raises(RuntimeError, match="cannot be read"):
+        middleware.wrap_tool_call(asking(langchain, PAY), lambda _: langchain.ToolMessage("paid", tool_call_id="c1"))
+    results = [line for line in read_guard_log(tmp_path / "log.jsonl") if isinstance(line, ResultLine)]
+    assert [line.tool for line in results] == ["user_says"]
+
+
 class Script:
     """Runs some calls of guarded tools as an agent of the OpenAI Agents SDK, whose model is a list."""
 

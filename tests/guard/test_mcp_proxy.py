@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from rpms.foreign import limits
-from rpms.guard import Guard
+from rpms.guard import Guard, read_tool_manual
 from rpms.guard.mcp_proxy import Proxy
+from rpms.guard.mcp_session import McpSession
 
 HERE = Path(__file__).parent
 MANUAL = """
@@ -296,3 +297,39 @@ def _runs(pid: int) -> bool:
             return True
         return False
     return state != "Z"
+
+
+def call_line(id_: int, tool: str, **arguments: object) -> bytes:
+    params = {"name": tool, "arguments": arguments}
+    return json.dumps({"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}).encode()
+
+
+def cancel_line(id_: int) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}}).encode()
+
+
+def test_calls_that_a_client_gives_up_take_bounded_memory():
+    guard = Guard(read_tool_manual(("files.yaml", MANUAL)))
+    session = McpSession(guard, [].append, lambda _: None, pytest.fail, patience=60)
+    for number in range(40):
+        session.from_client(call_line(number, "write", path=f"{number}", text="x" * 1_000_000))
+        session.from_client(cancel_line(number))
+    kept = session._waiting.values()
+    assert len(kept) > 10
+    assert sum(len(each.call.text) for each in kept) <= limits.LARGEST_MESSAGE
+    assert all(each.message.keys() == {"id"} for each in kept)
+
+
+def test_a_call_that_is_cancelled_while_a_person_is_asked_is_not_made():
+    asking = MANUAL.replace("warns: true", "asks: true")
+    to_client, to_server = [], []
+    guard = Guard(read_tool_manual(("files.yaml", asking)))
+    session = McpSession(guard, to_client.append, to_server.append, pytest.fail, patience=60)
+    able = {"capabilities": {"elicitation": {}}}
+    session.from_client(json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": able}).encode())
+    session.from_client(call_line(1, "touch", path="a"))
+    question = json.loads(to_client.pop())
+    session.from_client(cancel_line(1))
+    answer = {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {}}}
+    session.from_client(json.dumps(answer).encode())
+    assert "tools/call" not in b"".join(to_server).decode()

@@ -18,6 +18,7 @@ from rpms.guard.json_facts import Path, Reading
 
 MOST_RECORDS: Final = 10_000
 """Records that are kept; the oldest is forgotten first, and is then unknown again."""
+NOTHING: Final[Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,10 @@ class Look:
 
     def record(self, kind: str, *key: object) -> Any:
         """The latest record of a kind; where it was not looked up, the fact is unknown and the lookup is asked for."""
-        return self._facts.record(kind, *map(text_of, key))
+        wanted = (kind, *map(text_of, key))
+        if wanted not in self._facts.belief.records:
+            raise Unknown(*wanted)
+        return self._facts.belief.records[wanted]
 
     def records(self, kind: str) -> dict[tuple[str, ...], Any]:
         """All records of a kind that were looked up, by their keys."""
@@ -141,13 +145,6 @@ class CallFacts:
             self._known[atom] = self._asked_of_python(fact, atom) if fact.python else self._told(fact, atom)
         return self._known[atom]
 
-    def record(self, kind: str, *key: str) -> Any:
-        """A record; Unknown is raised where it was not looked up."""
-        found = self.belief.records.get((kind, *key), MISSING)
-        if found is MISSING:
-            raise Unknown(kind, *key)
-        return found
-
     def _read(self, fact: ToolFact, reading: Reading, atom: Atom) -> Truth:
         record: Any = MISSING
         kind = self.manual.records.get(fact.record)
@@ -181,38 +178,35 @@ class CallFacts:
         self.why[atom] = coming
         return Truth.UNKNOWN
 
-    def values_at(self, path: Path, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> list[Any]:
-        """Value at a path from an argument, a variable or the result; MISSING where there is nothing."""
-        if variables and path.head in variables:
-            start = variables[path.head]
-        else:
-            start = result if path.head == RESULT else self.call.arguments.get(path.head, MISSING)
+    def values_at(self, path: Path, more: Mapping[str, Any] = NOTHING) -> list[Any]:
+        """Value at a path from an argument, or from `more`: variables, the result; MISSING where there is nothing."""
+        start = more[path.head] if path.head in more else self.call.arguments.get(path.head, MISSING)
         return path.follow(start, self.call.arguments) if path.steps else [start]
 
-    def bind(self, atom: Atom, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> Iterator[Atom]:
+    def bind(self, atom: Atom, more: Mapping[str, Any] = NOTHING) -> Iterator[Atom]:
         """A fact with the call's values in place of the paths in it: one, or one for each value of `items.*`."""
 
         def names(arg: str) -> list[str]:
             if not arg.startswith("<"):
                 return [arg]
-            found = self.values_at(Path.parse(arg), result, variables)
+            found = self.values_at(Path.parse(arg), more)
             return [Absent(arg) if one is MISSING else self.name(one) for one in found]
 
         return (Atom(atom.predicate, args) for args in product(*map(names, atom.args)))
 
     def changes(self, result: object, *, failed: bool = False) -> list[Literal]:
         """Facts that the call makes true or false; what only its result names is left out until it is there."""
-        tool = self.manual.tools.get(self.call.tool)
+        tool, returned = self.manual.tools.get(self.call.tool), {RESULT: result}
         changes = []
         for effect in (tool.failing if failed else tool.effects) if tool is not None else ():
-            if all(self._holds(clause, result) for clause in effect.given):
+            if all(self._holds(clause, returned) for clause in effect.given):
                 fact = self.manual.facts[effect.literal.atom.predicate]
-                named = self.bind(effect.literal.atom, result)
+                named = self.bind(effect.literal.atom, returned)
                 whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))
                 changes += [Literal(fact.written_alike(atom), effect.literal.negated) for atom in whole]
         return changes
 
-    def _holds(self, clause: Clause, result: object) -> bool:
+    def _holds(self, clause: Clause, returned: Mapping[str, object]) -> bool:
         """True if a condition on the call and its result is known to hold."""
-        bound = (Literal(next(self.bind(each.atom, result)), each.negated) for each in clause.literals)
+        bound = (Literal(next(self.bind(each.atom, returned)), each.negated) for each in clause.literals)
         return Clause(tuple(bound)).truth(self) is Truth.TRUE

@@ -238,19 +238,23 @@ class ToolManual(ManualSettings):
             return f"it is not so that {predicate.say(atom, Truth.TRUE)}"
         return predicate.say(atom, value)
 
-    def check_tellable(self, atom: Atom) -> None:
-        """Raise InputError for a fact that no rule would ask for as it is told; a manual without facts asks none."""
-        if not self.facts:
-            return
+    def told(self, text: str) -> Literal:
+        """A fact with its own names, perhaps in quotes; InputError for one that no rule would ask for, if any asks."""
+        try:
+            literal = parse_literal(text)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        args = (arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg for arg in literal.atom.args)
+        atom = Atom(literal.atom.predicate, tuple(args))
         name, fact = atom.predicate, self.facts.get(atom.predicate)
-        if fact is None:
+        if fact is None and self.facts:
             raise InputError(f"the manual has no fact {excerpt(name)!r}; {nearest(name, self.facts)}")
-        wanted = fact.predicate.args
+        wanted = fact.predicate.args if fact is not None else atom.args
         if len(atom.args) != len(wanted):
             form = f"{name}({', '.join(wanted)})" if wanted else name
             raise InputError(f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}")
-        if fact.told:
-            return
+        if fact is None or fact.told:
+            return replace(literal, atom=atom)
         reason = "it is read from what a call is made with"
         if fact.python:
             reason = f"the function {fact.python!r} says whether it holds"
@@ -258,16 +262,6 @@ class ToolManual(ManualSettings):
             way = f"{kind.ask} with {kind.tools[0]}, and observe what it returns"
             reason = f"it is read from the record {kind.name}; {way}"
         raise InputError(f"the fact {name} cannot be told: {reason}")
-
-
-def unquoted(fact: str) -> Literal:
-    """A fact as in a manual, whose names may be in quotes."""
-    try:
-        literal = parse_literal(fact)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-    args = tuple(arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg for arg in literal.atom.args)
-    return replace(literal, atom=Atom(literal.atom.predicate, args))
 
 
 FORM: Final = "G-FORM"
@@ -328,12 +322,10 @@ class Ruling:
         return f"{rule}{excerpt(self.reason, _LONGEST).rstrip('.')}{fact}."
 
 
-@dataclass(frozen=True, slots=True)
 class Allow(Ruling):
     """Nothing known stands against the call."""
 
 
-@dataclass(frozen=True, slots=True)
 class Warn(Ruling):
     """The call may be made; whoever makes it should know something."""
 
@@ -354,11 +346,9 @@ class Modify(Ruling):
         return f"[changed] {self._why} It was called with {excerpt(self.remedy.removeprefix(CALL_IT_WITH), _LONGEST)}."
 
 
-@dataclass(frozen=True, slots=True)
 class Refuse(Ruling):
     """The call is not to be made."""
 
 
-@dataclass(frozen=True, slots=True)
 class Ask(Ruling):
     """A person decides whether the call is made. Only a host that says it can ask one is told so."""

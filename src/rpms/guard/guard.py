@@ -17,11 +17,11 @@ from uuid import uuid4
 
 from rpms.core.belief import FactBelief
 from rpms.core.errors import FileError, InputError
-from rpms.core.facts import Atom, Literal, Truth
+from rpms.core.facts import Atom, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import CallFacts, PythonFact, ToolBelief
-from rpms.guard.calls import ERROR, FORM, Allow, Ask, Call, Modify, OnError, Refuse, Ruling, ToolManual, Warn, unquoted
+from rpms.guard.calls import ERROR, FORM, RESULT, Allow, Ask, Call, Modify, OnError, Refuse, Ruling, ToolManual, Warn
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
@@ -288,15 +288,13 @@ class Guard:
         """Observe what the user said: a manual reads it from the tool `user_says`."""
         self.observe(Call(USER, {"text": text}), text, failed=False)
 
-    def tell(self, *facts: str | Literal) -> None:
+    def tell(self, *facts: str) -> None:
         """Learn facts that the host knows, written as in a manual with their own names: `verified("mia_li_3668")`.
 
         Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
         """
         with self._transaction():
-            told = [unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
-            for literal in told:
-                self.manual.check_tellable(literal.atom)
+            told = [self.manual.told(fact) for fact in facts]
             before, self.belief = self.belief, self.belief.learn(*told)
             self._under_way.settle(told, self.manual)
             if self.belief.known != before.known:  # what is told is news, and what was known is none
@@ -311,8 +309,8 @@ class Guard:
         belief = self.belief.learn(*changes) if changes else self.belief
         tool = self.manual.tools.get(call.tool)
         if not failed:
-            forgotten = (atom for each in (tool.forgets if tool else ()) for atom in facts.bind(each, result))
-            gone = {(atom.predicate, *atom.args) for atom in forgotten}
+            bound = (facts.bind(each, {RESULT: result}) for each in (tool.forgets if tool else ()))
+            gone = {(atom.predicate, *atom.args) for atoms in bound for atom in atoms}
             kinds = [each for each in self.manual.records.values() if call.tool in each.tools and result is not MISSING]
             found = {key: value for kind in kinds for key, value in records_in(kind, call, result).items()}
             belief = belief.with_records(found, gone) if found or gone else belief

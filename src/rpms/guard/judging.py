@@ -11,7 +11,7 @@ from typing import Any, Final
 from rpms.core.facts import Atom, Clause, Truth
 from rpms.core.rules import Tier
 from rpms.foreign.shown import excerpt
-from rpms.guard.call_facts import Absent, CallFacts, Coming
+from rpms.guard.call_facts import NOTHING, Absent, CallFacts, Coming
 from rpms.guard.calls import CALL_IT_WITH, GIVEN, OTHER, Allow, Ask, Modify, OnUnknown, Policy, Refuse, Ruling, Warn
 from rpms.guard.comparisons import MISSING, loosened, text_of
 from rpms.guard.json_facts import Path
@@ -59,16 +59,13 @@ def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
     return gravest
 
 
-_NOTHING: Final[Mapping[str, Any]] = {}
-
-
 class _Case(dict[Atom, tuple[Atom, Truth]]):
     """Facts of a rule, each with the call's values, and its truth; for one set of elements.
 
     What is about none of them is asked once for all.
     """
 
-    def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] = _NOTHING) -> None:
+    def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] = NOTHING) -> None:
         super().__init__()
         self.facts, self._whole, self._variables = facts, whole, of
 
@@ -77,7 +74,7 @@ class _Case(dict[Atom, tuple[Atom, Truth]]):
         if self._whole is not None and heads.isdisjoint(self._variables):
             answer = self._whole[atom]
         else:
-            bound = next(self.facts.bind(atom, variables=self._variables))
+            bound = next(self.facts.bind(atom, self._variables))
             answer = (atom if atom.predicate == GIVEN else bound), self.facts.truth_of(bound)
         self[atom] = answer
         return answer

@@ -16,6 +16,7 @@ from rpms.guard.guard import Guard
 try:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+    from langgraph.errors import GraphBubbleUp
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command, interrupt
 except ModuleNotFoundError as error:
@@ -42,20 +43,22 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         return self._conversations.guard_of(thread)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Answer]) -> Answer:
-        with self._checked(request) as (made, learned):
-            return made if isinstance(made, ToolMessage) else learned(handler(made))
+        with self._checked(request) as (made, answers):
+            if made is not None:
+                answers.append(handler(made))
+        return answers[0]
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Answer]]
     ) -> Answer:
-        with self._checked(request) as (made, learned):
-            return made if isinstance(made, ToolMessage) else learned(await handler(made))
+        with self._checked(request) as (made, answers):
+            if made is not None:
+                answers.append(await handler(made))
+        return answers[0]
 
     @contextmanager
-    def _checked(
-        self, request: ToolCallRequest
-    ) -> Iterator[tuple[ToolCallRequest | ToolMessage, Callable[[Answer], Answer]]]:
-        """The request to make, or the answer in its place; and a function that learns from the tool's answer."""
+    def _checked(self, request: ToolCallRequest) -> Iterator[tuple[ToolCallRequest | None, list[Answer]]]:
+        """The request to make, and where its answer belongs, which is learned from; without one, the guard's answer."""
         asked = request.tool_call
         call = Call(asked["name"], asked["args"], asked.get("id") or "")
         messages: Sequence[AnyMessage] = request.state["messages"] if isinstance(request.state, dict) else request.state
@@ -69,28 +72,27 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         if isinstance(ruling, Modify):
             call = ruling.call
             request = request.override(tool_call={**asked, "args": dict(call.arguments)})
-
-        def learned(answer: Answer) -> Answer:
-            """The answer with what the model should know about it."""
-            if not isinstance(answer, ToolMessage):
-                return answer
+        answers: list[Answer] = []
+        if isinstance(ruling, Refuse):
+            said = {"tool_call_id": call.id, "name": call.tool, "status": "error", "artifact": REFUSED}
+            yield None, [ToolMessage(f"Not done. {ruling.text}", **said)]
+            return
+        try:
+            yield request, answers
+        except GraphBubbleUp:  # the tool itself asks a person: it has not returned, and is called again with the answer
+            self.guard_of(session).withdraw(call)
+            raise
+        except Exception as error:
+            self._conversations.learn(session, Returned(call, str(error), failed=True))
+            raise
+        if isinstance(answer := answers[0], ToolMessage):  # with what the model should know about it
             self._conversations.learn(session, _returned(call, answer))
             told: dict[str, Any] = {}
             if ruling.notice and isinstance(answer.content, str):
                 told["content"] = f"{answer.content}\n{ruling.notice}"
             if isinstance(ruling, Modify):
                 told["additional_kwargs"] = {**answer.additional_kwargs, MADE: dict(call.arguments)}
-            return answer.model_copy(update=told)
-
-        if isinstance(ruling, Refuse):
-            said = {"tool_call_id": call.id, "name": call.tool, "status": "error", "artifact": REFUSED}
-            yield ToolMessage(f"Not done. {ruling.text}", **said), learned
-            return
-        try:
-            yield request, learned
-        except Exception as error:
-            self._conversations.learn(session, Returned(call, str(error), failed=True))
-            raise
+            answers[0] = answer.model_copy(update=told)
 
 
 def _approves(decision: Any) -> bool:

@@ -13,7 +13,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Lock, Thread
 
@@ -34,14 +34,14 @@ Clients give a server about two seconds before they kill it, and a proxy that is
 """
 
 
+@dataclass(eq=False)
 class _Lines:
     """The lines of a stream, as they come. Of one that is too long, only its first and last bytes are kept."""
 
-    def __init__(self, handle: int) -> None:
-        self.handle = handle
-        self.ended = False
-        self._rest = bytearray()
-        self._start = b""
+    handle: int
+    ended: bool = False
+    _rest: bytearray = field(default_factory=bytearray)
+    _start: bytes = b""
 
     def fileno(self) -> int:
         return self.handle
@@ -99,15 +99,12 @@ class _Writer:
         self._thread.join(patience)
 
     def _run(self) -> None:
-        with suppress(OSError):  # nobody is there any more; the other thread sees the end
+        with suppress(OSError), os.fdopen(self._handle, "wb") as stream:  # nobody is there: the other thread sees it
             for line in iter(self._lines.get, None):
-                view = memoryview(line)
-                while view:
-                    view = view[os.write(self._handle, view) :]
+                stream.write(line)
+                stream.flush()
                 with self._lock:
                     self._size -= len(line)
-        with suppress(OSError):
-            os.close(self._handle)
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -18,7 +18,7 @@ from rpms.guard.comparisons import loosened
 from rpms.guard.guard import Guard
 
 _MOST_KEPT = 1_000
-"""Calls that are remembered after the client gave up on them."""
+"""Calls that are remembered after the client gave up on them; all of them together are no longer than a message."""
 _MINE = "rpms_guard"
 Line = bytes | tuple[bytes, bytes]
 """A line; of one that is too long, its first and last bytes."""
@@ -33,36 +33,33 @@ class _Open:
     call: Call
     notice: str = ""
     """A line for the model to read with the result."""
-    answered: bool = False
-    """The client was answered already, or waits no more."""
+    given_up: int = 0
+    """Its characters, if the client was answered already, or waits no more."""
 
 
+@dataclass
 class McpSession:
     """Judges the calls of one client and learns from what its server answers."""
 
-    def __init__(
-        self,
-        guard: Guard,
-        to_client: Callable[[bytes], None],
-        to_server: Callable[[bytes], None],
-        complain: Callable[[str], None],
-        patience: float,
-    ) -> None:
-        """`complain` prints a line for the operator. `patience`: seconds that a call, or a person, may take."""
-        self._guard = guard
-        self._to_client: Callable[[Any], None] = lambda message: to_client(mcp.written(message))
-        self._to_server: Callable[[Any], None] = lambda message: to_server(mcp.written(message))
-        self._complain = complain
-        self._patience = patience
-        self._waiting: dict[str, _Open] = {}
-        self._tasks: dict[str, Call] = {}
-        self._asked: dict[str, _Open] = {}
-        self._approved: set[str] = set()
-        """Calls that a person approved, until they have returned: a server may ask for input of its own first."""
-        self._requests: dict[str, tuple[str, str]] = {}
-        """Other requests whose answers are read: the method, and the task it is about."""
-        self._tools: list[dict[str, Any]] = []
-        self._elicits = False
+    guard: Guard
+    write_client: Callable[[bytes], None]
+    write_server: Callable[[bytes], None]
+    complain: Callable[[str], None]
+    """Prints a line for the operator."""
+    patience: float
+    """Seconds that a call, or a person, may take."""
+    _waiting: dict[str, _Open] = field(default_factory=dict)
+    _tasks: dict[str, Call] = field(default_factory=dict)
+    _asked: dict[str, _Open] = field(default_factory=dict)
+    _approved: set[str] = field(default_factory=set)
+    """Calls that a person approved, until they have returned: a server may ask for input of its own first."""
+    _requests: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Other requests whose answers are read: the method, and the task it is about."""
+    _tools: list[dict[str, Any]] = field(default_factory=list)
+    _elicits: bool = False
+
+    def _to_client(self, message: Any) -> None:
+        self.write_client(mcp.written(message))
 
     # --- from the client ---
 
@@ -73,13 +70,13 @@ class McpSession:
         """
         if isinstance(line, tuple):
             id_, problem = mcp.id_within(*line), f"a message has more than {LARGEST_MESSAGE:,} bytes"
-            self._complain(f"{problem} and was not passed on")
+            self.complain(f"{problem} and was not passed on")
             self._to_client(mcp.error(id_, mcp.INVALID, f"{problem}; send less at once"))
             return id_ is not None
         try:
             message = loads(line, once=True) if line.strip() else []
         except NotJson as error:
-            self._complain(f"a message that is not JSON was not passed on: {error}")
+            self.complain(f"a message that is not JSON was not passed on: {error}")
             self._to_client(mcp.error(mcp.answered_by(line), mcp.PARSE_ERROR, f"the guard cannot read this: {error}"))
             return True
         for each in message if isinstance(message, list) else [message]:  # of a batch, each on its own
@@ -108,13 +105,14 @@ class McpSession:
             elif method == mcp.CANCELLED:  # only an answer would show whether the call was made
                 cancelled = _key(params.get("requestId"))
                 self._set_aside(cancelled)
-                self._asked.pop(cancelled, None)
-            self._to_server(message)
+                asked = self._asked.items()
+                self._asked = {token: each for token, each in asked if _key(each.message["id"]) != cancelled}
+            self.write_server(mcp.written(message))
 
     def _call(self, message: dict[str, Any]) -> None:
         id_, params = message.get("id"), mcp.params_of(message)
         if mcp.id_of(message) is None:
-            self._complain("a tool call without an id was not passed on")
+            self.complain("a tool call without an id was not passed on")
             if id_ is not None:
                 self._to_client(mcp.error(None, mcp.INVALID, "the id of a call is a text or a whole number"))
             return
@@ -131,15 +129,15 @@ class McpSession:
         self._judge(message, approved=approved)
 
     def _judge(self, message: dict[str, Any], *, approved: bool | None) -> None:
-        self._guard.refresh()
+        self.guard.refresh()
         params = mcp.params_of(message)
         arguments = {} if params.get("arguments") is None else params["arguments"]
         call = Call(params.get("name", ""), arguments, json.dumps(message["id"]))
         if approved is None and self._approved and isinstance(arguments, dict) and call.key in self._approved:
             approved = True
         can_ask = self._elicits or mcp.can_elicit(params)
-        ruling = self._guard.check(call, can_modify=True, can_ask=can_ask, approved=approved)
-        until = time.monotonic() + self._patience
+        ruling = self.guard.check(call, can_modify=True, can_ask=can_ask, approved=approved)
+        until = time.monotonic() + self.patience
         if isinstance(ruling, Ask):
             self._ask(_Open(message, until, call), ruling)
             return
@@ -152,7 +150,7 @@ class McpSession:
         if approved:
             self._approved.add(call.key)
         self._waiting[_key(message["id"])] = _Open(message, until, call, ruling.notice)
-        self._to_server(message)
+        self.write_server(mcp.written(message))
 
     def _ask(self, asked: _Open, ruling: Ruling) -> None:
         """Have the client ask its user: by a request of its own, or since 2026-07-28 in the answer to the call."""
@@ -167,22 +165,23 @@ class McpSession:
             self._to_client({"jsonrpc": "2.0", "id": token, "method": mcp.ELICIT, "params": asking})
 
     def _set_aside(self, key: str) -> _Open | None:
-        """A call that was passed on, for which the client waits no more from now on."""
+        """A call that was passed on, for which the client waits no more from now on; its message is not kept."""
         waited = self._waiting.get(key)
-        if waited is None or waited.answered:
+        if waited is None or waited.given_up:
             return None
-        waited.answered = True
-        self._guard.abandon(waited.call)
-        done = [each for each, kept in self._waiting.items() if kept.answered]
-        for each in done[: max(0, len(done) - _MOST_KEPT)]:
-            del self._waiting[each]
+        self.guard.abandon(waited.call)
+        self._waiting[key] = replace(waited, message={"id": waited.message["id"]}, given_up=len(waited.call.text))
+        sizes = {each: kept.given_up for each, kept in self._waiting.items() if kept.given_up}
+        while len(sizes) > _MOST_KEPT or sum(sizes.values()) > LARGEST_MESSAGE:
+            oldest = next(iter(sizes))
+            del self._waiting[oldest], sizes[oldest]
         return waited
 
     # --- time ---
 
     def time_left(self) -> float:
         """Seconds until somebody has waited long enough."""
-        waiting = [each.until for each in self._waiting.values() if not each.answered]
+        waiting = [each.until for each in self._waiting.values() if not each.given_up]
         first = min((*waiting, *(each.until for each in self._asked.values())), default=time.monotonic() + 3_600)
         return max(0.0, first - time.monotonic())
 
@@ -191,10 +190,10 @@ class McpSession:
         now = time.monotonic()
         for key, each in list(self._waiting.items()):
             if each.until <= now and self._set_aside(key):
-                text = f"{each.call.tool} did not return within {self._patience:g} seconds"
-                self._complain(text)
+                text = f"{each.call.tool} did not return within {self.patience:g} seconds"
+                self.complain(text)
                 told = {"requestId": each.message["id"], "reason": "it took too long"}
-                self._to_server({"jsonrpc": "2.0", "method": mcp.CANCELLED, "params": told})
+                self.write_server(mcp.written({"jsonrpc": "2.0", "method": mcp.CANCELLED, "params": told}))
                 self._to_client(mcp.tool_error(each.message, f"{text}; it may or may not be done."))
         for key, asked in list(self._asked.items()):
             if asked.until <= now:
@@ -207,7 +206,7 @@ class McpSession:
     def from_server(self, line: Line) -> None:
         """Learn from what a server sent, and pass it on as it was read; answer for what was thrown away as it came."""
         if isinstance(line, tuple):
-            self._complain(f"an answer of more than {LARGEST_MESSAGE:,} bytes was not passed on")
+            self.complain(f"an answer of more than {LARGEST_MESSAGE:,} bytes was not passed on")
             id_ = mcp.id_within(*line)
             if id_ is None and len(self._waiting) == 1:
                 id_ = next(iter(self._waiting.values())).message["id"]
@@ -222,7 +221,7 @@ class McpSession:
                     self._response(each, readable=readable)
         except NotJson as error:
             said = excerpt(line.decode("utf-8", "replace"))
-            self._complain(f"the server wrote a line that is no message, which was not passed on: {error}: {said}")
+            self.complain(f"the server wrote a line that is no message, which was not passed on: {error}: {said}")
             self._lost(mcp.answered_by(line), f"cannot be read: {error}")
 
     def _lost(self, id_: Any, problem: str) -> None:
@@ -236,7 +235,7 @@ class McpSession:
         waited = self._waiting.pop(key, None)
         if waited is not None:
             self._learn(waited.call, message, readable=readable)
-            if waited.answered:
+            if waited.given_up:
                 return
             result = mcp.object_of(message.get("result"))
             if waited.notice and isinstance(result.get("content"), list):
@@ -247,17 +246,15 @@ class McpSession:
         self._to_client(message)
 
     def _learn(self, call: Call, response: dict[str, Any], *, readable: bool) -> None:
-        outcome = mcp.outcome_of(response) if readable else None
-        if outcome is None or not outcome.asks:
-            self._approved.discard(call.key)
-        if outcome is None:
-            self._guard.observe(call, b"\xff")  # which tells nothing, but that it returned
-        elif outcome.asks:
-            self._guard.withdraw(call)
-        elif outcome.task:
+        outcome = mcp.outcome_of(response) if readable else mcp.CallOutcome(b"\xff")  # which tells nothing else
+        if outcome.asks:
+            self.guard.withdraw(call)
+            return
+        self._approved.discard(call.key)
+        if outcome.task:
             self._tasks[outcome.task] = call
         else:
-            self._guard.observe(call, outcome.result, failed=outcome.failed)
+            self.guard.observe(call, outcome.result, failed=outcome.failed)
 
     def _read(self, method: str, task: str, response: dict[str, Any]) -> None:
         if method == mcp.LIST:  # say where the manual and the server's tools do not agree, once the list is whole
@@ -266,13 +263,13 @@ class McpSession:
             tools = map(mcp.object_of, listed if isinstance(listed, list) else ())
             self._tools += [tool for tool in tools if isinstance(tool.get("name"), str)]
             if result and not result.get("nextCursor"):
-                for difference in mcp.differences(self._guard.manual, self._tools):
-                    self._complain(difference)
+                for difference in mcp.differences(self.guard.manual, self._tools):
+                    self.complain(difference)
                 self._tools.clear()
             return
         outcome = mcp.task_outcome(method, response) if task in self._tasks else None
         if outcome is not None and not outcome.asks and not outcome.task:
-            self._guard.observe(self._tasks.pop(task), outcome.result, failed=outcome.failed)
+            self.guard.observe(self._tasks.pop(task), outcome.result, failed=outcome.failed)
 
 
 def _key(id_: Any) -> str:

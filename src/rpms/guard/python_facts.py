@@ -12,9 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread, current_thread, local
+from threading import enumerate as enumerate_threads
 from time import monotonic
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import open_regular
@@ -52,15 +53,11 @@ class PythonFacts:
     ) -> None:
         self.given = given
         found = vars(given) if isinstance(given, ModuleType) else given or {}
-        self._functions: dict[str, PythonFact] = {}
-        for fact in manual.facts.values():
-            function = found.get(fact.python) if fact.python else None
-            if fact.python and not callable(function):
-                name = fact.predicate.name
-                problem = f"the fact {name} is read by a function {fact.python!r}, which was not given as `python`"
-                raise InputError(problem)
-            if function is not None:
-                self._functions[fact.python] = function
+        wanted = {fact.python: fact.predicate.name for fact in manual.facts.values() if fact.python}
+        for function, name in wanted.items():
+            if not callable(found.get(function)):
+                raise InputError(f"the fact {name} is read by a function {function!r}, which was not given as `python`")
+        self._functions: dict[str, PythonFact] = {function: found[function] for function in wanted}
         self._seconds = seconds
         self._mine = local()
         self._late: dict[str, float] = {}
@@ -117,15 +114,13 @@ class _Worker(Thread):
     about) cannot be sent to another process, and forking one with threads may hang it.
     """
 
-    hung: ClassVar[set[_Worker]] = set()
-    """Those that were left; they are counted until they end."""
-
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self._asked: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
         self.asking: tuple[str, float] | None = None
         """The function that is running, and since when."""
         self.late = False
+        """True if it was left."""
         self.start()
 
     def ask(self, work: Callable[[], Any], seconds: float) -> Future[Any] | None:
@@ -136,7 +131,6 @@ class _Worker(Thread):
             asking = self.asking
             if asking is not None and monotonic() - asking[1] >= seconds:
                 self.late = True
-                self.hung.add(self)
                 late = ctypes.py_object(_LateError)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident or 0), late)
                 return None
@@ -154,7 +148,4 @@ class _Worker(Thread):
 
 def _all_hang() -> bool:
     """True while as many functions as may do not return, so that none is asked."""
-    for each in tuple(_Worker.hung):
-        if not each.is_alive():
-            _Worker.hung.discard(each)
-    return len(_Worker.hung) >= MOST_HUNG
+    return sum(isinstance(each, _Worker) and each.late for each in enumerate_threads()) >= MOST_HUNG

@@ -152,15 +152,11 @@ def padded(batch: Sequence[Job[Q, A]]) -> int:
 
 def batches(jobs: Sequence[Job[Q, A]], most_prompts: int, most_tokens: int) -> Iterator[list[Job[Q, A]]]:
     """Split into batches of one group each, sorted by length so that little is padding. A single job always fits."""
-    groups: dict[Hashable, list[Job[Q, A]]] = {}
-    for job in jobs:
-        groups.setdefault(job.group, []).append(job)
-    for members in groups.values():
+    for group in dict.fromkeys(job.group for job in jobs):
         batch: list[Job[Q, A]] = []
-        for job in sorted(members, key=lambda member: member.length):
+        for job in sorted((job for job in jobs if job.group == group), key=lambda member: member.length):
             if batch and (len(batch) >= most_prompts or padded([*batch, job]) > most_tokens):
                 yield batch
                 batch = []
             batch.append(job)
-        if batch:
-            yield batch
+        yield batch

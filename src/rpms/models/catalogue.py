@@ -7,7 +7,7 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import Enum
 from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -28,25 +28,10 @@ from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_first, 
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
 from rpms.models.secrets import check_base_url, is_loopback, shown_url
 
-
-class Backend(Enum):
-    """Protocols by which providers are asked."""
-
-    OPENAI = auto()
-    ANTHROPIC = auto()
-    GGUF = auto()
-    HF = auto()
-    PLANNER = auto()
-    SCRIPTED = auto()
-    REPLAY = auto()
-    MENU_RANDOM = auto()
-    MENU_FIRST = auto()
-    MENU_BEST = auto()
-    HUMAN = auto()
-    INSTALLED = auto()
-    """Registered by another package under `rpms.models`."""
-
-
+Backend = Enum(
+    "Backend", "OPENAI ANTHROPIC GGUF HF INSTALLED PLANNER SCRIPTED REPLAY HUMAN MENU_RANDOM MENU_FIRST MENU_BEST"
+)
+"""Protocols by which providers are asked; INSTALLED: registered by another package under `rpms.models`."""
 ENTRY_POINTS = "rpms.models"
 IN_PROCESS = frozenset({Backend.GGUF, Backend.HF})
 """Backends that load weights, which takes long."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -105,32 +106,26 @@ def menu_random(name: str, seed: str = "0") -> FunctionModel:
     return _menu_model(name, choose)
 
 
+@dataclass(eq=False)
 class ScriptedModel:
     """Answers line after line. Each episode reads from the beginning, so that several at once change nothing."""
 
-    def __init__(
-        self, name: str, answers: Sequence[str], by_episode: Mapping[str, Sequence[str]] | None = None
-    ) -> None:
-        """`by_episode` holds the answers of episodes that have a script of their own."""
-        self.name = name
-        self._answers = tuple(answers)
-        self._by_episode = {episode: tuple(texts) for episode, texts in (by_episode or {}).items()}
-        self._lock = threading.Lock()
-        self._given: Counter[str] = Counter()
+    name: str
+    answers: Sequence[str]
+    by_episode: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Answers of episodes that have a script of their own."""
+    _given: dict[str, Iterator[int]] = field(default_factory=lambda: defaultdict(count))
 
     def answer(self, request: Request) -> Answer:
-        answers = self._by_episode.get(request.episode, self._answers)
-        with self._lock:
-            position = self._given[request.episode]
-            self._given[request.episode] += 1
+        answers = self.by_episode.get(request.episode, self.answers)
+        position = next(self._given[request.episode])
         if position >= len(answers):
             raise ModelError(f"{self.name}: the script has {len(answers)} answers and the episode asks for another")
         return Answer(answers[position])
 
     def close(self) -> None:
         """Forget how far each episode has read."""
-        with self._lock:
-            self._given.clear()
+        self._given.clear()
 
 
 def read_script(path: Path, name: str | None = None) -> ScriptedModel:

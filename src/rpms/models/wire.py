@@ -84,7 +84,10 @@ class _Bounded:
 
 def fetch(url: str, key: str, seconds: float) -> Any:
     """The JSON at an address, asked for like everything else; None where none may be, or can be, had in time."""
-    library = importlib.import_module("httpx2" if importlib.util.find_spec("httpx2") else "httpx")
+    name = next(filter(importlib.util.find_spec, ("httpx2", "httpx")), "")
+    if not name:  # the SDK that brings it is not installed
+        return None
+    library = importlib.import_module(name)
     try:
         check_base_url(url)
         check_allowed(url)
