@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -74,6 +75,12 @@ def test_a_server_that_says_nothing_or_is_not_there_leaves_the_name_or_a_guess()
     assert (guess.tokens, guess.source) == (ASSUMED, "assumed")
     assert "give --context" in guess.note
     assert context_window("vllm/mine", base_url="http://127.0.0.1:9/v1").source == "assumed"
+
+
+def test_without_a_library_for_requests_nobody_is_asked(monkeypatch):
+    for name in ("httpx", "httpx2"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert context_window("vllm/mine").source == "assumed"
 
 
 def test_a_folder_of_weights_says_so_itself(tmp_path):
