@@ -21,11 +21,11 @@ from rpms.core.episode import Ending, Episode
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
+from rpms.play.plan import limited
 from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
-from rpms.play.task_choice import limited
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.tau2_telecom import world
 

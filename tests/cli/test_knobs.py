@@ -12,8 +12,8 @@ import pytest
 import typer
 
 from rpms.cli.app import make_app
-from rpms.cli.export import export_runs
 from rpms.cli.knobs import _OPTIONS
+from rpms.cli.report import export_runs
 from rpms.cli.rules_learn import _STEPS
 from rpms.learn.inventory import Junk
 from rpms.play.knobs import KNOBS

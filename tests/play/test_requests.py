@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from rpms import Agent
-from rpms.cli.export import transcript
+from rpms.cli.report import transcript
 from rpms.core.belief import StateSignature
 from rpms.core.condition import CONDITIONS, compose
 from rpms.core.episode import Ending

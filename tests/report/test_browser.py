@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.cli.export import transcript
+from rpms.cli.report import transcript
 from rpms.report.outcomes import Comparison, Results
 from rpms.report.page_data import meta, script, task_chunks
 from rpms.report.pages import write_report

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from rpms.cli.export import transcript
+from rpms.cli.report import transcript
 from rpms.report.conduct import action_table
 from rpms.report.export import export
 from rpms.report.gather import gather

@@ -21,7 +21,7 @@ from rpms.foreign.file_reader import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import ALPHA, LEAST
-from rpms.learn.inventory import COLUMNS, Junk, Stats, difference, find_junk, full_text, pruned, row, said, where_from
+from rpms.learn.inventory import COLUMNS, Junk, Stats, difference, find_junk, full_text, row, said, where_from
 from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
 from rpms.report.table import TableCell, comma_separated, grid, line, markdown
@@ -288,7 +288,8 @@ def junk(
     bad = len({remark.entry.id for remark in remarks})
     say(f"{bad} of {len(memory)} entries could go")
     if out is not None:
-        _leave(file, out, memory, pruned(remarks, [names[word] for word in wanted]))
+        gone = [remark for remark in remarks if remark.junk.name.lower() in wanted]
+        _leave(file, out, memory, {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in gone})
 
 
 @app.command("quarantine")

@@ -24,10 +24,9 @@ from rpms.play.display import progress
 from rpms.play.epochs import Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.meter import Spending, spending
-from rpms.play.plan import RunPlan
+from rpms.play.plan import RunPlan, read_part
 from rpms.play.run import How, Listener
 from rpms.play.settings import Settings
-from rpms.play.task_choice import read_part
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary, lack_of_room

@@ -158,11 +158,6 @@ def find_junk(
     return (*_contradicted(able, world, manual), *_duplicates(able), *_below(able, retrieval), *unused)
 
 
-def pruned(remarks: Iterable[Remark], policy: Sequence[Junk]) -> dict[str, str]:
-    """The entries that a policy does without, by id, each with the reason."""
-    return {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in remarks if remark.junk in policy}
-
-
 def _group(entry: Entry) -> tuple[Kind, str, str]:
     """Kind, goal and hand: the state as the paper's filter tells it apart. Schemas belong to every goal and hand."""
     if isinstance(entry, VerifiedSchema):

@@ -120,13 +120,13 @@ class Play:
         )
 
 
-def play(episode: Play, on_step: Callable[[Step], None] | None = None) -> Episode:
+def play(episode: Play, on_step: Callable[[Step], None] = lambda _: None) -> Episode:
     """Play an episode to its end."""
     while episode.ending is None:
         before = len(episode.steps)
         episode.step()
-        if on_step is not None and len(episode.steps) > before:
-            on_step(episode.steps[-1])
+        for step in episode.steps[before:]:
+            on_step(step)
     return episode.episode()
 
 

@@ -14,8 +14,8 @@ from rpms.core.names import nearest
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
 from rpms.play.knob_values import SEAMS, SettingError
 from rpms.play.knobs import KNOBS
+from rpms.play.plan import read_part
 from rpms.play.settings import Settings
-from rpms.play.task_choice import read_part
 from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 from rpms.study.values import Case, Choice, Learning, Study

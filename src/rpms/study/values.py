@@ -49,11 +49,6 @@ class Choice:
     def _base(self, base: Setting) -> Setting:
         return replace(base, options={**base.options, **self.options})
 
-    def at_most(self, limit: int | None) -> Choice:
-        """The same with a limit, unless its own is lower."""
-        given = [number for number in (limit, self.settings.limit) if number is not None]
-        return replace(self, settings=replace(self.settings, limit=min(given))) if given else self
-
 
 @dataclass(frozen=True)
 class Learning:
@@ -185,9 +180,9 @@ class Study:
         cases = tuple(replace(case, settings=_under(others, case.settings)) for case in self.cases)
         learning = None if others.memory is not None else self.learning
         if learning is not None:
-            learned_from = replace(
-                learning.choice, settings=replace(chosen, split=None, limit=None).over(learning.choice.settings)
-            ).at_most(chosen.limit)
+            own = learning.choice.settings
+            limit = min((each for each in (chosen.limit, own.limit) if each is not None), default=None)
+            learned_from = replace(learning.choice, settings=replace(chosen, split=None, limit=limit).over(own))
             learning = replace(learning, choice=learned_from, settings=_under(others, learning.settings))
         told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
         if not told:
