@@ -47,9 +47,7 @@ class Known(NamedTuple):
 
     def unloaded(self, part: str = "") -> Callable[..., Any] | None:
         """The command, or one of the group's, as its source tells it: it is loaded when it is called, or None."""
-        for node in ast.parse(self.source).body:
-            if not isinstance(node, ast.FunctionDef):
-                continue
+        for node in (each for each in ast.parse(self.source).body if isinstance(each, ast.FunctionDef)):
             decorated = f"{self.name}.command({part!r})" in map(ast.unparse, node.decorator_list)
             if decorated if part else node.name == self.name:
                 return _unloaded(self._replace(name=node.name), node)
@@ -202,9 +200,7 @@ def add_others(app: typer.Typer, but: Sequence[str] = ()) -> list[str]:
     from importlib.metadata import entry_points  # noqa: PLC0415  few commands wait for it
 
     problems = []
-    for point in sorted(entry_points(group=ENTRY_POINTS)):
-        if point.value in but:
-            continue
+    for point in sorted(each for each in entry_points(group=ENTRY_POINTS) if each.value not in but):
         try:
             point.load()(app)
         except Exception as error:  # noqa: BLE001  a stranger's package may raise anything

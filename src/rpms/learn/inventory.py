@@ -223,9 +223,7 @@ class _AnyTime:
 
 
 def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) -> Iterator[Remark]:
-    for entry in entries:
-        if isinstance(entry, VerifiedSchema):
-            continue
+    for entry in (each for each in entries if not isinstance(each, VerifiedSchema)):
         own = entry.goal_signature
         goal = Goal(own.type, own.object, own.state, own.destination)
         rules = manual.active(own.type, own.object, own.destination)

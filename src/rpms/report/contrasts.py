@@ -87,10 +87,8 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
 
 def _controls(comparison: Comparison) -> Iterator[str]:
     """For each condition with menus: how much there was to choose, and what others win from the same menus."""
-    for results in comparison:
+    for results in (each for each in comparison if each.total("menus")):
         menus, sole, led = (results.total(name) for name in ("menus", "sole", "led"))
-        if not menus:
-            continue
         others = [f"{name} {each.won}" for name, each in results.controls.items()]
         wins = f"from such menus {' and '.join(others)} of {len(results)} won; " if others else ""
         yield (

@@ -107,9 +107,7 @@ def _lines(condition: str, run: RunFolder, notes: list[str], tables: Sequence[st
     keys |= {name: value if isinstance(value, int) else None for name, value in numbers.items()}
     keys |= {name: str(settings.get(name, "")) for name in ("model", "world", "split")}
     damaged, done = [], 0
-    for task in run.protocol.tasks:
-        if not is_there(run.file(task)):
-            continue
+    for task in (each for each in run.protocol.tasks if is_there(run.file(each))):
         try:
             record = run.episode(task)
         except FileError as error:

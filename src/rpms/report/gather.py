@@ -135,16 +135,13 @@ def _strangers(run: RunFolder) -> dict[str, str]:
         raise unreadable(folder, error) from None
 
     walk = os.walk(folder, onerror=refuse) if is_there(folder) else ()
-    places = (os.path.join(place, name) for place, _, names in walk for name in names)  # noqa: PTH118  many, and known as texts
+    places = (os.path.join(place, name) for place, _, names in walk for name in names if name[0] != ".")  # noqa: PTH118  many, and known as texts
     found: dict[str, str] = {}
     for place in sorted(place for place in places if place.endswith(".json.gz") and place not in known):
-        file = Path(place)
-        if file.name.startswith("."):
-            continue
-        name = str(file.relative_to(folder))
+        name = str(Path(place).relative_to(folder))
         found[name] = ""
         try:
-            read_row(file)
+            read_row(Path(place))
         except FileError as error:
             found[name] = error.problem
     return found

@@ -223,10 +223,8 @@ def _write_episodes(
     tasks = {task: number for number, task in enumerate(comparison.tasks)}
     (folder / "data").mkdir()
     for place, results in enumerate(comparison):
-        for row in results.played:
+        for row in (each for each in results.played if tasks[each.task] < shown):
             number = tasks[row.task]
-            if number >= shown:
-                continue
             try:
                 record = results.run.episode(row.task)
             except FileError as error:  # its numbers were sound; only the rest of the file is not
