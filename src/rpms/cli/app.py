@@ -1,7 +1,5 @@
 """The commands, put together: thin. Each reads its options, calls one function and prints what it returns."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys
@@ -103,7 +101,7 @@ COMMANDS = {
     "memory": Known(_KNOW, "cli.memory"),
     "docs": Known(_LOOK, "cli.docs", "search_docs"),
     "guard": Known(_MORE, "cli.guard"),
-    "envs": Known(_MORE, "cli.envs"),
+    "envs": Known(_MORE, "cli.worlds", "envs"),
     "games": Known(_KNOW, _WORLD, "games"),
     "verify": Known(_KNOW, _WORLD, "verify"),
 }

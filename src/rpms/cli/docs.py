@@ -1,7 +1,5 @@
 """`rpms docs`: search the documentation, offline."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

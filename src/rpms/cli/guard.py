@@ -1,7 +1,5 @@
 """`rpms guard`: check a manual for tools, replay a log against it, and stand before an MCP server."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace
@@ -12,13 +10,19 @@ import typer
 from rpms.cli import guard_mcp
 from rpms.cli.screen import MOST_MISTAKES, complain, make_console, say, stop_at_mistakes
 from rpms.core.errors import InputError
+from rpms.core.prompt import Part, Prompt, make_block
 from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
+from rpms.guard.drafting import candidates, draft_manual
 from rpms.guard.guard import Guard
 from rpms.guard.python_facts import load_python
-from rpms.guard.replay import replay
+from rpms.guard.replay import replay, run_cases
 from rpms.guard.tool_manuals import find_tool_doubts, find_tool_mistakes, read_tool_manual
+from rpms.models.base import Decoding, Request
+from rpms.models.catalogue import open_model
+from rpms.report.table import grid
+from rpms.store.files import write_whole
 from rpms.store.manual_reader import manual_text
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
@@ -46,8 +50,6 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
 
 def _judge_again(guard: Guard, log: Path) -> None:
     """Show the ruling on every call of a log, by rule, and what drafts would decide; exit code 1 if any has changed."""
-    from rpms.report.table import grid  # noqa: PLC0415  what `mcp` has no time for
-
     rows: list[list[str]] = []
     counts, by_rule, gaps = Counter[str](), Counter[str](), Counter[str]()
     changed = 0
@@ -87,18 +89,11 @@ def draft(
     model: str = "",
 ) -> None:
     """Draft a manual from a server's tools; or rules from a policy's sentences, none active until you review them."""
-    from rpms.guard.drafting import candidates, draft_manual  # noqa: PLC0415  what `mcp` has no time for
-    from rpms.store.files import write_whole  # noqa: PLC0415
-
     if is_there(out):
         raise InputError(f"{out}: is there already; choose another --out")
     if policy is not None:
         if not manual or not model:
             raise InputError("--policy needs --manual, whose tools and facts rules speak of, and --model")
-        from rpms.core.prompt import Part, Prompt, make_block  # noqa: PLC0415
-        from rpms.models.base import Decoding, Request  # noqa: PLC0415
-        from rpms.models.catalogue import open_model  # noqa: PLC0415
-
         asked = open_model(model)
 
         def ask(question: str) -> str:
@@ -125,8 +120,6 @@ def draft(
 @app.command("test")
 def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     """Test a manual by cases; exit code 1 if a ruling is not the expected one."""
-    from rpms.guard.replay import run_cases  # noqa: PLC0415  what `mcp` has no time for
-
     guard = _guard([manual], python)
     done = run_cases(guard, cases)
     for difference in done.differences:

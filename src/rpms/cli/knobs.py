@@ -3,8 +3,6 @@
 What commands take to run is loaded once the options are known to be right: a typing error is answered at once.
 """
 
-from __future__ import annotations
-
 import inspect
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """`rpms learn`: play seen tasks and keep what they teach; `rpms insights`: draw from runs what expel plays with."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rpms memory`: look into memories, merge and compare them; what entries are worth, and harmful ones set aside."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """`rpms models`: which models there are, and whether one answers."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Options that several commands share beside the settings, and what they mean."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

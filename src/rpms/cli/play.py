@@ -1,7 +1,5 @@
 """`rpms play`: watch one episode, step by step."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing

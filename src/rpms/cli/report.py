@@ -1,7 +1,5 @@
 """Look at what was run: `rpms report`, `view`, `table`, `leaderboard`, `show`, `export`; `convert` old run folders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`rpms rules`: look at a manual, check one, compare two; review the lines of a learned one."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -42,7 +40,7 @@ def show(world: str, goal: str | None = None, manual: str = "complete", as_yaml:
     if as_yaml:
         say(merged_text(choose_manual(manual).texts(found)[1:]).rstrip("\n"))
         return
-    parsed = _goal(whole, found.goal(f"Your task is to: {goal}") if goal else None, goal)
+    parsed = _goal(whole, found.goal(f"Your task is to: {goal}"), goal) if goal else None
     active = whole.active(parsed.type, parsed.object) if parsed else None
     console = make_console(soft_wrap=True)
     shown: tuple[Rule | ActionSchema, ...] = (
@@ -70,10 +68,8 @@ def show(world: str, goal: str | None = None, manual: str = "complete", as_yaml:
     console.print(f"\n{len(shown)} rules and actions, about {tokens} tokens in a prompt")
 
 
-def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | None:
+def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
     """The goal that was meant: a type or a task that the manual knows by name, or a goal's text."""
-    if given is None or parsed is None:
-        return None
     goals = [rule.goals for rule in manual.rules] + [purpose.goals for purpose in manual.purposes]
     types = sorted(frozenset().union(*goals))
     matches = [type_ for type_ in types if type_ == given] or [type_ for type_ in types if type_.startswith(given)]

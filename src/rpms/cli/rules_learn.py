@@ -1,7 +1,5 @@
 """`rpms rules learn` and `rpms rules verify`: a manual out of interaction, and a manual held against episodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`rpms run`: play a split and keep every episode."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """`rpms study`: run the conditions of a study file, and show what came of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace

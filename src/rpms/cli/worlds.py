@@ -1,7 +1,6 @@
-"""`rpms worlds`: which worlds there are, whether one keeps what every world must, and one to start from."""
+"""`rpms worlds`: which there are, whether one keeps what all must, one to start from; `rpms envs`: for other loops."""
 
-from __future__ import annotations
-
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from rpms.store.prompts import prompts_text
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world, new_world, world_names
 
+envs = typer.Typer(help="Use the worlds from other programs: Gymnasium ids, an OpenEnv server.", no_args_is_help=True)
 prompts = typer.Typer(help="The texts of a world's prompts.", no_args_is_help=True)
 app = typer.Typer(help="List the worlds, check one, or write a new one to start from.", invoke_without_command=True)
 
@@ -108,3 +108,43 @@ def show_prompts(world: str, preset: str = "paper") -> None:
     wording = find_world(world).wording
     shown = wording.terse() if preset == "paper" else replace(wording, example=wording.choosing or wording.example)
     say(prompts_text(shown).rstrip("\n"))
+
+
+@envs.command("list")
+def list_ids() -> None:
+    """List the Gymnasium ids of the installed worlds, with their splits."""
+    try:
+        from rpms.envs.gym import env_id  # noqa: PLC0415  needs the extra
+    except ImportError as error:
+        raise InputError(str(error)) from None
+    for name in world_names():
+        say(f"{env_id(name):28} {', '.join(find_world(name).splits)}")
+
+
+@envs.command("serve")
+def serve(
+    world: list[str] | None = None,
+    port: int = 8000,
+    host: str = "127.0.0.1",
+    sessions: int = 64,
+    idle: float = 600,
+    allow_host: list[str] | None = None,
+    data: Path | None = None,
+    engine: str = "native",
+) -> None:
+    """Serve the worlds as OpenEnv environments until Ctrl-C."""
+    try:
+        from rpms.envs.admission import TOKEN_VARIABLE, admission  # noqa: PLC0415
+        from rpms.envs.openenv import Served, listen, make_app, make_server  # noqa: PLC0415  needs the extra
+    except ImportError as error:
+        raise InputError(str(error)) from None
+    worlds = tuple(map(find_world, world or world_names()))
+    if lacking := next((each for each in worlds if engine not in each.engines), None):
+        raise InputError(f"{lacking.name} has no engine {engine!r}; choose one of {', '.join(lacking.engines)}")
+    admitted = admission(host, allow_host or (), os.environ.get(TOKEN_VARIABLE, ""))
+    served = Served(worlds, data.absolute() if data else None, engine)
+    names = ", ".join(each.name for each in worlds)
+    with listen(host, port) as place:
+        address, taken = place.getsockname()[:2]
+        say(f"serving {names} at http://{address}:{taken}, up to {sessions} sessions; Ctrl-C stops it")
+        make_server(make_app(served, sessions, idle, admitted)).run(sockets=[place])

@@ -1,7 +1,5 @@
 """Worth of each entry of a memory, from runs that hid entries by chance (`--mask`)."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

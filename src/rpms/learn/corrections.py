@@ -4,8 +4,6 @@ By the manual's schema where the player had rules, else by what held in the acti
 them in its words: it is told nothing of the manual, and what it writes is one line that is checked, or left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ this entry's own draw is taken out of each outcome: what came before its turn, h
 what other entries did, the last two estimated from other episodes.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

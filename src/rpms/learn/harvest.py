@@ -4,8 +4,6 @@ Pure, and the same for every world: all it reads are the steps, their decisions,
 manual gives schemas their form; a lesson is the precondition that was missing, by the rules that the player had.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -101,7 +99,15 @@ class _Episode:
                         yield entry
                     learned.add(entry.key())
         if self.episode.ending is Ending.LOST:
-            yield self._critical(self.episode.steps[-1])
+            last = self.episode.steps[-1]
+            yield CriticalFailure(
+                goal_signature=last.decision.goal_signature,
+                state_signature=last.decision.state_signature,
+                failed_action=last.command if self._usable(last) else last.command[: self.how.longest_command],
+                corrective_rule="it ended the task for good; before such a step, make sure that the task asks for it",
+                failure_message=f"score = {last.score:g}, terminated",
+                origins=self._origins(last),
+            )
 
     @property
     def _survived(self) -> Sequence[Step]:
@@ -232,16 +238,6 @@ class _Episode:
         """Steps that the world took, each with its action."""
         read = [(step, self._rules(step).instance(step.command)) for step in self._survived if not step.infeasible]
         return [(step, instance) for step, instance in read if instance is not None]
-
-    def _critical(self, step: Step) -> CriticalFailure:
-        return CriticalFailure(
-            goal_signature=step.decision.goal_signature,
-            state_signature=step.decision.state_signature,
-            failed_action=step.command if self._usable(step) else step.command[: self.how.longest_command],
-            corrective_rule="it ended the task for good; before such a step, make sure that the task asks for it",
-            failure_message=f"score = {step.score:g}, terminated",
-            origins=self._origins(step),
-        )
 
 
 def _one_line(text: str, most: int) -> str:

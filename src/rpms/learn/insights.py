@@ -5,8 +5,6 @@ time answers with changes to one list of insights. Answers are lines of a fixed 
 nothing, and an insight is one bounded line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Content of a memory: counts, entries in full or in a line, differences of two memories, entries to do without."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Lines of manuals: compare two; list those of a learned one, take one out, put one in. Edits survive learning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """A manual held against episodes: what it would have blocked, what it recognised, what it foretold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ before. Edits are tried one after the other, each on top of those that passed. T
 or those that a learner explored and played.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache

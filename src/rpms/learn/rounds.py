@@ -9,8 +9,6 @@ With `audit`, rounds that have a memory hide each entry in some episodes, and wh
 of the next round and is kept beside it.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

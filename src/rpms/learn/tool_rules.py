@@ -1,7 +1,5 @@
 """Needs of tools, from the log of a guard: the same induction as for a world's actions, over a manual's facts."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

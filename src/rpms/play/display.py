@@ -1,7 +1,5 @@
 """Progress of a run on screen: a live display on a terminal, plain lines elsewhere."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path

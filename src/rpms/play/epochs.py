@@ -6,8 +6,6 @@ trial-1/ …      later attempts at the tasks that no earlier one has won
 best-of-N/      the best attempt at each task, the earliest where several are
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile

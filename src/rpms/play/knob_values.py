@@ -1,7 +1,5 @@
 """Knobs, readers of their values, and parts of one's own as `module:name` or by an entry point of `rpms.SEAM`."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import sys

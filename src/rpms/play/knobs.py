@@ -1,7 +1,5 @@
 """The knobs of an experiment as a command line's help tells them: light, so that a typing error is answered at once."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path

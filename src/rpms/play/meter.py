@@ -1,7 +1,5 @@
 """Money, requests and time: limits on one start of a command, and what a run has taken so far."""
 
-from __future__ import annotations
-
 import math
 import re
 import threading

@@ -1,7 +1,5 @@
 """A run: the episodes of a plan, played and kept in a folder, whatever happens in between."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -26,11 +24,9 @@ class Engine(Protocol):
 
     def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish, one or several. ModelUnavailable where no model can answer."""
-        ...
 
     def stop(self) -> Sequence[Finished]:
         """Stop within moments and let go of everything; the episodes that were finished but not given back yet."""
-        ...
 
 
 MakeEngine = Callable[[RunPlan, Sequence[Task], int | None], Engine]

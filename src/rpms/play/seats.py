@@ -1,7 +1,5 @@
 """One episode: steps in a game until it ends. A seat plays one after the other; threads are several seats."""
 
-from __future__ import annotations
-
 import json
 import queue
 import threading

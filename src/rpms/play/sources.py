@@ -1,7 +1,5 @@
 """Share of a world's knowledge that a run is given: manual, texts, recall, and room in the prompt."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
@@ -103,7 +101,7 @@ class Sources:
         """Settings of recall, as a protocol records them."""
         retrieval = self.retrieval(world)
         similarity = retrieval.similarity
-        named = {one.name: getattr(similarity, one.name) for one in fields(similarity) if one.type == "float"}
+        named = {one.name: getattr(similarity, one.name) for one in fields(similarity) if one.type in (float, "float")}
         return {
             "theta": retrieval.threshold,
             "k": {str(kind): number for kind, number in sorted(retrieval.top.items())},

@@ -1,7 +1,5 @@
 """The step that every loop takes: an action is chosen, and the world's answer to it becomes part of the course."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules

@@ -1,7 +1,5 @@
 """Tables with a line for each condition: steps, endings, actions, fates of memories, tests, epochs; and rankings."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

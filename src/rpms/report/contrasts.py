@@ -1,7 +1,5 @@
 """Pairs of conditions that are compared, and their tests."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Runs as tables for other programs: episodes, steps and candidates as CSV, JSON lines or Parquet, each read once."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The figures, as SVG and PNG: the same bytes for the same numbers, in colours that everyone can tell apart."""
 
-from __future__ import annotations
-
 import io
 import re
 import textwrap

@@ -1,7 +1,5 @@
 """From run folders and studies to comparisons."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

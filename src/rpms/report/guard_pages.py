@@ -1,7 +1,5 @@
 """A guard's log as a page: the calls of each conversation, the rulings, the rule, the fact, and what to do instead."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

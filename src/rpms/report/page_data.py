@@ -3,8 +3,6 @@
 Each is one call with one ASCII string without `<`, so that no foreign text can end the string, the script or the line.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """A report: a folder of static pages that opens from disk, with no server and no network."""
 
-from __future__ import annotations
-
 import json
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A report over HTTP, for a machine that one reaches over SSH: `ssh -L 8000:localhost:8000 host`."""
 
-from __future__ import annotations
-
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path

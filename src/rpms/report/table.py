@@ -1,7 +1,5 @@
 """One table value, and its four forms: terminal, Markdown, LaTeX and CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -77,9 +75,6 @@ def _marked(entry: TableLine) -> tuple[TableCell, ...]:
     return (replace(first, text=f"{first.text} (published)") if entry.published else first, *rest)
 
 
-# ── terminal ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def terminal(table: Table, width: int | None = None) -> str:
     """For a terminal, without colours, as a pipe or a file also wants it: too wide rather than with a number cut."""
     console = Console(file=io.StringIO(), width=width or 120, highlight=False, no_color=True)
@@ -148,8 +143,6 @@ def plain(text: str) -> str:
     return _CONTROL.sub(" ", text)
 
 
-# ── Markdown ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~#!])")
 
 
@@ -169,8 +162,6 @@ def markdown(table: Table) -> str:
 def _md(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", plain(text))
 
-
-# ── LaTeX ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _LATEX: Mapping[str, str] = {
     "\\": r"\textbackslash{}",
@@ -226,8 +217,6 @@ def _tex_cell(cell: TableCell, published: bool) -> str:
         text = rf"\textbf{{{text}}}"
     return rf"\textit{{{text}}}" if published and text else text
 
-
-# ── CSV ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NUMERIC = re.compile(r"[-+]?\d[\d.,]*%?\Z")
 

@@ -1,7 +1,5 @@
 """The tables of the paper, made from a comparison."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -6,8 +6,6 @@ runs full in between. A packed file has answers under the beginning of their que
 its first line says whose answers they are and has a checksum of the others.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import hashlib
 import json

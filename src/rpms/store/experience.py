@@ -4,8 +4,6 @@ One JSON object a line, a header first and a checksum last. A model wrote the in
 both are bounded texts for a prompt, and nothing else.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Files and folders that are whole or not there: written beside, then renamed; and locks that end with their holder."""
 
-from __future__ import annotations
-
 import errno
 import glob
 import hashlib

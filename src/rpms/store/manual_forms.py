@@ -1,7 +1,5 @@
 """The entries of a manual as people write them, section by section. What has no default must be given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

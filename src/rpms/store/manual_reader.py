@@ -1,7 +1,5 @@
 """The reader that manuals of worlds and of tools share: texts, sections, mistakes, and one grammar of conditions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

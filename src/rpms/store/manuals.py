@@ -1,7 +1,5 @@
 """Rule manuals on disk: YAML in three tiers, with every mistake reported at its line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -3,8 +3,6 @@
 A frozen memory has its hash in a file beside it, so that evaluation uses what was learned and nothing else.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Conversion of episodes from the form before version 2: tables of texts, belief deltas, histories left out."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ example: the example that follows it
 headings: {belief: "[State]", memory: "[Experience]", …}, by the names of the blocks
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

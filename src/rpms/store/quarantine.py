@@ -1,7 +1,5 @@
 """Entries that were set aside, each with the reason, until they are restored: JSON Lines beside their memory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches

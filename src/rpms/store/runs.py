@@ -7,8 +7,6 @@ price.json       US dollars a million tokens, where they are known; decides no r
 lock             held while a run is under way
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

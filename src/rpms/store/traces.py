@@ -4,8 +4,6 @@ All that was learned follows from these lines. Each is written when its episode 
 and the line before it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """YAML that people write: sections and entries by name, checked, with every mistake at its line."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

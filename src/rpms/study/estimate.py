@@ -1,7 +1,5 @@
 """The cost of a study, estimated before it is run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass

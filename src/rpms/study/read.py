@@ -1,7 +1,5 @@
 """Study files: YAML, checked, with every mistake reported at its line."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar

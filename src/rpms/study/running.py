@@ -5,8 +5,6 @@ runs/            one run folder for each protocol, named by it; studies may shar
 learned/         memories that studies learned, with the episodes they were learned from
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
