@@ -18,6 +18,7 @@ from rpms.models.windows import Window
 from rpms.play.meter import Limits, Meter, parse_duration
 from rpms.play.plan import NamedModel, RunPlan, place_of, variation_called
 from rpms.play.processes import InProcesses
+from rpms.play.ray_engine import OnRay
 from rpms.play.run import MakeEngine
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.sources import can_play, idle_parts
@@ -147,14 +148,8 @@ class Resources(ResourceOptions):
     """Places of games and models, the player of episodes, and limits, as the options give them."""
 
     def player(self) -> MakeEngine:
-        """Player of the episodes: processes on this machine, or a cluster; what a cluster lacks here is an error."""
-        if not self.ray:
-            return InProcesses(self.processes)
-        try:
-            from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
-        except ImportError:
-            raise InputError("playing on a cluster needs Ray: pip install 'rpms[ray]'") from None
-        return OnRay()
+        """Player of the episodes: processes on this machine, or a cluster."""
+        return OnRay() if self.ray else InProcesses(self.processes)
 
     def model(self, name: str, settings: Settings) -> NamedModel:
         """A model by name, as it is reached from here."""

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import FileError, InputError
@@ -118,10 +118,8 @@ def flush() -> None:
 
 def silence_stdout() -> None:
     """Send what is left for standard output nowhere, so that Python does not complain of it when it ends."""
-    try:
+    with suppress(OSError, ValueError, AttributeError):  # not a real stream, or none
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):  # not a real stream, or none
-        return
 
 
 STOPPING = (

@@ -171,11 +171,9 @@ class Processes:
             for child in [each for each in busy if each.pipe.poll(0.01)]:
                 try:
                     message = child.pipe.recv()
+                    late += [message] if isinstance(message, Finished) else []
                 except (EOFError, OSError):
                     busy.remove(child)
-                    continue
-                if isinstance(message, Finished):
-                    late.append(message)
         for child in self._children:
             child.process.join(0.0 if child in busy else GRACE)
             child.process.kill()
@@ -251,10 +249,8 @@ def _answer(pipe: Connection, model: Model) -> None:
 
 def _portable(error: BaseException) -> BaseException:
     """An exception as it can be sent to another process; one that cannot is told in words."""
-    try:
+    with suppress(Exception):  # whatever its class does with its arguments
         copy = pickle.loads(pickle.dumps(error))  # noqa: S301  our own, made here
         if str(copy) == str(error):
             return error
-    except Exception:  # noqa: BLE001, S110  whatever its class does with its arguments
-        pass
     return _Refused("".join(traceback.format_exception(error)))

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,12 +109,8 @@ class RayEngine:
         if self._pending:
             ready, _ = self._ray.wait(list(self._pending), num_returns=len(self._pending), timeout=0)
             for reference in ready:
-                try:
-                    done = self._take(reference)
-                except (self._ray.exceptions.RayError, ModelUnavailable, InputError):
-                    continue
-                if done is not None:
-                    late.append(done)
+                with suppress(self._ray.exceptions.RayError, ModelUnavailable, InputError):
+                    late += filter(None, [self._take(reference)])
             for reference in self._pending:
                 self._ray.cancel(reference, force=True)
         self._pending.clear()
