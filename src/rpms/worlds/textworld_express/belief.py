@@ -94,9 +94,16 @@ class ExpressBelief(Belief):
         """Pieces of furniture by name, the one at hand if there are several."""
         return {name: each for place in reversed(self.ordered) for name, each in place.furniture.items()}
 
-    def is_done(self, verb: str, food: str) -> bool:
-        """True if a direction of the recipe was followed."""
-        return said.DONE.get(verb, verb) in self.states.get(food, frozenset())
+    @cached_property
+    def to_do(self) -> list[tuple[str, str]]:
+        """Directions of the recipe that were not followed yet: verb and food."""
+        steps = self.recipe.directions if self.recipe else ()
+        return [(verb, food) for verb, food in steps if said.DONE.get(verb, verb) not in self.states.get(food, ())]
+
+    @cached_property
+    def to_get(self) -> list[str]:
+        """Ingredients of the recipe that are not carried."""
+        return [food for food in self.recipe.ingredients if food not in self.holding] if self.recipe else []
 
     @property
     def containers(self) -> Mapping[str, bool]:
@@ -145,9 +152,8 @@ class ExpressBelief(Belief):
         ways = [(way, here.doors.get(way), there) for way, there in here.exits.items()] if here is not None else []
         unseen = [room for room in self.rooms if room not in self.places] if self.chart is None else []
         if self.recipe is not None:
-            todo = [f"{verb} {food}" for verb, food in self.recipe.directions if not self.is_done(verb, food)]
-            missing = [food for food in self.recipe.ingredients if food not in self.holding]
-            recipe = f"still to get: {', '.join(missing) or 'nothing'}; still to do: {', '.join(todo) or '-'}"
+            todo = ", ".join(f"{verb} {food}" for verb, food in self.to_do)
+            recipe = f"still to get: {', '.join(self.to_get) or 'nothing'}; still to do: {todo or '-'}"
         told = {
             "Room: ": self.location or "unknown",
             "Carrying: ": ", ".join(self.holding) or "nothing",
@@ -185,14 +191,14 @@ def _here(belief: ExpressBelief, thing: str) -> bool | None:
         return None
     if thing in belief.holding or thing in belief.in_reach or thing == belief.location:
         return True
-    if thing in belief.rooms or belief.rooms_of(thing) or not _may_hide(belief, belief.location):
-        return False
-    return None
+    unknown = not belief.rooms_of(thing) and _unopened(belief, belief.location)
+    return None if unknown and thing not in belief.rooms else False
 
 
-def _may_hide(belief: ExpressBelief, room: str) -> bool:
-    """True if something in a room was never looked into."""
-    return any(each.content is None for each in belief.places[room].furniture.values())
+def _unopened(belief: ExpressBelief, room: str) -> list[str]:
+    """Furniture of a room that nobody has looked into."""
+    furniture = belief.places[room].furniture if room in belief.places else {}
+    return [name for name, each in furniture.items() if each.content is None]
 
 
 def _with(belief: ExpressBelief, room: str, thing: str) -> bool | None:
@@ -204,7 +210,7 @@ def _with(belief: ExpressBelief, room: str, thing: str) -> bool | None:
     if room in known:
         return True
     if room in belief.places:
-        return None if not known and _may_hide(belief, room) else False
+        return None if not known and _unopened(belief, room) else False
     return None if thing in belief.furniture or not known else False
 
 
@@ -215,11 +221,9 @@ def _leads(belief: ExpressBelief, room: str, direction: str, other: str) -> bool
     if direction not in place.exits:
         return False
     there = place.exits[direction]
-    if there is not None:
-        return there == other
-    if other == behind(room, direction):
+    if other == (there or behind(room, direction)):
         return True
-    return None if _charted_only(belief, room, other) else False
+    return None if there is None and _charted_only(belief, room, other) else False
 
 
 def _charted_only(belief: ExpressBelief, room: str, other: str) -> bool:
@@ -230,8 +234,7 @@ def _charted_only(belief: ExpressBelief, room: str, other: str) -> bool:
 
 def _mapped(belief: ExpressBelief, room: str, other: str) -> bool | None:
     exits = belief.places[room].exits.items() if room in belief.places else ()
-    seen = any(there == other or (there is None and other == behind(room, way)) for way, there in exits)
-    return seen or _charted_only(belief, room, other)
+    return any(other == (there or behind(room, way)) for way, there in exits) or _charted_only(belief, room, other)
 
 
 def _leads_out(belief: ExpressBelief, direction: str, ways: str) -> bool | None:
@@ -253,11 +256,6 @@ def _furnished(belief: ExpressBelief, name: str, how: str) -> bool | None:
     if found is not None:
         return bool(getattr(found, how))
     return False if name in belief.things else None
-
-
-def _hides(belief: ExpressBelief, name: str, room: str) -> bool | None:
-    found = belief.places[room].furniture.get(name) if room in belief.places else None
-    return found is not None and found.content is None
 
 
 def _inside(belief: ExpressBelief, thing: str, container: str) -> bool | None:
@@ -282,24 +280,15 @@ def _is_a(thing: str, sort: str) -> bool:
 
 
 def _followed(belief: ExpressBelief, food: str, *, cuts: bool) -> bool | None:
-    if belief.recipe is None:
-        return None
-    wanted = [verb for verb, named in belief.recipe.directions if named == food and (verb in said.CUTS) is cuts]
-    return all(belief.is_done(verb, food) for verb in wanted)
-
-
-def _ready(belief: ExpressBelief) -> bool | None:
-    if belief.recipe is None:
-        return None
-    done = all(belief.is_done(verb, food) for verb, food in belief.recipe.directions)
-    return done and all(food in belief.holding for food in belief.recipe.ingredients)
+    left = any(named == food and (verb in said.CUTS) is cuts for verb, named in belief.to_do)
+    return None if belief.recipe is None else not left
 
 
 def _needed(belief: ExpressBelief, thing: str) -> bool | None:
-    if belief.recipe is not None:
-        uncut = any(verb in said.CUTS and not belief.is_done(verb, food) for verb, food in belief.recipe.directions)
-        return thing in belief.recipe.ingredients or thing == "meal" or (thing == "knife" and uncut)
-    return thing == belief.goal.object
+    if belief.recipe is None:
+        return thing == belief.goal.object
+    uncut = any(verb in said.CUTS for verb, _ in belief.to_do)
+    return thing in belief.recipe.ingredients or thing == "meal" or (thing == "knife" and uncut)
 
 
 def _unsorted(belief: ExpressBelief) -> dict[str, int]:
@@ -324,7 +313,7 @@ ExpressBelief.answers = {
     "full": (0, lambda belief: belief.capacity is not None and len(belief.holding) >= belief.capacity),
     "open": (1, lambda belief, name: _furnished(belief, name, "open")),
     "lid": (1, lambda belief, name: _furnished(belief, name, "lid")),
-    "hides": (2, _hides),
+    "hides": (2, lambda belief, name, room: name in _unopened(belief, room)),
     "inside": (2, _inside),
     "in": (2, _in),
     "is_a": (2, lambda _belief, thing, sort: _is_a(thing, sort)),
@@ -337,7 +326,7 @@ ExpressBelief.answers = {
     ),
     "cut": (1, lambda belief, food: _followed(belief, food, cuts=True)),
     "cooked": (1, lambda belief, food: _followed(belief, food, cuts=False)),
-    "ready": (0, _ready),
+    "ready": (0, lambda belief: None if belief.recipe is None else not belief.to_do and not belief.to_get),
     "eaten": (1, lambda belief, food: None if belief.here is None else food in belief.eaten),
     "needed": (1, _needed),
     "charted": (0, lambda belief: belief.chart is not None),

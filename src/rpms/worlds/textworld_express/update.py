@@ -117,15 +117,12 @@ def _open_door(belief: ExpressBelief, match: re.Match[str], action: str) -> Expr
     return replace(belief, places=places)
 
 
-def _open_lid(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
-    inside = said.things(match["inside"]) if match["inside"] else ()
-    content = tuple(each.name for each in inside)
-    return _furnish(_with_states(belief, inside), match["thing"], Furniture(open=True, content=content, lid=True))
-
-
-def _close_lid(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
+def _lid(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
+    """Open or close a lid: what is inside is listed, or stays as it was."""
+    opened, inside = match["verb"] == "open", said.things(match["inside"] or "")
     old = belief.here.furniture.get(match["thing"]) if belief.here is not None else None
-    return _furnish(belief, match["thing"], Furniture(open=False, content=old.content if old else None, lid=True))
+    content = tuple(each.name for each in inside) if opened else old.content if old else None
+    return _furnish(_with_states(belief, inside), match["thing"], Furniture(opened, content, lid=True))
 
 
 def _furnish(belief: ExpressBelief, name: str, furniture: Furniture) -> ExpressBelief:
@@ -142,7 +139,7 @@ def _take(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressB
     else:
         held = here.furniture[holder]
         belief = _furnish(belief, holder, replace(held, content=_without(held.content or (), thing)))
-    return replace(belief, holding=(*belief.holding, thing), placed=_without(belief.placed, thing))
+    return belief.but(holding=(*belief.holding, thing), placed=_without(belief.placed, thing))
 
 
 def _put(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
@@ -150,24 +147,18 @@ def _put(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBe
     if here is None:
         return belief
     old = here.furniture.get(match["place"], Furniture(open=True))
-    content = (*(old.content or ()), thing)
-    belief = _furnish(belief, match["place"], replace(old, content=content))
-    return replace(belief, holding=_without(belief.holding, thing), placed=(*belief.placed, thing))
+    belief = _furnish(belief, match["place"], replace(old, content=(*(old.content or ()), thing)))
+    return belief.but(holding=_without(belief.holding, thing), placed=(*belief.placed, thing))
 
 
 def _prepare(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
     done = belief.states.get(match["thing"], frozenset()) | {DONE[match["verb"]]}
-    return replace(belief, states={**belief.states, match["thing"]: done})
+    return belief.but(states={**belief.states, match["thing"]: done})
 
 
 def _make_meal(belief: ExpressBelief, _match: re.Match[str], _action: str) -> ExpressBelief:
     used = belief.recipe.ingredients if belief.recipe is not None else ()
-    return replace(belief, holding=(*(thing for thing in belief.holding if thing not in used), "meal"))
-
-
-def _eat(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
-    thing = match["thing"]
-    return replace(belief, holding=_without(belief.holding, thing), eaten=(*belief.eaten, thing))
+    return belief.but(holding=(*(thing for thing in belief.holding if thing not in used), "meal"))
 
 
 def _without(things: tuple[str, ...], thing: str) -> tuple[str, ...]:
@@ -178,12 +169,13 @@ def _without(things: tuple[str, ...], thing: str) -> tuple[str, ...]:
 
 _CHANGES: Final[Mapping[str, Callable[[ExpressBelief, re.Match[str], str], ExpressBelief]]] = {
     "door": _open_door,
-    "open": _open_lid,
-    "close": _close_lid,
+    "lid": _lid,
     "take": _take,
     "put": _put,
     "prepare": _prepare,
     "meal": _make_meal,
-    "eat": _eat,
+    "eat": lambda belief, match, _action: belief.but(
+        holding=_without(belief.holding, match["thing"]), eaten=(*belief.eaten, match["thing"])
+    ),
 }
 """Changes, as `texts.toml` names them."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rpms.core.errors import InputError
 from rpms.core.wording import Wording
 from rpms.worlds.base import Command, Game, Setting, Task, World, read_wording
 from rpms.worlds.jvm.process import missing
-from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, parse_goal, task_at
-from rpms.worlds.textworld_express.observations import Place, refused
+from rpms.worlds.textworld_express.observations import refused
 from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
 from rpms.worlds.textworld_express.update import start, update
 
@@ -35,8 +34,7 @@ class TextWorldExpress(World):
         return list_tasks(split, self._choice(setting).games)
 
     def _choice(self, setting: Setting) -> GameChoice:
-        wrong = next((name for name in setting.options if name not in self.options), None)
-        if wrong is not None:
+        if wrong := next((name for name in setting.options if name not in self.options), ""):
             form = "write game=NAME,PARAMETER=VALUE, such as game=cookingworld,numLocations=5"
             raise InputError(f"TextWorldExpress has no option {wrong!r}: {form}")
         return parse_choice(setting.options.get("game", ""))
@@ -68,48 +66,34 @@ class TextWorldExpress(World):
         return Command(text, plain.repairs if text != action else ())
 
     def contradictions(self, belief: ExpressBelief, game: Game) -> tuple[str, ...]:
-        """Compare room, things and inventory with what a look would show; of other games nothing can be said."""
-        return disagreements(belief, game.look(), game.inventory()) if isinstance(game, ExpressGame) else ()
+        """Compare the belief with one made of a look and an inventory; of other games nothing can be said."""
+        if not isinstance(game, ExpressGame):
+            return ()
+        told = update(update(start(belief.goal), "look around", game.look()), "inventory", game.inventory())
+        if told.location != belief.location:
+            return (f"the room is {told.location}, not {belief.location}",)
+        gone, new = _things(belief) - _things(told), _things(told) | _ways(told)
+        return (*sorted(f"not so: {claim}" for claim in gone), *sorted(new - _things(belief) - _ways(belief)))
 
 
-def disagreements(belief: ExpressBelief, look: str, inventory: str) -> tuple[str, ...]:
-    """Beliefs that two listings of the same moment deny."""
-    room, listing = said.room(look), said.inventory(inventory)
-    found = list(_of_inventory(belief, listing[0])) if listing is not None else []
-    if room is None:
-        return tuple(found)
-    if room.name != belief.location or belief.here is None:
-        return (*found, f"the room is {room.name}, not {belief.location}")
-    return (*found, *_of_things(belief.here, room.place), *_of_ways(belief.here, room.place))
+def _things(belief: ExpressBelief) -> set[str]:
+    """What a belief says of things that are carried or in the open."""
+    found = {f"{thing} is carried" for thing in belief.holding}
+    found |= {f"{thing} is {state}" for thing in belief.holding for state in belief.states.get(thing, ())}
+    if belief.here is not None:
+        found |= {f"{thing} is here" for thing in (*belief.here.loose, *belief.here.furniture)}
+        opened = ((name, each.content or ()) for name, each in belief.here.furniture.items() if each.open)
+        found |= {f"{thing} is in {name}" for name, content in opened for thing in content}
+    return found
 
 
-def _of_inventory(belief: ExpressBelief, carried: tuple[said.Food, ...]) -> Iterator[str]:
-    names = {each.name for each in carried}
-    yield from (f"{thing} is not carried" for thing in belief.holding if thing not in names)
-    yield from (f"{thing} is carried" for thing in sorted(names) if thing not in belief.holding)
-    for each in carried:
-        if belief.states.get(each.name, frozenset()) != each.states - {"raw"}:
-            yield f"{each.name} is {', '.join(sorted(each.states)) or 'as it was'}"
-
-
-def _of_things(here: Place, seen: Place) -> Iterator[str]:
-    names = {*seen.loose, *seen.furniture}
-    yield from (f"{thing} is not here" for thing in here.loose if thing not in names)
-    yield from (f"{thing} is here" for thing in seen.loose if thing not in here.loose)
-    for name, each in seen.furniture.items():
-        known = here.furniture.get(name)
-        if known is None or known.open is not each.open:
-            yield f"{name} is {'open' if each.open else 'closed'}"
-        elif each.open and {*(each.content or ())} != {*(known.content or ())}:
-            yield f"in {name}: {', '.join(each.content or ()) or 'nothing'}"
-
-
-def _of_ways(here: Place, seen: Place) -> Iterator[str]:
-    for direction, there in seen.exits.items():
-        if there is not None and here.exits.get(direction) != there:
-            yield f"{direction} is {there}, not {here.exits.get(direction)}"
-        if seen.doors.get(direction) is not here.doors.get(direction):
-            yield f"the door {direction} is {'closed' if seen.doors.get(direction) else 'open'}"
+def _ways(belief: ExpressBelief) -> set[str]:
+    """What a belief says of ways, doors and lids, of which a look does not show all."""
+    if belief.here is None:
+        return set()
+    found = {f"{direction} is {there}" for direction, there in belief.here.exits.items() if there is not None}
+    found |= {f"the door {way} is {'closed' if shut else 'open'}" for way, shut in belief.here.doors.items()}
+    return found | {f"{name} is {'open' if each.open else 'closed'}" for name, each in belief.here.furniture.items()}
 
 
 world: World = TextWorldExpress()
