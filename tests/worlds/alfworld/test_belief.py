@@ -15,7 +15,7 @@ from rpms.core.goal import Goal, Progress
 from rpms.core.prompt import estimate_tokens
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.sites import Sites, assumed
+from rpms.worlds.alfworld.sites import Sites
 from rpms.worlds.alfworld.update import update
 
 OPENING = (
@@ -261,7 +261,7 @@ def test_sites_never_hold_two_places_together_and_apart(steps):
     """Against a made-up truth: places 0-1, 2-3 and 4-5 share their sites."""
     sites = Sites()
     for place in range(6):
-        sites = sites.put(str(place), assumed(str(place)))
+        sites = sites.put(str(place), sites.site_of(str(place)))
     for kind, one, other in steps:
         if kind == "j" and one // 2 == other // 2:
             sites = sites.put(str(one), sites.of[str(other)])

@@ -143,7 +143,7 @@ def test_every_goal_the_tables_name_can_be_made():
                     assert goal.destination in facts["receptacles"]
                     assert goal.object in known["can_contain"][goal.destination]
                 if goal.treatment is not None:
-                    assert goal.object in known["attributes"][goal.treatment.able]
+                    assert goal.object in known["attributes"][f"{goal.treatment[0]}able"]
 
 
 # Proof

@@ -12,7 +12,7 @@ import pytest
 
 from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS
-from rpms.worlds.alfworld.games.dice import Dice
+from rpms.worlds.alfworld.games.house import Dice
 from rpms.worlds.alfworld.games.make import make_game, make_games
 
 PYTHON = os.environ.get("RPMS_TEXTWORLD_PYTHON", sys.executable)

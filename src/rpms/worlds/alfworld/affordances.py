@@ -81,13 +81,10 @@ def _kinds(table: str) -> Mapping[str, frozenset[str]]:
 
 
 @cache
-def _doors() -> Mapping[str, int]:
-    return {place.lower(): percent for place, percent in tables()["openable"].items()}
-
-
 def has_door(kind: str) -> bool | None:
     """True if places of a kind can be opened and closed; None where some can and some cannot."""
-    return {0: False, 100: True}.get(_doors().get(kind, 0)) if kind in places() else None
+    percent = {place.lower(): opening for place, opening in tables()["openable"].items()}.get(kind, 0)
+    return {0: False, 100: True}.get(percent) if kind in places() else None
 
 
 def has(attribute: str, kind: str) -> bool | None:

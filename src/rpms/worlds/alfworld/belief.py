@@ -200,10 +200,6 @@ class AlfworldBelief(Belief):
         return (*lines, *(f"{name}: {text}" for name, text in told.items() if text))
 
 
-def _at(belief: AlfworldBelief, thing: str) -> bool | None:
-    return belief.here(thing) if not belief.places or thing in belief.places else belief.near(thing)
-
-
 def _slices(_belief: AlfworldBelief, tool: str, thing: str) -> bool | None:
     if kind_of(tool) not in affordances.KNIVES:
         return False if kind_of(tool) in affordances.objects() else None
@@ -242,7 +238,10 @@ def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
 
 
 AlfworldBelief.answers = {
-    "at": (1, _at),
+    "at": (
+        1,
+        lambda belief, thing: (belief.near if belief.places and thing not in belief.places else belief.here)(thing),
+    ),
     "same_place": (2, AlfworldBelief.together),
     "exists": (1, lambda belief, place: place in belief.places if belief.places else None),
     "holding": (1, lambda belief, thing: thing == belief.hand),

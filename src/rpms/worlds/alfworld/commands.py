@@ -59,7 +59,8 @@ def _read(text: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
 def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
     if verb == "use" and words == "toggle":
         rest = re.sub(r"^((?:.*? )?\d+) .*", r"\1", rest)  # `desklamp 1 desk 1`, as the paper's prompt has it
-    first, joint, second = _cut(rest, _JOINTS.get(verb, ()))
+    found = [joint for joint in _JOINTS.get(verb, ()) if joint in rest]  # the one that stands first, or is listed first
+    first, joint, second = rest.partition(min(found, key=rest.find)) if found else (rest, "", "")
     if words not in (verb, "go to"):
         repairs.append(f"`{words}`")
     if verb in _JOINTS and not joint:
@@ -103,12 +104,6 @@ def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str])
             repairs.append("the only appliance for it")
             return f"{verb} {_name(name, belief.holding, repairs)} with {tools[0]}"
     return None
-
-
-def _cut(text: str, joints: Sequence[str]) -> tuple[str, str, str]:
-    """A text before and after the joint that stands first in it; of those that start there, the first listed."""
-    found = [joint for joint in joints if joint in text]
-    return text.partition(min(found, key=text.find)) if found else (text, "", "")
 
 
 def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:

@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import IO, Any
 
@@ -96,27 +96,21 @@ def _compare(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
 
 
 def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
-    names = belief.places or tuple(belief.sites.of)
-    for place in names:
-        if place not in truth.places:
-            yield f"there is no {place}"
-            continue
-        here = belief.here(place)
-        if here is not None and here != (place in truth.here):
-            yield f"{place} is {'not ' if here else ''}here"
-        closed = belief.closed(place)
-        if closed is not None and closed != (place in truth.openable and place not in truth.opened):
-            yield f"{place} is {'not ' if closed else ''}closed"
-        door = belief.has_door(place)
-        if door is not None and door != (place in truth.openable):
-            yield f"{place} has {'no' if door else 'a'} door"
-    sites = belief.sites
+    names, sites = belief.places or tuple(belief.sites.of), belief.sites
+    claims = {
+        "here": (belief.here, truth.here),
+        "closed": (belief.closed, truth.openable - truth.opened),
+        "with a door": (belief.has_door, truth.openable),
+    }
+    for place, (how, (ask, so)) in product(names, claims.items()):
+        if place in truth.places and (said := ask(place)) is (place not in so):
+            yield f"{place} is {'not ' if said else ''}{how}"
     for one, other in combinations(names, 2):
         together = sites.together(one, other) if one in sites.of or other in sites.of else None
         if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
             yield f"{one} and {other} are {'not ' if together else ''}together"
-    if belief.places and set(belief.places) != set(truth.places):
-        yield "the room has other places"
+    if not {*names} <= truth.places.keys() or len(belief.places) not in (0, len(truth.places)):
+        yield f"the places are {', '.join(truth.places)}"
 
 
 _WORKER = Path(__file__).with_name("_textworld_worker.py")

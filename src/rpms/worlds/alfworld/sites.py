@@ -8,18 +8,8 @@ from dataclasses import dataclass, field, replace
 NOWHERE = ""
 """The site of someone in the middle of the room: no place is there."""
 
-_PRINTED = "="
-_ASSUMED = "@"
-
-
-def printed(name: str) -> str:
-    """A site that the game itself has named, as `loc 17`: two names are two sites."""
-    return _PRINTED + name
-
-
-def assumed(place: str) -> str:
-    """The site of a place whose name is not printed: it may turn out to be that of another place too."""
-    return _ASSUMED + place
+PRINTED = "="
+"""Begins a site that the game itself has named, as `=loc 17`: two such names are two sites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +18,20 @@ class Sites:
 
     of: Mapping[str, str] = field(default_factory=dict)
     """Place → site."""
-    apart: frozenset[tuple[str, str]] = frozenset()
-    """Pairs of sites, in order, that are known to be two."""
+    apart: frozenset[frozenset[str]] = frozenset()
+    """Pairs of sites that are known to be two."""
     whole: frozenset[str] = frozenset()
     """Sites all of whose places are known."""
+
+    def site_of(self, place: str) -> str:
+        """The site of a place; one that is not known yet may turn out to be that of another place too."""
+        return self.of.get(place) or f"@{place}"
 
     def same(self, one: str, other: str) -> bool | None:
         """True if two sites are one; None if unknown."""
         if one == other:
             return True
-        if one[0] == other[0] == _PRINTED or (min(one, other), max(one, other)) in self.apart:
+        if one[0] == other[0] == PRINTED or frozenset((one, other)) in self.apart:
             return False
         return False if one in self.whole or other in self.whole else None
 
@@ -70,14 +64,14 @@ class Sites:
     def _join(self, one: str, other: str) -> Sites:
         if self.same(one, other) is False:
             return self
-        stays, goes = (one, other) if one[0] == _PRINTED else (other, one)
+        stays, goes = (one, other) if one[0] == PRINTED else (other, one)
 
         def now(site: str) -> str:
             return stays if site == goes else site
 
         return Sites(
             {place: now(site) for place, site in self.of.items()},
-            frozenset(_pair(now(first), now(second)) for first, second in self.apart),
+            frozenset(frozenset(map(now, pair)) for pair in self.apart),
             frozenset(map(now, self.whole)),
         )
 
@@ -85,7 +79,7 @@ class Sites:
         """Take over that two sites are two."""
         if self.same(one, other) is not None:
             return self
-        return replace(self, apart=self.apart | {_pair(one, other)})
+        return replace(self, apart=self.apart | {frozenset((one, other))})
 
     def complete(self, site: str, places: Iterable[str]) -> Sites:
         """Take over that just these places are at a site."""
@@ -97,7 +91,3 @@ class Sites:
     def at(self, site: str) -> tuple[str, ...]:
         """The places known to be at a site."""
         return tuple(place for place, known in self.of.items() if known == site)
-
-
-def _pair(one: str, other: str) -> tuple[str, str]:
-    return (one, other) if one < other else (other, one)

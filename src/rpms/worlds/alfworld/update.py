@@ -10,12 +10,13 @@ from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld import observations as heard
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.observations import Sight
-from rpms.worlds.alfworld.sites import NOWHERE, Sites, assumed, printed
+from rpms.worlds.alfworld.sites import NOWHERE, PRINTED, Sites
 from rpms.worlds.base import ToldDeed
 
 _Value = TypeVar("_Value")
-_TREATED = {"heat": ("hot", "cool"), "cool": ("cool", "hot"), "clean": ("clean", ""), "slice": ("sliced", "")}
-"""Verb → the state it gives and the one it ends."""
+_GIVEN = {"heat": "hot", "cool": "cool", "clean": "clean", "slice": "sliced", "use": "on"}
+"""Verb → the state it gives."""
+_ENDED = {"heat": "cool", "cool": "hot"}
 
 
 def update(belief: AlfworldBelief, action: str | None, observation: str) -> AlfworldBelief:
@@ -53,11 +54,11 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
 def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
     where, seen = arrived
     place, before, sites = seen.place, belief.site, belief.sites
-    dialect, site = belief.dialect, sites.of.get(place) or assumed(place)
+    dialect, site = belief.dialect, sites.site_of(place)
     if where == place:
         dialect = "0.4"
     elif where:
-        dialect, site = "0.3", printed(where)
+        dialect, site = "0.3", f"{PRINTED}{where}"
     sites = sites.put(place, site)
     site = sites.of[place]
     if before:
@@ -81,7 +82,7 @@ def _see(belief: AlfworldBelief, seen: Sight, **changes: object) -> AlfworldBeli
 def _stand(belief: AlfworldBelief, place: str) -> AlfworldBelief:
     """Take over that a place is here, since something was done at it."""
     if not belief.site:
-        site = belief.sites.of.get(place) or assumed(place)
+        site = belief.sites.site_of(place)
         return belief.but(site=site, sites=belief.sites.put(place, site), location=belief.location or place)
     if belief.sites.of.get(place) == belief.site:
         return belief
@@ -120,19 +121,22 @@ def _do(belief: AlfworldBelief, done: ToldDeed) -> AlfworldBelief:
             )
         case "close":
             return _stand(belief, thing).but(containers=_with(belief.containers, thing, False))
-        case "use":
-            return belief.but(states=_with(belief.states, thing, belief.states.get(thing, frozenset()) | {"on"}))
         case verb:
-            gained, lost = _TREATED[verb]
-            states = belief.states.get(thing, frozenset()) - {lost} | {gained}
-            belief = belief.but(states=_with(belief.states, thing, states))
-            return belief if verb == "slice" else _stand(belief, place).but(hand=thing)
+            belief = _change(belief, thing, frozenset({_GIVEN[verb]}), _ENDED.get(verb, ""))
+            return belief if verb in ("slice", "use") else _stand(belief, place).but(hand=thing)
+
+
+def _change(belief: AlfworldBelief, thing: str, gained: frozenset[str], lost: str = "") -> AlfworldBelief:
+    return belief.but(states=_with(belief.states, thing, belief.states.get(thing, frozenset()) - {lost} | gained))
 
 
 def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     """Draw what can be concluded from a command that did nothing."""
-    if _speaks_of_moving(belief, action):
-        belief = belief.but(dialect="0.4")
+    put, hand = f"put {belief.hand} in/on ", belief.hand
+    if belief.dialect is None and hand is not None and action.startswith(put):
+        place = action.removeprefix(put)
+        if affordances.fits(kind_of(hand), kind_of(place)) and belief.here(place) and belief.closed(place) is False:
+            belief = belief.but(dialect="0.4")  # all that `put` needs holds: the game's word must be `move`
     verb, _, place = action.partition(" ")
     basin = action.removeprefix(f"clean {belief.hand} with ")
     if basin != action and belief.here(basin):
@@ -146,26 +150,11 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     known, here = belief.containers.get(place), belief.here(place)
     elsewhere = verb == "examine" or (known is not None and (verb, known) in (("open", False), ("close", True)))
     if elsewhere and here is None:
-        site = belief.sites.of.get(place) or assumed(place)
+        site = belief.sites.site_of(place)
         return belief.but(sites=belief.sites.put(place, site).part(belief.site, site))
     if verb == "open" and here and known is None and belief.has_door(place):
         return belief.but(containers=_with(belief.containers, place, True))
     return belief
-
-
-def _speaks_of_moving(belief: AlfworldBelief, action: str) -> bool:
-    """True if all that `put` needs is known to hold: then the game's word must be `move`."""
-    start = f"put {belief.hand} in/on "
-    if belief.dialect is not None or belief.hand is None or not action.startswith(start):
-        return False
-    place = action.removeprefix(start)
-    fits = affordances.fits(kind_of(belief.hand), kind_of(place))
-    return bool(fits and belief.here(place) and belief.closed(place) is False)
-
-
-def _describe(belief: AlfworldBelief, described: tuple[str, frozenset[str]]) -> AlfworldBelief:
-    thing, states = described
-    return belief.but(states=_with(belief.states, thing, belief.states.get(thing, frozenset()) | states))
 
 
 _READERS: tuple[tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], AlfworldBelief]], ...] = (
@@ -174,6 +163,6 @@ _READERS: tuple[tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], Alfw
     (heard.sight, lambda belief, seen: _see(_stand(belief, seen.place), seen)),
     (heard.facing, _face),
     (heard.carried, lambda belief, carried: belief.but(hand=carried[0] if carried else None)),
-    (heard.described, _describe),
+    (heard.described, lambda belief, described: _change(belief, *described)),
 )
 """Each form of answer, and what it teaches."""

@@ -14,6 +14,7 @@ from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.listing import load_game
+from rpms.worlds.alfworld.games.make import GAMES_FOLDER
 
 SHOWN = 5
 """Differences kept as examples; all are counted."""
@@ -66,7 +67,12 @@ def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) ->
     in both dialects: where a game's file is in the other one, its problem is replayed in this project's texts of the
     recording's dialect. Raises FileError for a damaged transcript or a game that is not there.
     """
-    folder = _data_folder(data)
+    chosen = data or os.environ.get("ALFWORLD_DATA")
+    if not chosen:
+        raise InputError("the games are not found: give their folder with --data or in $ALFWORLD_DATA")
+    if not os.path.isdir(chosen):  # noqa: PTH112  never raises
+        raise InputError(f"{chosen}: no such data folder")
+    folder = Path(chosen, GAMES_FOLDER) if Path(chosen, GAMES_FOLDER).is_dir() else Path(chosen)
     games = steps = mismatches = 0
     shown: list[Mismatch] = []
     for transcript in transcripts:
@@ -124,16 +130,6 @@ def _recorded(data: Any) -> tuple[str, str, list[Any]]:
     if not data["steps"]:
         raise NotJson("has no steps: there is nothing to verify")
     return data["game"], dialect, data["steps"]
-
-
-def _data_folder(data: str | Path | None) -> Path:
-    chosen = data or os.environ.get("ALFWORLD_DATA")
-    if not chosen:
-        raise InputError("the games are not found: give their folder with --data or in $ALFWORLD_DATA")
-    folder = Path(chosen)
-    if not os.path.isdir(folder):  # noqa: PTH112  never raises
-        raise InputError(f"{folder}: no such data folder")
-    return folder / "json_2.1.1" if (folder / "json_2.1.1").is_dir() else folder
 
 
 def _game(folder: Path, played: Playthrough) -> GameEngine:

@@ -13,7 +13,7 @@ from rpms.worlds.alfworld.engine.dialect import read_domain, read_grammar, recog
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.goal_test import compile_goal, mentions
 from rpms.worlds.alfworld.engine.layout import GameLayout, first_state
-from rpms.worlds.alfworld.engine.pddl import Damage, about, read_problem
+from rpms.worlds.alfworld.engine.pddl import Damage, read_problem
 
 
 def load_engine(path: str | Path) -> GameEngine:
@@ -23,34 +23,30 @@ def load_engine(path: str | Path) -> GameEngine:
 
 def read_engine(data: Any, path: str | Path) -> GameEngine:
     """The same from what the file holds; `path` is for messages alone."""
-    try:
-        return _read(data)
-    except Damage as damage:
-        raise FileError(path, None, damage.problem) from None
-
-
-def _read(data: Any) -> GameEngine:
     if not isinstance(data, dict):
-        raise Damage("is not a game file: it holds no JSON object")
+        raise FileError(path, None, "is not a game file: it holds no JSON object")
     if data.get("solvable", True) is not True:
-        raise Damage("is marked as not solvable")
+        raise FileError(path, None, "is marked as not solvable")
     for key in ("pddl_domain", "grammar", "pddl_problem"):
         if key not in data:
-            raise Damage(f"is not a game file: {key!r} is missing")
+            raise FileError(path, None, f"is not a game file: {key!r} is missing")
         if not isinstance(data[key], str):
-            raise Damage(f"is not a game file: {key!r} is not text")
+            raise FileError(path, None, f"is not a game file: {key!r} is not text")
     walkthrough = data.get("walkthrough") or []
     if not isinstance(walkthrough, list) or not all(isinstance(command, str) for command in walkthrough):
-        raise Damage("has a 'walkthrough' that is not a list of commands")
-    with about("pddl_domain"):
+        raise FileError(path, None, "has a 'walkthrough' that is not a list of commands")
+    about = "pddl_domain"
+    try:
         domain = read_domain(data["pddl_domain"])
-    with about("grammar"):
+        about = "grammar"
         dialect, task = recognise(domain, read_grammar(data["grammar"]))
-    with about("pddl_problem"):
+        about = "pddl_problem"
         problem = read_problem(data["pddl_problem"], domain.name)
         layout = GameLayout(problem, dialect)
         start = first_state(layout, problem.facts)
         goal = compile_goal(problem, layout, start)
+    except Damage as damage:
+        raise FileError(path, None, f"{about} {damage.problem}") from None
     return GameEngine(layout, start, dialect, task, goal, marks=mentions(problem.goal, "checked"))
 
 

@@ -7,8 +7,7 @@ domain relies on that last habit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -41,15 +40,6 @@ def quoted(text: object, limit: int = 60) -> str:
     """Untrusted text made fit for a one-line message: escaped, and short."""
     shown = ascii(text)
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
-
-
-@contextmanager
-def about(text: str) -> Iterator[None]:
-    """Name the text that damage found within is about."""
-    try:
-        yield
-    except Damage as damage:
-        raise Damage(f"{text} {damage.problem}") from None
 
 
 def read_list(text: str, limit: int = MAX_CHARACTERS) -> list[SExpr]:

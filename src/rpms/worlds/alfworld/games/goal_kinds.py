@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rpms.worlds.alfworld.affordances import tables
-from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.base import read_table
 
 MADE = read_table(__package__, "games.toml")
 LOOK = "look_at_obj_in_light"
-PLACE = "pick_and_place_simple"
 TWO = "pick_two_obj_and_place"
 CLEAN = "pick_clean_then_place_in_recep"
 HEAT = "pick_heat_then_place_in_recep"
@@ -21,21 +18,12 @@ TASK_TYPES = tuple(SENTENCES)
 """ALFWorld's six task types, by the names that start their folders."""
 
 
-@dataclass(frozen=True, slots=True)
-class Treatment:
-    """Treatment of the thing before it is put down."""
-
-    verb: str
-    appliance: str
-    able: str
-    done: str
-
-
 TREATMENTS = {
-    CLEAN: Treatment("clean", "SinkBasin", "cleanable", "isClean"),
-    HEAT: Treatment("heat", "Microwave", "heatable", "isHot"),
-    COOL: Treatment("cool", "Fridge", "coolable", "isCool"),
+    CLEAN: ("clean", "SinkBasin", "isClean"),
+    HEAT: ("heat", "Microwave", "isHot"),
+    COOL: ("cool", "Fridge", "isCool"),
 }
+"""Treatment of the thing before it is put down: verb, appliance, and what it is then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +58,7 @@ class GameGoal:
         return 2 if self.type == TWO else 1
 
     @property
-    def treatment(self) -> Treatment | None:
+    def treatment(self) -> tuple[str, str, str] | None:
         return TREATMENTS.get(self.type)
 
     @property
@@ -101,14 +89,7 @@ class GameGoal:
         elif (treatment := self.treatment) is None:
             found = f"(exists (?o - object) (and (inReceptacle ?o ?r) {of_type} {at_place}))"
         else:
-            treated = f"({treatment.able} ?o) {of_type} {at_place} ({treatment.done} ?o) (inReceptacle ?o ?r)"
+            verb, _, done = treatment
+            treated = f"({verb}able ?o) {of_type} {at_place} ({done} ?o) (inReceptacle ?o ?r)"
             found = f"(exists (?o - object) (and {treated}))"
         return f"(and (exists (?r - receptacle) {found}))"
-
-
-def draw_goal(dice: Dice, task_type: str) -> tuple[str, GameGoal]:
-    """Draw a room and a goal as often as the training games have them together."""
-    rooms = tables()["goals"][task_type]
-    room = dice.weighted({name: sum(pairs.values()) for name, pairs in rooms.items()})
-    thing, _, receptacle = dice.weighted(rooms[room]).partition(">")
-    return room, GameGoal(task_type, thing, receptacle, dice.below(len(SENTENCES[task_type])))

@@ -1,17 +1,20 @@
-"""Houses: one room with its receptacles, their locations, and the objects in them.
+"""Houses: one room with its receptacles, their locations, and the objects in them, drawn by dice.
 
 Ids say where things are: `Apple|+00.25|…` and `loc|3|-2|1|60` in the letters PDDL allows.
 """
 
 from __future__ import annotations
 
+import hashlib
+import random
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
+from itertools import accumulate, cycle
+from typing import NamedTuple, TypeVar
 
 from rpms.worlds.alfworld.affordances import object_types, tables
-from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.goal_kinds import MADE, GameGoal
+from rpms.worlds.alfworld.games.goal_kinds import MADE, SENTENCES, GameGoal
 
 FLOOR = "floor"
 """The place of what is in no receptacle: it can be seen but not taken."""
@@ -29,7 +32,38 @@ _TILTS = ((35, 60), (90, 45), (130, 30), (175, 15))
 """Up to which height one looks down how far."""
 
 
+T = TypeVar("T")
 Weights = dict[str, int]
+
+
+class Dice:
+    """Draws that depend on the key alone, by `random.Random.random`, whose sequence Python promises to keep."""
+
+    def __init__(self, *key: int | str) -> None:
+        digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
+        self._random = random.Random(int.from_bytes(digest, "big"))  # noqa: S311 - games, not secrets
+
+    def below(self, limit: int) -> int:
+        """Draw from 0 to limit - 1."""
+        return int(self._random.random() * limit)
+
+    def chance(self, percent: int) -> bool:
+        """Say yes in about `percent` of 100 cases."""
+        return self.below(100) < percent
+
+    def pick(self, things: Sequence[T]) -> T:
+        """Draw one, each as likely."""
+        return things[self.below(len(things))]
+
+    def weighted(self, weights: Mapping[T, int]) -> T:
+        """Draw one key in proportion to its weight; the order of the keys matters to the result."""
+        drawn = self.below(sum(weights.values()))
+        return next(thing for thing, upto in zip(weights, accumulate(weights.values()), strict=True) if drawn < upto)
+
+    def shuffled(self, things: Sequence[T]) -> list[T]:
+        """Copy in a random order."""
+        rest = list(things)
+        return [rest.pop(self.below(len(rest))) for _ in range(len(rest))]
 
 
 def counts(measured: Weights) -> dict[int, int]:
@@ -44,20 +78,12 @@ def _signed(centimetres: int) -> str:
     return f"_{sign}_{abs(centimetres) // 100:02d}_dot_{abs(centimetres) % 100:02d}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Stand:
+class _Stand(NamedTuple):
     """A standing point: grid cell and the wall it faces (0 to 3)."""
 
     x: int
     z: int
     facing: int
-
-    @property
-    def ahead(self) -> tuple[int, int]:
-        return ((0, 1), (1, 0), (0, -1), (-1, 0))[self.facing]
-
-    def location(self, tilt: int) -> str:
-        return "_bar_".join(["loc", *map(str, (self.x, self.z, self.facing, tilt))]).replace("-", "_minus_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +109,14 @@ _BESIDE = 12
 _INSIDE = 4
 """Percent of cutlery that lies in a cup, plate or pan of the same receptacle."""
 _CUTLERY = frozenset({"ButterKnife", "Fork", "Knife", "Spatula", "Spoon"})
+
+
+def draw_goal(dice: Dice, task_type: str) -> tuple[str, GameGoal]:
+    """Draw a room and a goal as often as the training games have them together."""
+    rooms = tables()["goals"][task_type]
+    room = dice.weighted({name: sum(pairs.values()) for name, pairs in rooms.items()})
+    thing, _, receptacle = dice.weighted(rooms[room]).partition(">")
+    return room, GameGoal(task_type, thing, receptacle, dice.below(len(SENTENCES[task_type])))
 
 
 class House:
@@ -116,7 +150,7 @@ class House:
 
     def _claim(self, stand: _Stand, tilt: int) -> str:
         """A location that nothing else has."""
-        while (location := stand.location(tilt)) in self._locations:
+        while (location := "_bar_".join(["loc", *map(str, (*stand, tilt))]).replace("-", "_minus_")) in self._locations:
             tilt -= 15
         self._locations.add(location)
         return location
@@ -132,7 +166,7 @@ class House:
             x, z = x + self._dice.below(9) - 4, z + self._dice.below(9) - 4
 
     def _at_wall(self, stand: _Stand, height: int) -> tuple[int, int, int]:
-        dx, dz = stand.ahead
+        dx, dz = ((0, 1), (1, 0), (0, -1), (-1, 0))[stand.facing]
         x = (stand.x + _REACH * dx) * _STEP + (self._dice.below(31) - 15) * abs(dz)
         z = (stand.z + _REACH * dz) * _STEP + (self._dice.below(31) - 15) * abs(dx)
         return x, height, z

@@ -19,9 +19,8 @@ from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
-from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES, GameGoal, draw_goal
-from rpms.worlds.alfworld.games.house import Fact, House, initial_facts, problem
+from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES, GameGoal
+from rpms.worlds.alfworld.games.house import Dice, Fact, House, draw_goal, initial_facts, problem
 
 GAME_FILE = "game.tw-pddl"
 GAMES_FOLDER = "json_2.1.1"
@@ -102,7 +101,8 @@ def _played(engine: GameEngine, commands: Iterable[str]) -> tuple[str, ...] | No
 
 def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iterator[list[str]]:
     """Every choice of objects, where to take them, appliance and end that could lead to the goal, as commands."""
-    layout, treatment = engine.layout, goal.treatment
+    layout = engine.layout
+    verb, appliance_type, _ = goal.treatment or ("", "", "")
     names = dict(zip(layout.receptacles, layout.receptacle_names, strict=True))
     names |= dict(zip(layout.objects, layout.object_names, strict=True))
 
@@ -115,7 +115,7 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
     ends = [("", place) for place in named("receptacleType", goal.receptacle)]
     if goal.in_light:
         ends = [(lamp, home) for lamp in named("objectType", goal.receptacle) for home in homes[lamp]]
-    appliances = named("receptacleType", treatment.appliance) if treatment is not None else [""]
+    appliances = named("receptacleType", appliance_type) if verb else [""]
     takes = [[(thing, home) for home in homes[thing]] for thing in named("objectType", goal.object)]
     put = "put {} in/on {}" if engine.dialect.name == "0.3" else "move {} to {}"
     for chosen in permutations(takes, goal.wanted):
@@ -123,8 +123,8 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
             commands: list[str] = []
             for thing, home in pairs:
                 commands += [f"go to {home}", f"open {home}", f"take {thing} from {home}"]
-                if treatment is not None:
-                    commands += [f"go to {appliance}", f"{treatment.verb} {thing} with {appliance}"]
+                if verb:
+                    commands += [f"go to {appliance}", f"{verb} {thing} with {appliance}"]
                 last = [f"use {lamp}"] if lamp else [f"open {end}", put.format(thing, end)]
                 commands += [f"go to {end}", *last]
             yield commands
