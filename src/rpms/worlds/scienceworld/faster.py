@@ -34,21 +34,10 @@ EDITED: Final = tuple(_TABLE["classes"])
 _MAGIC: Final = 0xCAFEBABE
 _PUBLIC: Final = 1
 _TEXT, _CLASS, _STRING, _NAME_AND_TYPE = 1, 7, 8, 12
-_MEMBERS: Final = {
-    **dict.fromkeys(("getstatic", "getfield", "putfield"), 9),
-    **dict.fromkeys(("invokevirtual", "invokespecial"), 10),
-    "invokeinterface": 11,
-}
-"""Instructions that name a member of a class, and the kind of constant that does so."""
-_WIDE: Final = (5, 6)
-"""Long and double constants take two numbers."""
-_SIZES: Final = {
-    **dict.fromkeys((7, 8, 16, 19, 20), 2),
-    **dict.fromkeys((3, 4, 9, 10, 11, 12, 17, 18), 4),
-    **dict.fromkeys(_WIDE, 8),
-    15: 3,
-}
-"""Bytes after each kind of constant but texts."""
+_MEMBERS: Final[Mapping[str, int]] = _TABLE["members"]
+_SIZES: Final = {int(kind): size for kind, size in _TABLE["sizes"].items()}
+_WIDE: Final = 8
+"""Bytes of long and double constants, which take two numbers."""
 _CODE_AT: Final = 22
 """Offset of a method's instructions, if its first attribute is its code."""
 
@@ -65,7 +54,7 @@ class ClassFile:
         while len(self._constants) < count:
             kind = data[at]
             size = 2 + _number(data, at + 1) if kind == _TEXT else _SIZES[kind]
-            self._constants += [data[at : at + 1 + size], *([b""] if kind in _WIDE else [])]
+            self._constants += [data[at : at + 1 + size], *([b""] if kind != _TEXT and size == _WIDE else [])]
             at += 1 + size
         end = at + 8 + 2 * _number(data, at + 6)
         self._head = data[at:end]

@@ -149,9 +149,6 @@ def _serving(use: str) -> Ask:
     return ask
 
 
-_has_switch: Final = _serving("switch")
-
-
 def _helps(belief: Scene, tool: str, words: str) -> bool | None:
     """True if a tool can be used on a thing, the agent's own room and the like included."""
     if any(is_vague(read_phrase(name).head) for name in (tool, words)) or _UNLISTED.fullmatch(words.casefold()):
@@ -168,10 +165,9 @@ def _joinable(belief: Scene, one: str, other: str) -> bool | None:
     def unfit(end: Phrase) -> bool:
         if _CONTACT.fullmatch(end.head):
             name = f"{end.head} on {''.join(end.places[:1])}"
-            return kinds.is_a("wired", name) and name in joined
+            return kinds.is_a("wired", name) and name in belief.ends
         return not is_vague(end.head) and all(kinds.is_a("wired", thing.name) for thing in _things(belief, end.head))
 
-    joined = {end.casefold() for pair in belief.connections for end in pair}
     itself = one.casefold() == other.casefold() and len(belief.meant(one)) == 1
     return False if itself or any(unfit(read_phrase(end)) for end in (one, other)) else None
 
@@ -222,7 +218,7 @@ def _works(belief: Scene, words: str) -> bool | None:
     if not belief.broken.isdisjoint((*there, *names)):
         return False
     broken = all("broken" in thing.flags for thing in _things(belief, words))
-    return False if broken or _has_switch(belief, words) is False else None
+    return False if broken or _serving("switch")(belief, words) is False else None
 
 
 def _pourable(belief: Scene, words: str) -> bool | None:
@@ -284,9 +280,8 @@ def _solid(belief: Scene, words: str) -> bool:
 
 def _wired(belief: Scene, words: str) -> bool | None:
     """True if something is joined to a thing, or to one of its terminals; by another name it may be."""
-    name = read_phrase(words)
-    ends = [end.casefold() for pair in belief.connections for end in pair]
-    return any(f"{end} ".startswith(f"{name.head} ") or end.endswith(f" on {name.head}") for end in ends) or None
+    name = read_phrase(words).head
+    return any(f"{end} ".startswith(f"{name} ") or end.endswith(f" on {name}") for end in belief.ends) or None
 
 
 PREDICATES: Final[dict[str, Ask]] = {

@@ -120,6 +120,11 @@ class Scene(Belief):
         """Everything known here and in the inventory."""
         return walk(self.here, self.room or "") + walk(self.inventory, INVENTORY)
 
+    @cached_property
+    def ends(self) -> frozenset[str]:
+        """Terminals that are joined to others, in small letters."""
+        return frozenset(end.casefold() for pair in self.connections for end in pair)
+
     def temperature(self, name: str) -> float | None:
         """The last temperature measured of a substance, in whatever state it was then, or of a thing."""
         return self.temperatures.get(substance_of(name))

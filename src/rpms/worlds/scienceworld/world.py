@@ -21,7 +21,7 @@ from rpms.worlds.scienceworld.commands import repair
 from rpms.worlds.scienceworld.observations import refused, substance_of
 from rpms.worlds.scienceworld.scene import INSTRUMENTS, Scene
 from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
-from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, parse_goal, task_at
+from rpms.worlds.scienceworld.tasks import TABLE, canonical_simplifications, list_tasks, parse_goal, task_at
 from rpms.worlds.scienceworld.tree import INVENTORY, Phrase, alike, find, read_phrase
 from rpms.worlds.scienceworld.update import update
 
@@ -64,16 +64,7 @@ def compatible(belief: Belief, entry: Entry) -> str:
     return ""
 
 
-HEADINGS = {
-    Part.UNIVERSAL: "[RULES - Tier 1: Universal Principles]",
-    Part.DOMAIN: "[RULES - Tier 2: Domain (this family and task)]",
-    Part.ENVIRONMENT: "[RULES - Tier 3: Environment (ScienceWorld)]\n  What an action names must be here or carried.",
-    Part.SITUATION: "[RULES - Now]",
-    Part.GOAL: "",
-    Part.BELIEF: "[Current State]",
-    Part.MEMORY: "[Past Experience - Learned from History]",
-}
-"""Those of Appendix D. The goal's own line is its heading."""
+HEADINGS = {Part(name): text for name, text in TABLE["headings"].items()}
 
 
 def objective(_goal: Goal, progress: Progress) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -41,56 +42,44 @@ def type_of(folder: str) -> str | None:
     return kind if kind in TASK_TYPES else None
 
 
-def is_marked_unsolvable(path: Path) -> bool:
-    """Look for the mark at the file's end, where every release writes it, without reading the rest."""
-    with path.open("rb") as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-        return _UNSOLVABLE.search(file.read()) is not None
+def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
+    """The game files below a folder and their task types, as ALFWorld itself selects them, in the order of the disk.
 
+    Left out are tasks with movable receptacles or sliced objects and games marked unsolvable: 3,553 training and 140
+    seen games remain of the official download. The mark is at a file's end in every release: the rest is not read.
+    """
 
-def _trials(folder: Path) -> Iterator[tuple[str, str, Path]]:
-    """Go through `<task folder>/<trial>/game.tw-pddl`; ALFWorld's own loader would accept other depths too."""
-    with os.scandir(folder) as tasks:
-        for task in tasks:
-            if any(word in task.name for word in _UNSUPPORTED) or not task.is_dir():
-                continue
-            with os.scandir(task.path) as trials:
-                for trial in trials:
-                    yield task.name, trial.name, Path(trial.path, GAME_FILE)
+    def fail(error: OSError) -> None:
+        raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
+
+    for place, _, held in os.walk(folder, topdown=False, onerror=fail):
+        kind, below = type_of(Path(place).parent.name), place[len(str(folder)) :]
+        if GAME_FILE in held and kind is not None and not any(word in below for word in _UNSUPPORTED):
+            path = os.path.join(place, GAME_FILE)  # noqa: PTH118  as the original writes it
+            with suppress(OSError), open(path, "rb") as file:  # one that cannot be read is reported when it is played
+                file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+                if _UNSOLVABLE.search(file.read()) is not None:
+                    continue
+            yield path, kind
 
 
 def list_tasks(data: Path, split: str) -> list[Task]:
-    """List a split's games under `data` (what `ALFWORLD_DATA` names), sorted by id, as ALFWorld itself selects them.
+    """List a split's games under `data` (what `ALFWORLD_DATA` names), sorted by id.
 
-    Left out are tasks with movable receptacles or sliced objects and games marked unsolvable: 3,553 training and 140
-    seen games remain of the official download. No game is parsed; a damaged one is found when it is opened.
-    `source["path"]` is the game file.
+    No game is parsed; a damaged one is found when it is opened. `source["path"]` is the game file.
     """
-    folder = data / GAMES_FOLDER / split
-    tasks: list[Task] = []
-    try:
-        for task, trial, path in _trials(folder):
-            kind = type_of(task)
-            if kind is not None and path.is_file() and not is_marked_unsolvable(path):
-                tasks.append(Task(f"{task}/{trial}", split, kind, {"path": str(path)}))
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(_missing(data, split)) from None
-    except OSError as error:
-        raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
-    if not tasks:
-        raise InputError(f"no ALFWorld games in {folder}: {_HELP}")
-    return sorted(tasks, key=lambda task: task.id)
-
-
-def _missing(data: Path, split: str) -> str:
-    """Say how far the path leads."""
     games = data / GAMES_FOLDER
     if not data.is_dir():
-        return f"no folder {data}: {_HELP}"
+        raise InputError(f"no folder {data}: {_HELP}")
     if not games.is_dir():
-        return f"{data} has no folder {GAMES_FOLDER}, so it is not ALFWorld data: {_HELP}"
-    splits = sorted(path.name for path in games.iterdir() if path.is_dir())
-    return f"no split {split!r} in {games} (it has: {', '.join(splits) or 'none'}): {_HELP}"
+        raise InputError(f"{data} has no folder {GAMES_FOLDER}, so it is not ALFWorld data: {_HELP}")
+    if not (games / split).is_dir():
+        splits = sorted(path.name for path in games.iterdir() if path.is_dir())
+        raise InputError(f"no split {split!r} in {games} (it has: {', '.join(splits) or 'none'}): {_HELP}")
+    found = [("/".join(Path(path).parts[-3:-1]), kind, path) for path, kind in game_files(games / split)]
+    if not found:
+        raise InputError(f"no ALFWorld games in {games / split}: {_HELP}")
+    return [Task(name, split, kind, {"path": path}) for name, kind, path in sorted(found)]
 
 
 BUILTIN = "builtin"

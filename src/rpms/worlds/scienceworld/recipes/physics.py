@@ -227,11 +227,6 @@ def _joints(scene: Scene) -> list[tuple[str, str]]:
     return joints[:4] if lamp == target else joints
 
 
-def _joined(scene: Scene, contact: str) -> bool:
-    name = contact.replace(" in ", " on ", 1).casefold()
-    return any(name == end.casefold() for pair in scene.connections for end in pair)
-
-
 def _site(scene: Scene) -> str:
     return "outside" if scene.aim.source == "renewable" else "workshop"
 
@@ -261,7 +256,7 @@ CIRCUITS: Final = Recipe(
     predicates={
         "placed": lambda scene, part: any(seen.place == _site(scene) for seen in scene.find(part)),
         "joint": lambda scene, one, other: not {(one, other), (other, one)}.isdisjoint(_joints(scene)),
-        "joined": _joined,
+        "joined": lambda scene, contact: contact.replace(" in ", " on ", 1).casefold() in scene.ends,
         # generators have to be switched on
         "powered": lambda scene: not (source := _parts(scene)[1]).endswith("generator") or _is_on(scene, source),
         "paused": lambda scene: scene.age("connection") > _PAUSE,
