@@ -115,7 +115,7 @@ UNFINISHED = [
     (
         "an attribute is missing",
         "world.py",
-        "    wording = Wording(INSTRUCTION, EXAMPLE)\n",
+        "    wording = read_wording(__package__)\n",
         "",
         "HalfWorld has no wording",
     ),
@@ -129,7 +129,7 @@ UNFINISHED = [
     (
         "no wording",
         "world.py",
-        "Wording(INSTRUCTION, EXAMPLE)",
+        "read_wording(__package__)",
         "None",
         r"HalfWorld: wording must be a rpms\.core\.wording\.Wording",
     ),

@@ -25,25 +25,18 @@ def forgive(action: str, belief: AlfworldBelief) -> Command:
     text = action.strip()
     if len(text) > _LONGEST:
         return Command(text)
-    repairs: list[str] = []
-    cleaned = _undress(text)
-    if cleaned != text:
-        repairs.append("form")
+    line = text.split("\n", 1)[0].strip()
+    prefix = _PREFIX.match(line)
+    if prefix is not None and (prefix[0].rstrip().endswith(":") or prefix[0].startswith(">")):
+        line = line[prefix.end() :]
+    cleaned = " ".join(line.strip(" \t`'\"*").rstrip(".!;, `'\"*").split())
+    repairs = ["form"] if cleaned != text else []
     read = _read(cleaned.lower(), belief, repairs)
     if read is None:
         return Command(text)
     if read != cleaned and not repairs:
         repairs.append("letter case" if read == cleaned.lower() else "wording")
     return Command(read, tuple(dict.fromkeys(repairs)) if read != text else ())
-
-
-def _undress(text: str) -> str:
-    """The first line without a leading `Action:`, quotes, trailing dots and double spaces."""
-    line = text.split("\n", 1)[0].strip()
-    prefix = _PREFIX.match(line)
-    if prefix is not None and (prefix[0].rstrip().endswith(":") or prefix[0].startswith(">")):
-        line = line[prefix.end() :]
-    return " ".join(line.strip(" \t`'\"*").rstrip(".!;, `'\"*").split())
 
 
 def _read(text: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:

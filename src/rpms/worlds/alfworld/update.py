@@ -31,20 +31,9 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
         found = read(text)
         if found is not None:
             return take_over(belief, found)
-    return _open(belief, action, text)
-
-
-def _open(belief: AlfworldBelief, action: str | None, text: str) -> AlfworldBelief:
-    """Read the opening, or an answer to `look` where nothing is."""
-    room = heard.room(text)
-    if room is not None:
-        return belief.but(places=belief.places or room, site=NOWHERE)
-    if action is None and "\n" in text:
-        for paragraph in text.split("\n"):
-            faced = heard.facing(paragraph)
-            if faced is not None:
-                return _face(belief, faced)
-    return belief
+    opening = text.split("\n") if action is None else ()  # it has the answer to `look` on a line of its own
+    faced = next((places for places in map(heard.facing, opening) if places is not None), ())
+    return _face(belief, faced)
 
 
 def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str, _Value]:
@@ -164,5 +153,6 @@ _READERS: tuple[tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], Alfw
     (heard.facing, _face),
     (heard.carried, lambda belief, carried: belief.but(hand=carried[0] if carried else None)),
     (heard.described, lambda belief, described: _change(belief, *described)),
+    (heard.room, lambda belief, room: belief.but(places=belief.places or room, site=NOWHERE)),
 )
 """Each form of answer, and what it teaches."""

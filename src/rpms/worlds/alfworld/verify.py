@@ -11,10 +11,9 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import is_there, text_lines
 from rpms.foreign.json_text import NotJson, read_jsonl
 from rpms.foreign.shown import excerpt
-from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.listing import load_game
-from rpms.worlds.alfworld.games.make import GAMES_FOLDER
+from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER
 
 SHOWN = 5
 """Differences kept as examples; all are counted."""
@@ -80,7 +79,11 @@ def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) ->
         for played in read_playthroughs(transcript):
             games += 1
             steps += len(played.steps)
-            found = list(compare(NativeGame(_game(folder, played)), played))
+            path = folder / played.game / GAME_FILE
+            if len(played.game) > _LONGEST_GAME or not is_there(path):
+                wrong = f"was recorded from {excerpt(played.game)}, which is not under {folder}"
+                raise FileError(played.file, played.line, wrong)
+            found = list(compare(NativeGame(load_game(str(path), played.dialect)), played))
             mismatches += len({each.step for each in found})
             shown += found[: SHOWN - len(shown)]
         if games == before:
@@ -130,11 +133,3 @@ def _recorded(data: Any) -> tuple[str, str, list[Any]]:
     if not data["steps"]:
         raise NotJson("has no steps: there is nothing to verify")
     return data["game"], dialect, data["steps"]
-
-
-def _game(folder: Path, played: Playthrough) -> GameEngine:
-    path = folder / played.game / "game.tw-pddl"
-    if len(played.game) > _LONGEST_GAME or not is_there(path):
-        game_name = excerpt(played.game)
-        raise FileError(played.file, played.line, f"was recorded from {game_name}, which is not under {folder}")
-    return load_game(str(path), played.dialect)

@@ -158,13 +158,14 @@ def disagreements(belief: TelecomBelief, state: Any) -> tuple[str, ...]:
         for kind in ("customer", "line", "bill", "plan")
         for row in getattr(state.tools.db, f"{kind}s")
     }
-    records = [
-        f"{name}: {field} is {value!r}, in truth {rows[name][field]!r}"
-        for name, record in belief.records.items()
-        for field, value in record.items()
-        if name in rows and field in rows[name] and not _agrees(value, rows[name][field])
-    ]
-    return (*_facts(belief, state.user_tools), *records)
+    wrong = _facts(belief, state.user_tools)
+    for name, record in belief.records.items():
+        for field_name in record.keys() & rows.get(name, {}).keys():
+            value, truth = record[field_name], rows[name][field_name]
+            some_of = isinstance(value, list) and set(value) <= set(truth)  # of a list, some may be known
+            if value not in (None, truth) and not some_of:  # what was forgotten is None
+                wrong.append(f"{name}: {field_name} is {value!r}, in truth {truth!r}")
+    return tuple(wrong)
 
 
 def _facts(belief: TelecomBelief, phone: Any) -> list[str]:
@@ -182,8 +183,3 @@ def _facts(belief: TelecomBelief, phone: Any) -> list[str]:
     facts |= {Atom("preferred", (each.value,)): each is mode for each in type(mode)}
     told = {atom: belief.truth(atom).known for atom in facts}
     return [f"{atom}: in truth {holds}" for atom, holds in facts.items() if told[atom] is (not holds)]
-
-
-def _agrees(value: Any, truth: Any) -> bool:
-    """True if a field is as it is believed to be: one that was forgotten is, and of a list some may be known."""
-    return value is None or (set(value) <= set(truth) if isinstance(value, list) else value == truth)

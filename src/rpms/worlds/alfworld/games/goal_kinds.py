@@ -18,14 +18,6 @@ TASK_TYPES = tuple(SENTENCES)
 """ALFWorld's six task types, by the names that start their folders."""
 
 
-TREATMENTS = {
-    CLEAN: ("clean", "SinkBasin", "isClean"),
-    HEAT: ("heat", "Microwave", "isHot"),
-    COOL: ("cool", "Fridge", "isCool"),
-}
-"""Treatment of the thing before it is put down: verb, appliance, and what it is then."""
-
-
 @dataclass(frozen=True, slots=True)
 class GameGoal:
     """A goal, in type names as the ids spell them."""
@@ -41,7 +33,7 @@ class GameGoal:
     def text(self) -> str:
         """The sentence that `Your task is to: …` shows."""
         template = SENTENCES[self.type][self.sentence]
-        return template.replace("{object}", self.object.lower()).replace("{receptacle}", self.receptacle.lower())
+        return template.format(object=self.object.lower(), receptacle=self.receptacle.lower())
 
     @property
     def folder(self) -> str:
@@ -58,8 +50,9 @@ class GameGoal:
         return 2 if self.type == TWO else 1
 
     @property
-    def treatment(self) -> tuple[str, str, str] | None:
-        return TREATMENTS.get(self.type)
+    def treatment(self) -> tuple[str, str] | None:
+        """Verb and appliance by which the object is treated before it is put down."""
+        return tuple(MADE["treatments"][self.type]) if self.type in MADE["treatments"] else None
 
     @property
     def destination(self) -> str | None:
@@ -73,23 +66,4 @@ class GameGoal:
 
     def pddl(self) -> str:
         """The winning condition, as official problems state it."""
-        of_type = f"(objectType ?o {self.object}Type)"
-        if self.in_light:
-            return (
-                "(and (exists (?ot - object ?r - receptacle ?a - agent ?l - location)"
-                f" (and (objectType ?ot {self.receptacle}Type) (toggleable ?ot) (isToggled ?ot)"
-                " (receptacleAtLocation ?r ?l) (atLocation ?a ?l) (inReceptacle ?ot ?r)))"
-                f" (exists (?o - object ?a - agent) (and {of_type} (holds ?a ?o))))"
-            )
-        at_place = f"(receptacleType ?r {self.receptacle}Type)"
-        if self.wanted == 2:
-            first = f"(objectType ?o1 {self.object}Type) {at_place} (inReceptacle ?o1 ?r)"
-            second = f"(not (= ?o1 ?o2)) (objectType ?o2 {self.object}Type) {at_place} (inReceptacle ?o2 ?r)"
-            found = f"(exists (?o1 - object) (and {first} (exists (?o2 - object) (and {second}))))"
-        elif (treatment := self.treatment) is None:
-            found = f"(exists (?o - object) (and (inReceptacle ?o ?r) {of_type} {at_place}))"
-        else:
-            verb, _, done = treatment
-            treated = f"({verb}able ?o) {of_type} {at_place} ({done} ?o) (inReceptacle ?o ?r)"
-            found = f"(exists (?o - object) (and {treated}))"
-        return f"(and (exists (?r - receptacle) {found}))"
+        return str(MADE["goals"][self.type].format(object=self.object, receptacle=self.receptacle))

@@ -147,18 +147,6 @@ def builtin_tasks(split: str = BUILTIN) -> list[Task]:
     return [Task(name, split, type_of(name) or "", {"builtin": name}) for name in builtin_ids(split)]
 
 
-def reworded(data: Mapping[str, Any], dialect: str, path: str | Path) -> Mapping[str, Any]:
-    """Content of a game file in a dialect, without a walkthrough; unchanged if it has that one already."""
-    known = known_dialect(dialect)
-    if known is None:
-        return data
-    game = read_engine(data, path)
-    if game.dialect.name == known:
-        return data
-    kept = {name: value for name, value in data.items() if name != "walkthrough"}
-    return {**kept, "pddl_domain": domain(known), "grammar": grammar(known, game.task)}
-
-
 def known_dialect(name: str) -> ReleaseName | None:
     """The dialect of that name; None for no name, where each game keeps its own."""
     found = next((each for each in DIALECTS if each == name), None)
@@ -168,9 +156,14 @@ def known_dialect(name: str) -> ReleaseName | None:
 
 
 def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
-    """Content of a listed game's file, in its own dialect or in the one given."""
-    builtin, path = task.source.get("builtin"), task.source.get("path", "")
-    return reworded(builtin_game(builtin) if builtin else read_data(path), dialect, builtin or path)
+    """Content of a listed game's file, in its own dialect or in the one given, then without a walkthrough."""
+    builtin, path, known = task.source.get("builtin"), task.source.get("path", ""), known_dialect(dialect)
+    data = builtin_game(builtin) if builtin else read_data(path)
+    game = read_engine(data, builtin or path) if known else None
+    if known is None or game is None or game.dialect.name == known:
+        return data  # type: ignore[no-any-return]
+    kept = {name: value for name, value in data.items() if name != "walkthrough"}
+    return {**kept, "pddl_domain": domain(known), "grammar": grammar(known, game.task)}
 
 
 def load_game(path: str, dialect: str = "") -> GameEngine:

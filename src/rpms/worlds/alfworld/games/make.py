@@ -102,7 +102,7 @@ def _played(engine: GameEngine, commands: Iterable[str]) -> tuple[str, ...] | No
 def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iterator[list[str]]:
     """Every choice of objects, where to take them, appliance and end that could lead to the goal, as commands."""
     layout = engine.layout
-    verb, appliance_type, _ = goal.treatment or ("", "", "")
+    verb, appliance_type = goal.treatment or ("", "")
     names = dict(zip(layout.receptacles, layout.receptacle_names, strict=True))
     names |= dict(zip(layout.objects, layout.object_names, strict=True))
 
@@ -201,16 +201,6 @@ def _check_replaceable(out: Path) -> None:
         raise InputError(f"{out} holds files that are not generated games: name a new folder with --out")
 
 
-def _replace(new: Path, out: Path) -> None:
-    """Put a finished folder in its place; what was there goes only once the new one is complete."""
-    old = new.with_name(new.name + ".old")
-    if out.exists():
-        out.rename(old)
-    new.rename(out)
-    if old.exists():
-        shutil.rmtree(old)
-
-
 def make_games(
     seed: int,
     count: int,
@@ -248,7 +238,12 @@ def make_games(
                 by_type[game.goal.type] += 1
                 steps += len(game.walkthrough)
             (new / _MARK).write_text(json.dumps(made) + "\n", encoding="utf-8", newline="\n")
-            _replace(new, out)
+            old = new.with_name(new.name + ".old")
+            if out.exists():  # it goes only once the new one is complete
+                out.rename(old)
+            new.rename(out)
+            if old.exists():
+                shutil.rmtree(old)
         finally:
             shutil.rmtree(new, ignore_errors=True)
     except OSError as error:

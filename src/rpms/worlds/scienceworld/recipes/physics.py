@@ -8,7 +8,7 @@ from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.observations import Thing, substance_of
-from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene
+from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene, once
 from rpms.worlds.scienceworld.tree import head_of
 
 _HEATERS: Final = {"stove": 245, "oven": 500, "blast furnace": 5_000}
@@ -210,20 +210,14 @@ def _to_bring(scene: Scene) -> list[str]:
     return parts if scene.aim.source == "renewable" else parts[:1]
 
 
+@once
 def _joints(scene: Scene) -> list[tuple[str, str]]:
     """Pairs of contacts that belong together. What is tested comes between the second wire and the last."""
     target, source, lamp, *wires = _parts(scene)
     if not (source and lamp) or len(wires) < (2 if lamp == target else 3):
         return []
-    one, two, last = wires[0], wires[1], wires[-1]
-    joints = [
-        (f"anode in {source}", f"terminal 1 in {one}"),
-        (f"cathode in {source}", f"terminal 1 in {two}"),
-        (f"terminal 2 in {one}", f"cathode in {lamp}"),
-        (f"terminal 2 in {last}", f"anode in {lamp}"),
-        (f"terminal 1 in {target}", f"terminal 2 in {two}"),
-        (f"terminal 2 in {target}", f"terminal 1 in {last}"),
-    ]
+    named = {"source": source, "lamp": lamp, "target": target, "one": wires[0], "two": wires[1], "last": wires[-1]}
+    joints = [(one.format(**named), other.format(**named)) for one, other in THINGS["joints"]]
     return joints[:4] if lamp == target else joints
 
 
