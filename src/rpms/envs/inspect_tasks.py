@@ -32,18 +32,9 @@ from rpms.store.memories import read_memory
 try:
     from anyio import from_thread, to_thread
     from inspect_ai import Task, task
+    from inspect_ai import model as chat
     from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.model import (
-        ChatMessage,
-        ChatMessageAssistant,
-        ChatMessageSystem,
-        ChatMessageUser,
-        GenerateConfig,
-        Model,
-        ModelOutput,
-        get_model,
-    )
     from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, mean, scorer, stderr
     from inspect_ai.solver import Generate, Solver, TaskState, solver
     from rich.markup import escape
@@ -121,7 +112,7 @@ def player(
         mind = compose(condition, own, memory)
         game = await to_thread.run_sync(found.open, chosen, episodes.setting)
         try:
-            model = ShorteningModel(_Asked(get_model()))
+            model = ShorteningModel(_Asked(chat.get_model()))
             play = await to_thread.run_sync(
                 lambda: Play(
                     Player(found, mind, model, decoding, method, condition.repair, condition.calls),
@@ -141,13 +132,13 @@ def player(
 
 def _tell(state: TaskState, episode: Episode) -> None:
     """Put an episode into the sample: its steps as messages, its end for the scorers."""
-    messages: list[ChatMessage] = []
+    messages: list[chat.ChatMessage] = []
     for step in episode.steps:
-        messages += [ChatMessageUser(content=step.observation), ChatMessageAssistant(content=step.answer)]
+        messages += [chat.ChatMessageUser(content=step.observation), chat.ChatMessageAssistant(content=step.answer)]
     if episode.steps:
-        messages.append(ChatMessageUser(content=episode.steps[-1].result))
+        messages.append(chat.ChatMessageUser(content=episode.steps[-1].result))
     state.messages = messages
-    state.output = ModelOutput.from_content(str(state.model), str(episode.ending))
+    state.output = chat.ModelOutput.from_content(str(state.model), str(episode.ending))
     state.metadata[_OUTCOME] = {
         "ending": str(episode.ending),
         "error": episode.error,
@@ -160,15 +151,15 @@ def _tell(state: TaskState, episode: Episode) -> None:
 class _Asked:
     """Inspect's model as RPMS asks one: from the thread that plays, in the loop that Inspect runs."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: chat.Model) -> None:
         self._model = model
         self.name = str(model)
 
     def answer(self, request: Request) -> Answer:
-        said = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+        said = {"system": chat.ChatMessageSystem, "user": chat.ChatMessageUser, "assistant": chat.ChatMessageAssistant}
         messages = [said[each.role](content=each.content) for each in request.prompt.messages()]
         decoding, start = request.decoding, time.perf_counter()
-        config = GenerateConfig(
+        config = chat.GenerateConfig(
             max_tokens=decoding.max_tokens,
             temperature=decoding.temperature,
             top_p=decoding.top_p,

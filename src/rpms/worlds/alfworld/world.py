@@ -23,17 +23,7 @@ from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import called, forgive
 from rpms.worlds.alfworld.game import NativeGame, TextWorldGame, contradictions
-from rpms.worlds.alfworld.games.listing import (
-    BUILTIN,
-    LARGE,
-    TRAIN,
-    builtin_tasks,
-    known_dialect,
-    list_tasks,
-    load_task,
-    requested,
-    task_data,
-)
+from rpms.worlds.alfworld.games import listing
 from rpms.worlds.alfworld.goals import make_goal, parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS, TASK
 from rpms.worlds.alfworld.update import update
@@ -63,7 +53,7 @@ class Alfworld(World):
     """The World of ALFWorld's household games."""
 
     name = "alfworld"
-    splits: tuple[str, ...] = (BUILTIN, TRAIN, LARGE, "valid_seen", "valid_unseen", "train", "valid_train")
+    splits: tuple[str, ...] = (*listing.MADE_SPLITS, "valid_seen", "valid_unseen", "train", "valid_train")
     engines: tuple[str, ...] = ("native", "textworld")
     options: tuple[str, ...] = ("dialect", "goals")
     """`dialect`: 0.3 (put … in/on) or 0.4 (move … to); by default each game's own. `goals`: `human` makes a task of
@@ -83,15 +73,16 @@ class Alfworld(World):
         goals = self.chosen(setting).get("goals", "template")
         if goals not in ("template", "human"):
             raise InputError(f"ALFWorld has no goals={goals!r}; choose template or human")
-        tasks = builtin_tasks(split) if split in (BUILTIN, TRAIN, LARGE) else list_tasks(_data_folder(setting), split)
-        return requested(tasks, split) if goals == "human" else tasks
+        made = split in listing.MADE_SPLITS
+        tasks = listing.builtin_tasks(split) if made else listing.list_tasks(_data_folder(setting), split)
+        return listing.requested(tasks, split) if goals == "human" else tasks
 
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The dialect and a hash of the game files: the official releases share their games' names."""
         digest = hashlib.sha256()
         chosen, dialects = self._dialect(setting), set()
         for task in tasks:
-            text = json.dumps(task_data(task)) if "builtin" in task.source else _read(task)
+            text = json.dumps(listing.task_data(task)) if "builtin" in task.source else _read(task)
             digest.update(text.encode())
             digest.update(task.source.get(REQUEST, "").encode())
             dialects.add(chosen or ("0.4" if "move {o} to {r}" in text else "0.3"))
@@ -101,17 +92,17 @@ class Alfworld(World):
         if setting.engine not in self.engines:
             raise InputError(f"ALFWorld has no engine {setting.engine!r}; choose one of {', '.join(self.engines)}")
         if setting.engine == "native":
-            return NativeGame(load_task(task, self._dialect(setting)))
+            return NativeGame(listing.load_task(task, self._dialect(setting)))
         if "builtin" not in task.source and not self._dialect(setting):
             return TextWorldGame(task.source["path"])
         with TemporaryDirectory() as folder:
             file = Path(folder, "game.tw-pddl")
-            file.write_text(json.dumps(task_data(task, self._dialect(setting))), encoding="utf-8")
+            file.write_text(json.dumps(listing.task_data(task, self._dialect(setting))), encoding="utf-8")
             return TextWorldGame(file)
 
     def _dialect(self, setting: Setting) -> str:
         """The dialect that a setting asks for; nothing where each game keeps its own."""
-        return known_dialect(self.chosen(setting).get("dialect", "")) or ""
+        return listing.known_dialect(self.chosen(setting).get("dialect", "")) or ""
 
     def embedded_memory(self) -> str:
         """Memory that the planner learned on other made games.

@@ -95,6 +95,7 @@ TRAIN = "builtin_train"
 """The split that the embedded memory was learned on: other games of the same seed."""
 LARGE = "builtin_large"
 """The split with houses of many places, in which a search is long."""
+MADE_SPLITS = (BUILTIN, TRAIN, LARGE)
 LARGE_SEED = 611
 LARGE_GAMES: Sequence[int] = MADE["large"]
 _DIALECT: ReleaseName = "0.3"
