@@ -69,21 +69,16 @@ def _see(belief: ExpressBelief, room: said.LookAround) -> ExpressBelief:
     }
     exits = dict(seen.exits)
     for direction, there in exits.items():
-        if there is None:
-            known = before.exits.get(direction) if before is not None else None
-            exits[direction] = known or _across(belief, room.name, direction)
+        if there is None:  # behind a door: known from before, or seen from the other side, as ways lead back
+            back = ((other, place.exits.get(OPPOSITE[direction])) for other, place in belief.places.items())
+            across = next((other for other, way in back if way == room.name), None)
+            exits[direction] = (before.exits.get(direction) if before is not None else None) or across
     places = {**belief.places, room.name: replace(seen, furniture=furniture, exits=exits)}
     for direction, there in exits.items():
         if there is not None and there in places:
             places[there] = _with_way(places[there], OPPOSITE[direction], room.name)
     placed = tuple(thing for thing in belief.placed if thing not in seen.loose)
     return replace(_with_states(belief, room.foods), location=room.name, places=places, placed=placed)
-
-
-def _across(belief: ExpressBelief, room: str, direction: str) -> str | None:
-    """The room behind a door, if it was seen from the other side: ways lead back."""
-    back = OPPOSITE[direction]
-    return next((other for other, place in belief.places.items() if place.exits.get(back) == room), None)
 
 
 def _with_way(place: Place, direction: str, there: str) -> Place:

@@ -40,11 +40,6 @@ def compile_goal(problem: Problem, layout: GameLayout, start: State) -> Test:
     return unrolled
 
 
-def mentions(goal: SExpr, predicate: str) -> bool:
-    """True if a goal speaks of a predicate at all."""
-    return goal == predicate or (isinstance(goal, list) and any(mentions(part, predicate) for part in goal))
-
-
 class _Unrolling:
     def __init__(self, problem: Problem, layout: GameLayout, reach: State) -> None:
         self._problem = problem

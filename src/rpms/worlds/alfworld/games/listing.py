@@ -223,25 +223,21 @@ def requested(tasks: Iterable[Task], split: str) -> list[Task]:
     return found
 
 
-def _sentences(task: Task) -> tuple[str, ...]:
+def _sentences(task: Task) -> Sequence[str]:
+    """The sentences of `turk_annotations.anns[].task_desc`, or those that come with a builtin game."""
     if "builtin" in task.source:
-        return tuple(_builtin().get(task.source["builtin"], ()))
+        return _builtin().get(task.source["builtin"], ())
     file = Path(task.source["path"]).with_name(ANNOTATIONS)
-    if not file.is_file():
-        return ()
     try:
-        return tuple(_descriptions(loads(read_text(file, LARGEST_GAME, encoding="utf-8"))))
+        data = loads(read_text(file, LARGEST_GAME, encoding="utf-8")) if file.is_file() else None
     except NotJson as error:
         raise FileError(file, None, f"is not JSON: {error}") from None
-
-
-def _descriptions(data: Any) -> Iterator[str]:
-    """`turk_annotations.anns[].task_desc`, those that are a sentence."""
     match data:
         case {"turk_annotations": {"anns": list(notes)}}:
             said = [note["task_desc"] for note in notes if isinstance(note, dict) and "task_desc" in note]
             texts = (" ".join(each.split())[:_LONGEST] for each in said if isinstance(each, str))
-            yield from (text for text in texts if text.isprintable() and text)
+            return [text for text in texts if text.isprintable() and text]
+    return ()
 
 
 @cache
