@@ -237,22 +237,21 @@ _MAKERS: Mapping[str, _Maker] = {
     "efficiency": _Maker(efficiency_table, lambda _: True),
     "actions": _Maker(action_table, lambda _: True),
     "failures": _Maker(failure_table, lambda _: True),
-}
-_ON_REQUEST: Mapping[str, _Maker] = {
     "verdicts": _Maker(
         verdict_table,
         lambda comparison: any(results.folder and results.switches.get("memory", True) for results in comparison),
         "it needs a run of a condition with memory",
-    )
+    ),
 }
-"""Tables that read every episode in full, and so are made only where they are asked for."""
-TABLES = (*_MAKERS, *_ON_REQUEST)
+TABLES = tuple(_MAKERS)
 """The names of the tables, in the order a report shows them."""
+_USUAL = tuple(name for name in _MAKERS if name != "verdicts")
+"""Tables of a report; the other one reads every episode in full, and so is made only where it is asked for."""
 
 
 def make_table(name: str, comparison: Comparison, *, with_published: bool = False) -> Table:
     """One table by its name; one that the comparison has nothing for is an InputError."""
-    maker = _MAKERS.get(name) or _ON_REQUEST.get(name)
+    maker = _MAKERS.get(name)
     if maker is None:
         raise InputError(f"unknown table {name!r}; choose one of {', '.join(TABLES)}")
     if not maker.applies(comparison):
@@ -277,22 +276,18 @@ def add_published(table: Table, comparisons: Iterable[Comparison], world: str = 
 
 def applicable(name: str, comparisons: Sequence[Comparison]) -> tuple[Table, ...]:
     """One table by its name, for each comparison that has something to put in."""
-    applies = {**_MAKERS, **_ON_REQUEST}[name].applies
-    return tuple(make_table(name, each) for each in comparisons if applies(each))
+    return tuple(make_table(name, each) for each in comparisons if _MAKERS[name].applies(each))
 
 
 def left_out(comparison: Comparison) -> tuple[str, ...]:
     """A line for each table that the study is about and has nothing to put in."""
-    wanted = {name: _MAKERS[name] for name in comparison.tables if name in _MAKERS}
-    return tuple(
-        f"The table {name!r} is left out: {maker.needs}."
-        for name, maker in wanted.items()
-        if not maker.applies(comparison)
-    )
+    wanted = dict.fromkeys(name for name in comparison.tables if name in _USUAL)
+    lacking = [name for name in wanted if not _MAKERS[name].applies(comparison)]
+    return tuple(f"The table {name!r} is left out: {_MAKERS[name].needs}." for name in lacking)
 
 
 def all_tables(comparison: Comparison, *, with_published: bool = False) -> tuple[Table, ...]:
     """Every table that the comparison has something to put in, those that its study is about first."""
-    names = dict.fromkeys((*(name for name in comparison.tables if name in _MAKERS), *_MAKERS))
+    names = dict.fromkeys((*(name for name in comparison.tables if name in _USUAL), *_USUAL))
     applying = (name for name in names if _MAKERS[name].applies(comparison))
     return tuple(make_table(name, comparison, with_published=with_published) for name in applying)

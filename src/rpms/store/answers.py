@@ -23,7 +23,6 @@ from pydantic import BaseModel, ValidationError
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import read_bytes, text_lines
-from rpms.foreign.forms import Count, Text
 from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key, read_jsonl
 from rpms.foreign.limits import LARGEST_RECORD
 from rpms.foreign.typed import reader_of
@@ -129,14 +128,14 @@ class Heading(BaseModel):
     """The first line: whose answers, when, on what."""
 
     rpms: Literal["answers 1"] = "answers 1"
-    model: Text
-    recorded: Text
+    model: str
+    recorded: str
     """The day."""
-    about: Text = ""
-    bounds: tuple[Text, ...] = ()
+    about: str = ""
+    bounds: tuple[str, ...] = ()
     """Constraints on actions anywhere in the record."""
-    answers: Count
-    sha256: Text
+    answers: int
+    sha256: str
 
     @property
     def line(self) -> str:

@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
 from rpms.core.errors import FileError
-from rpms.foreign.forms import Count, Text, first_mistake
 from rpms.foreign.json_text import NotJson, loads
-from rpms.foreign.limits import LARGEST_TABLE
+from rpms.foreign.limits import LARGEST_TABLE, LONGEST_NUMBER
+from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text
 
 _VERSION = 1
@@ -89,11 +89,30 @@ def _said(settings: Mapping[str, Json], name: str) -> str:
     return f"{str(value)[:12]}…" if _is_hash(value) else _written(settings, name)
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("should be a text")  # noqa: TRY004  what pydantic turns into a ValidationError
+    return value
+
+
+Text = Annotated[str, PlainValidator(_text)]
+"""Any text, half characters included: some models write them, and pydantic's own texts cannot hold them."""
+
+
+def _first_mistake(error: ValueError) -> str:
+    """The first breach of a form, and its place, in one line; what else is wrong as it says."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(map(str, first["loc"])) or "the whole"
+    return excerpt(f"{place}: {first['msg'].removeprefix('Value error, ')}")
+
+
 class _MemoryForm(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     hash: Text = ""
-    entries: Count = 0
+    entries: Annotated[int, Field(ge=0, le=LONGEST_NUMBER, strict=True)] = 0
 
 
 class _ProtocolForm(BaseModel):
@@ -121,7 +140,7 @@ def read_protocol(file: Path) -> Protocol:
         content = loads(read_text(file, LARGEST_TABLE))
         form = _ProtocolForm.model_validate(content)
     except (NotJson, ValidationError) as error:
-        raise FileError(file, None, f"is not the protocol of a run: {first_mistake(error)}") from None
+        raise FileError(file, None, f"is not the protocol of a run: {_first_mistake(error)}") from None
     if form.version != _VERSION:
         raise FileError(file, None, "was written by another version of rpms, in a form that is not known here")
     if len(set(form.tasks)) < len(form.tasks):
@@ -175,7 +194,7 @@ def read_study_index(file: Path, advice: str = "") -> StudyIndex:
     try:
         index = StudyIndex.model_validate(loads(read_text(file, LARGEST_TABLE)))
     except (NotJson, ValidationError) as error:
-        raise FileError(file, None, f"is not the index of a study: {first_mistake(error)}{advice}") from None
+        raise FileError(file, None, f"is not the index of a study: {_first_mistake(error)}{advice}") from None
     if not index.groups and not index.runs:
         raise FileError(file, None, f"is not the index of a study: it names no runs{advice}")
     return index
