@@ -288,7 +288,7 @@ def test_no_result_and_no_argument_breaks_the_guard_or_gets_a_change_through(nam
     ],
 )
 def test_a_plain_yes_is_told_from_everything_else(said, agrees):
-    assert records.says_yes(None, said) is agrees
+    assert records.says_yes(said) is agrees
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_a_plain_yes_is_told_from_everything_else(said, agrees):
     ],
 )
 def test_an_answer_that_begins_like_a_yes_and_goes_on_is_for_a_person(said):
-    assert records.says_yes(None, said) is None
+    assert records.says_yes(said) is None
 
 
 @pytest.mark.parametrize(
@@ -347,7 +347,7 @@ def test_an_answer_that_begins_like_a_yes_and_goes_on_is_for_a_person(said):
     ],
 )
 def test_a_yes_with_thanks_or_with_what_is_to_be_done_is_plain(said):
-    assert records.says_yes(None, said) is True
+    assert records.says_yes(said) is True
 
 
 def test_what_is_no_plain_yes_takes_back_an_earlier_one():

@@ -1,4 +1,4 @@
-"""Functions of both policies: the meaning of a yes."""
+"""Facts of both policies: the meaning of a yes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _RESERVED = re.compile(
 _LONGEST_YES = 300
 
 
-def says_yes(_look: Look, text: str) -> bool | None:
+def says_yes(text: str) -> bool | None:
     """True for a plain yes, False for a no, None where only a person or a host can tell, who says `confirmed`."""
     said = " ".join(text.casefold().replace("’", "'").split())
     for short, long in (("let's ", "let us "), ("'s ", " is "), ("'d ", " would ")):
@@ -55,6 +55,15 @@ def says_yes(_look: Look, text: str) -> bool | None:
     return True if plain and not _RESERVED.search(said) else None
 
 
-def agreed(look: Look) -> bool | None:
-    """True if the customer said yes to this; unknown, not false, until then: what else is missing is named first."""
-    return look.truth("confirmed") or None
+class PolicyFacts:
+    """Facts that a policy's rules ask about one call, by name; what was not looked up is asked for."""
+
+    def __init__(self, look: Look) -> None:
+        self.record, self.records, self.truth, self.now = look.record, look.records, look.truth, look.now
+        self.asked = look.call.arguments
+
+    says_yes = staticmethod(says_yes)
+
+    def agreed(self) -> bool | None:
+        """True if the customer said yes to this; unknown, not false, until then: what else is missing comes first."""
+        return self.truth("confirmed") or None
