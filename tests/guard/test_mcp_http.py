@@ -51,8 +51,10 @@ def guarding(*options: str, **env: str):
 
 
 @asynccontextmanager
-async def connected(address: str, mode: str = "auto", **headers: str):
+async def connected(address: str, mode: str = "auto", asked: list | None = None, **headers: str):
     async def decide(_context, params):
+        if asked is not None:
+            asked.append(params.message)
         return mcp.types.ElicitResult(action="accept", content={"sure": True} if "Really" in params.message else {})
 
     async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
@@ -96,6 +98,19 @@ def test_sessions_are_apart_and_outlive_a_restart(tmp_path):
         run(first(address))
     with guarding("--log", log, "--store", store) as address:
         run(second(address))
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_person_approves_once_what_the_server_asks_about_too(mode):
+    asked = []
+
+    async def scenario(address: str) -> None:
+        async with connected(address, mode, asked) as call:
+            assert await call("refund", order_id="W3") == "refunded W3"
+
+    with guarding() as address:
+        run(scenario(address))
+    assert ["approves refunds" in each for each in asked] == [True, False]
 
 
 def test_a_gateway_before_a_server_over_http_wants_its_token_and_turns_strangers_away(tmp_path):

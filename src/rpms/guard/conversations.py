@@ -11,7 +11,7 @@ from rpms.guard.calls import Call, Modify, Ruling
 from rpms.guard.guard import Guard
 
 _MOST_CONVERSATIONS = 1_000
-"""Conversations that are remembered; one that is taken up again after that is read anew from its messages."""
+"""Conversations that are remembered, those used last; one that is taken up again is read anew from its messages."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,10 @@ class Conversations:
             here.guard.observe(here.made.pop(event.call.id, event.call), event.result, failed=event.failed)
 
     def _of(self, session: str) -> _Live:
-        if session not in self._live:
+        here = self._live.pop(session, None)
+        if here is None:
             while len(self._live) >= _MOST_CONVERSATIONS:
                 del self._live[next(iter(self._live))]
-            self._live[session] = _Live(self._guard.fresh(session))
-        return self._live[session]
+            here = _Live(self._guard.fresh(session))
+        self._live[session] = here
+        return here

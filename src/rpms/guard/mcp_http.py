@@ -60,7 +60,7 @@ class Gateway:
         self._clients: list[Client] = []
         self._tools: dict[str, tuple[Client, types.Tool]] = {}
         self._asked: dict[str, str] = {}
-        """The calls that a person is asked about, by what the client sends back."""
+        """The calls that a person is asked about, by what the client sends back; and approved ones that come again."""
         self.server: Server[Any] = Server(
             "rpms-guard",
             get_tool_input_schema=lambda name: self._tools[name][1].input_schema if name in self._tools else None,
@@ -119,11 +119,12 @@ class Gateway:
     async def _call_tool(self, context: Any, params: types.CallToolRequestParams) -> Any:
         guard = self._guard_of(context)
         guard.refresh()
-        call = Call(params.name, params.arguments or {}, f"{uuid4().hex[:8]}")
+        call = Call(params.name, params.arguments or {}, uuid4().hex[:8])
+        before = f"{guard.session} {call.key}"
         client = self._tools.get(params.name, (None, None))[0]
         if client is None:
             return _failed(f"no server has a tool {excerpt(call.tool)!r}")
-        approved = None
+        approved = True if self._asked.pop(before, None) else None
         if params.request_state in self._asked:
             same = self._asked.pop(params.request_state) == call.key
             replies = mcp.object_of(params.model_dump(mode="json").get("input_responses"))
@@ -134,8 +135,11 @@ class Gateway:
             return ruling
         if not ruling.goes_on:
             return _failed(f"Not done. {ruling.text}")
-        call = ruling.call if isinstance(ruling, Modify) else call
-        return await self._made(guard, call, client, params, ruling.notice, context)
+        made = ruling.call if isinstance(ruling, Modify) else call
+        result = await self._made(guard, made, client, params, ruling.notice, context)
+        if approved and isinstance(result, types.InputRequiredResult):
+            self._asked[before] = call.key  # the server asks too, and the same call comes again with the answer
+        return result
 
     async def _ruling(self, guard: Guard, call: Call, context: Any, approved: bool | None) -> Any:
         """The ruling, after a person was asked where the client can ask one."""
@@ -204,7 +208,7 @@ def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:
 
     async def checked(scope: Any, receive: Any, send: Any) -> None:
         given = next((value for name, value in scope.get("headers", ()) if name == b"authorization"), b"")
-        right = not token or scope["type"] != "http" or compare_digest(given, f"Bearer {token}".encode())
+        right = not token or scope["type"] == "lifespan" or compare_digest(given, f"Bearer {token}".encode())
         await (app if right else refusal)(scope, receive, send)
 
     config = uvicorn.Config(checked, host=host, port=port, log_level="warning")
