@@ -1,7 +1,5 @@
 """An agent for people with their own loop: they step the world, it decides."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections.abc import Mapping

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -70,11 +71,9 @@ def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:
     """The tools, and of them the values, that some actions call; all tools where none of the actions is a call."""
     calls: dict[str, list[WrittenCall]] = {}
     for action in actions:
-        try:
+        with suppress(NotACall):
             call = read_call(action)
-        except NotACall:
-            continue
-        calls.setdefault(call.name, []).append(call)
+            calls.setdefault(call.name, []).append(call)
     return tuple(tool.only(calls[tool.name]) for tool in tools if tool.name in calls) or tuple(tools)
 
 

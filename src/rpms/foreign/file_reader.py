@@ -1,7 +1,5 @@
 """The one reader of files: regular files alone, no more bytes than expected, and one line where it cannot."""
 
-from __future__ import annotations
-
 import lzma
 import os
 import stat

@@ -1,7 +1,5 @@
 """JSON from outside, also in lines: bounded in depth and numbers, so that nothing behind it has to be."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

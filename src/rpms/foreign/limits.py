@@ -3,8 +3,6 @@
 What exceeds one is refused with one line that names it. None is near what the package itself writes.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 MEGABYTE: Final = 1_000_000

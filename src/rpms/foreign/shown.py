@@ -1,7 +1,5 @@
 """Foreign text made safe to show: what a file, a model or a server wrote may command a terminal, or go on for pages."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import Final

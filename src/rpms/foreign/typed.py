@@ -4,8 +4,6 @@ It loads in no time, texts may hold half characters, which pydantic's own cannot
 every field a second time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass

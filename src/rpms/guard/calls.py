@@ -1,7 +1,5 @@
 """A manual for tools as values: calls, what they need and do, what policies forbid, where facts are from; rulings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime

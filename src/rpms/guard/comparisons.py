@@ -1,7 +1,5 @@
 """Comparisons that a manual may name, each with three values: true, false, and None where nobody can tell."""
 
-from __future__ import annotations
-
 import json
 import math
 import operator
@@ -10,6 +8,7 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -35,14 +34,10 @@ Compare = Callable[[Any, Any], bool | None]
 
 def number_of(value: object) -> float | None:
     """A number, or a short text that is one; None for anything else."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        try:
-            value = float(value) if len(value) < 40 and value.lstrip()[:1] in "+-.0123456789" else None
-        except ValueError:
-            return None
-    return value if isinstance(value, int | float) and math.isfinite(value) else None
+    if isinstance(value, str) and len(value) < 40 and value.lstrip()[:1] in "+-.0123456789":
+        with suppress(ValueError):
+            value = float(value)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
 
 
 def moment_of(value: object) -> datetime | None:
@@ -51,11 +46,10 @@ def moment_of(value: object) -> datetime | None:
         return value
     if not isinstance(value, str) or len(value) > 40:
         return None
-    try:
+    with suppress(ValueError):
         moment = datetime.fromisoformat(value.strip())
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None
 
 
 def _read_by(read: Callable[[object], Any], compare: Callable[[Any, Any], bool]) -> Compare:
@@ -153,12 +147,10 @@ def _inside(value: object, folder: object) -> bool | None:
 
 def _under(value: object, folder: object) -> bool | None:
     """Like `inside`, with links followed on this machine's disk."""
-    if _inside(value, folder) is None:
-        return None
-    try:
-        return _inside(os.path.realpath(str(value)), os.path.realpath(str(folder)))
-    except (OSError, ValueError):
-        return None
+    if _inside(value, folder) is not None:
+        with suppress(OSError, ValueError):
+            return _inside(os.path.realpath(str(value)), os.path.realpath(str(folder)))
+    return None
 
 
 _TOKEN = re.compile(
@@ -228,16 +220,11 @@ COMPARISONS: Final[Mapping[str, Compare]] = {
 
 def now_and(text: str, now: datetime) -> datetime | None:
     """The moment that `now`, `now - 24h` or `now + 3d` means; None for another text."""
-    match = _DURATION.fullmatch(text.strip())
-    if match is None:
-        return None
-    if match[1] is None:
-        return now
-    away = timedelta(**{_UNITS[match[3]]: int(match[2])})
-    try:
-        return now + away if match[1] == "+" else now - away
-    except OverflowError:
-        return None
+    if match := _DURATION.fullmatch(text.strip()):
+        away = timedelta(**{_UNITS[match[3]]: int(f"{match[1]}{match[2]}")}) if match[1] else timedelta()
+        with suppress(OverflowError):
+            return now + away
+    return None
 
 
 def writes_alike(compare: Compare, alike: Alike) -> Compare:

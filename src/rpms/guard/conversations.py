@@ -1,7 +1,5 @@
 """One guard a conversation; of frameworks that hand over the whole conversation with each call, each event once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import RLock

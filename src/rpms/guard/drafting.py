@@ -1,7 +1,5 @@
 """Drafts of a manual: from the tools that a server lists, and rules from the sentences of a written policy."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The guard as an Inspect approver, `rpms/guard` in an approval configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -56,8 +54,7 @@ def guard(manual: str, python: str | None = None, log: str | None = None) -> App
 
     `python` is a file with the functions that the manual names.
     """
-    functions = load_python(python) if python else None
-    conversations = Conversations(Guard(manual, python=functions, log=log))
+    conversations = Conversations(Guard(manual, python=load_python(python) if python else None, log=log))
 
     async def approve(
         message: str,  # noqa: ARG001  the names are Inspect's
@@ -94,5 +91,4 @@ def events(history: list[ChatMessage]) -> Iterator[Said | Returned]:
         elif isinstance(message, ChatMessageTool) and message.tool_call_id in asked:
             if message.error is not None and message.error.type == "approval":
                 continue  # it was never made
-            failed = True if message.error is not None else None
-            yield Returned(asked[message.tool_call_id], message.text, failed)
+            yield Returned(asked[message.tool_call_id], message.text, True if message.error else None)

@@ -1,7 +1,5 @@
 """Calls and results as JSON: the usual forms are read, what is too large or no JSON is refused, records are found."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Mapping

@@ -109,8 +109,7 @@ def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Ma
     for _, path in each:
         whole = facts.values_at(Path(path.head, path.steps[:-1]) if path.steps[-1] == "*" else path)
         lists.append(facts.values_at(path) if all(isinstance(one, list | dict) for one in whole) else [MISSING])
-    names = [name for name, _ in each]
-    return [dict(zip(names, row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)]
+    return [dict(zip(dict(each), row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)]
 
 
 def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) -> RuleFinding:
@@ -148,8 +147,7 @@ def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False)
         return changed, ruling
     first = next(iter(mended.values()))
     others = (f"{rule}: {each.text.rstrip('.')}" for rule, each in mended.items() if each is not first)
-    warning = [ruling.text] if isinstance(ruling, Warn) else []
-    reason = "; ".join([first.text.rstrip("."), *others, *warning])
+    reason = "; ".join([first.text.rstrip("."), *others, *([ruling.text] if isinstance(ruling, Warn) else [])])
     sets = {name: changed.call.arguments[name] for each in mended.values() for name in each.by.sets}
     remedy = CALL_IT_WITH + ", ".join(f"{name}={text_of(value)}" for name, value in sets.items())
     fact = _said(first, facts)
@@ -168,9 +166,7 @@ def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
     if (other := _undeclared(facts)) is not None:
         return other
     gravest: Ruling = Allow()
-    for found in findings(facts):
-        if found.broken is Truth.FALSE:
-            continue
+    for found in (each for each in findings(facts) if each.broken is not Truth.FALSE):
         known, by = found.broken is Truth.TRUE, found.by
         otherwise = Warn if by.warns else Ask if by.asks else Refuse
         kind = otherwise if known else _ruling(by.unknown, otherwise)

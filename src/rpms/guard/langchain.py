@@ -1,7 +1,5 @@
 """The guard as LangChain middleware: `create_agent(…, middleware=[GuardMiddleware("shop.yaml")])`."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -67,8 +65,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         ruling = self._conversations.check(session, events(messages), call)
         if isinstance(ruling, Ask):  # the graph stops here, and comes back to this line with what a person decided
             question = {"question": ruling.text, "rule": ruling.rule, "tool": call.tool, "args": dict(call.arguments)}
-            approved = _approves(interrupt(question))
-            ruling = self._conversations.check(session, (), call, approved=approved)
+            ruling = self._conversations.check(session, (), call, approved=_approves(interrupt(question)))
         if isinstance(ruling, Modify):
             call = ruling.call
             request = request.override(tool_call={**asked, "args": dict(call.arguments)})

@@ -1,7 +1,5 @@
 """The guard's log: JSON lines, one for each call that was checked, each result that was seen, each fact told."""
 
-from __future__ import annotations
-
 import errno
 import json
 import mmap

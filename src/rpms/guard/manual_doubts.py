@@ -1,7 +1,5 @@
 """Likely mistakes of a sound manual: rules that never decide, facts that nothing sets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from rpms.core.facts import Literal

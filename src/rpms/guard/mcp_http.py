@@ -3,8 +3,6 @@
 Each session has a belief of its own. The servers behind are started or connected to once, and shared by all sessions.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json
@@ -191,8 +189,7 @@ class Gateway:
         token = headers.get("authorization", "")
         owner = hashlib.sha256(token.encode()).hexdigest()[:16] if token else _ANYONE
         named = headers.get(SESSION, "")[:100]
-        session = f"{owner}/{named}" if named else headers.get("mcp-session-id") or owner
-        return self._conversations.guard_of(session)
+        return self._conversations.guard_of(f"{owner}/{named}" if named else headers.get("mcp-session-id") or owner)
 
 
 def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:

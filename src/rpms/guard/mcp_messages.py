@@ -1,7 +1,5 @@
 """MCP messages: which is a tool call, what its answer tells, and the answers that the guard gives itself."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping
@@ -201,10 +199,8 @@ def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
     found = [f"the manual declares tools that the server does not have: {', '.join(missing)}"] if missing else []
     for tool in tools:
         declared, known = manual.tools.get(tool["name"]), object_of(tool.get("inputSchema")).get("properties")
-        if declared is None or not isinstance(known, dict):
-            continue
-        strange = sorted(declared.arguments - set(known))
+        strange = sorted(declared.arguments - set(known)) if declared and isinstance(known, dict) else []
         if strange:
             choice = ", ".join(excerpt(name, 60) for name in known) or "none"
-            found.append(f"the tool {declared.name} has no argument {', '.join(strange)}; it has {choice}")
+            found.append(f"the tool {tool['name']} has no argument {', '.join(strange)}; it has {choice}")
     return found

@@ -3,8 +3,6 @@
 One loop reads both sides. Nothing here needs the `mcp` package.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import select

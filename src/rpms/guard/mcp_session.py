@@ -1,7 +1,5 @@
 """One MCP session behind a guard: messages in, messages out. Nothing is passed on but what was read here."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The guard around tools of the OpenAI Agents SDK: `guarded(guard, get_order, cancel_order)`."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Collection

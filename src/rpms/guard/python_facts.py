@@ -1,7 +1,5 @@
 """Facts in Python: functions from a file that whoever runs the guard names, each asked in a worker with a deadline."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import logging

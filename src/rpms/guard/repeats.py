@@ -1,7 +1,5 @@
 """Calls that fail again and again, or bring nothing new: counted, until something is learned."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 
 from rpms.foreign.shown import excerpt

@@ -1,7 +1,5 @@
 """A manual tried out: a guard's log played again, and cases of calls with the ruling that is expected of each."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

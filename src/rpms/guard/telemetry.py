@@ -1,7 +1,5 @@
 """OpenTelemetry for a guard: a span for each check and a counter of rulings; needs `pip install 'rpms[otel]'`."""
 
-from __future__ import annotations
-
 import time
 
 from rpms.core.errors import InputError
@@ -27,8 +25,7 @@ def telemetry() -> Watch:
     def watch(call: Call, ruling: Ruling, took: float) -> None:
         said = {"rpms.guard.ruling": ruling.word, "rpms.guard.rule": ruling.rule, "gen_ai.tool.name": call.tool[:200]}
         end = time.time_ns()
-        span = tracer.start_span("rpms.guard.check", start_time=end - int(took * 1e9), attributes=said)
-        span.end(end)
+        tracer.start_span("rpms.guard.check", start_time=end - int(took * 1e9), attributes=said).end(end)
         rulings.add(1, said)
         seconds.record(took, said)
 

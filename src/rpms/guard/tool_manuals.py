@@ -1,7 +1,5 @@
 """Manuals for tool-calling agents: YAML on what tools need and do, what policies forbid, where facts are from."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

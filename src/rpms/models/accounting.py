@@ -1,7 +1,5 @@
 """Cost of an answer, from a list of prices or from the user's own."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """The one interface between the agent and whatever answers for it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol

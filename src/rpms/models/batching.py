@@ -1,7 +1,5 @@
 """Questions of many threads, answered in batches by one: what makes a GPU worth having."""
 
-from __future__ import annotations
-
 import queue
 import threading
 import time

@@ -1,11 +1,10 @@
 """From `provider/name` to a model that answers: providers, from `known.toml`, and what each needs to be there."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -137,10 +136,9 @@ def parse_model_name(text: str) -> ModelName:
 
 def backend_of(model: str) -> Backend | None:
     """Kind of a model by its name; None for one that only Python code knows."""
-    try:
+    with suppress(InputError):
         return parse_model_name(model).provider.backend
-    except InputError:
-        return None
+    return None
 
 
 def _installed(name: str) -> Provider | None:
@@ -327,11 +325,9 @@ def parse_parameter(text: str) -> tuple[str, Scalar]:
     if value.lower() in {"true", "false"}:
         return name, value.lower() == "true"
     for number in (int, float):
-        try:
+        with suppress(ValueError):
             found = number(value)
-        except ValueError:
-            continue
-        if not abs(found) <= LONGEST_NUMBER:  # infinity and what is no number too
-            raise InputError(f"{name}={value[:40]}: the number is too large")
-        return name, found
+            if not abs(found) <= LONGEST_NUMBER:  # infinity and what is no number too
+                raise InputError(f"{name}={value[:40]}: the number is too large")
+            return name, found
     return name, value

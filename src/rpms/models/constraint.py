@@ -3,8 +3,6 @@
 Actions are foreign text: each form escapes them, so that none can end a string, open a group or add a rule.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A GGUF file in this process (extra `local`), with each episode's computed prefix kept."""
 
-from __future__ import annotations
-
 import importlib
 import threading
 import time

@@ -1,7 +1,5 @@
 """A model's text, read as a thought and an action. The text is a stranger's: it is cut and compared, nothing else."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass
@@ -166,10 +164,7 @@ def _lines(text: str, repairs: list[str]) -> list[_Line]:
     """The answer's lines with their labels read, up to where another speaker takes over."""
     lines: list[_Line] = []
     fenced = begun = False
-    for raw in text.split("\n"):
-        line = raw.strip()
-        if not line:
-            continue
+    for line in filter(None, map(str.strip, text.split("\n"))):
         if _FENCE.match(line):
             fenced = not fenced
             repairs.append("code fence")

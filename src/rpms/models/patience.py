@@ -1,7 +1,5 @@
 """Patience with an endpoint that does not answer, and what its failures mean, whichever SDK raised them."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """Models that are no LLM: a plan followed, menus chosen from unread (controls), a script, a plain function."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Answers kept under the hash of their question: recorded once, replayed by anyone without a key."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Every endpoint that speaks OpenAI's chat protocol, and Anthropic's with prompt caching, through the official SDKs."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A switch that forbids requests to other machines, and the removal of keys from every text a person may see."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

@@ -1,7 +1,5 @@
 """A model behind an HTTP endpoint: patience with its failures, and parameters that a model does not take."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 import threading

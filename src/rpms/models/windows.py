@@ -1,7 +1,5 @@
 """Size of a model's context window: given, asked of its server, known by its name, or assumed."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

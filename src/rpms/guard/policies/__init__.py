@@ -1,7 +1,5 @@
 """Two written policies as manuals: an airline's and a shop's, whose tools are those of τ²-bench."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files

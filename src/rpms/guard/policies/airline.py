@@ -1,7 +1,5 @@
 """Facts of the airline that join several records: a reservation with its flights, its customer and today's offers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise

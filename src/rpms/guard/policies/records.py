@@ -1,7 +1,5 @@
 """Facts of both policies: the meaning of a yes."""
 
-from __future__ import annotations
-
 import re
 
 from rpms.guard.call_facts import Look

@@ -1,7 +1,5 @@
 """Facts of the shop that join several records: an order with its customer's profile, and with its products."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -4,8 +4,6 @@ Shared and earlier beginnings are computed once, and finished rows leave the bat
 token by token four choices that begin with `go` would win over one that is likelier than each.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Transformers in this process (extra `hf`): all running episodes' prompts in one batch."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import importlib.util

@@ -1,7 +1,5 @@
 """Cache of earlier prompts' keys and values: a prompt computes only what follows the longest beginning it shares."""
 
-from __future__ import annotations
-
 import importlib
 import struct
 from bisect import bisect_left, insort
