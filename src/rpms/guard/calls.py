@@ -139,10 +139,6 @@ class ToolSchema:
     reads: bool = False
     """It changes nothing in the world: a refusal may propose to call it first."""
 
-    @property
-    def id(self) -> str:
-        return f"E-{self.name.upper()}"
-
 
 @dataclass(frozen=True)
 class Policy:
@@ -205,7 +201,7 @@ class ToolManual(ManualSettings):
         """The rules on each tool: what it needs, then the policies."""
         found: dict[str, list[Policy]] = {}
         for tool in self.tools.values():
-            rule = Rule(tool.id, Tier.ENVIRONMENT, "tools", f"{tool.name} needs that ")
+            rule = Rule(f"E-{tool.name.upper()}", Tier.ENVIRONMENT, "tools", f"{tool.name} needs that ")
             found[tool.name] = [Policy(rule, (), requires=(need,), unknown=tool.unknown) for need in tool.needs]
         for policy in self.policies:
             for name in dict.fromkeys(policy.tools):
