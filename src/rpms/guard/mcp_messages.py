@@ -201,6 +201,6 @@ def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
         declared, known = manual.tools.get(tool["name"]), object_of(tool.get("inputSchema")).get("properties")
         strange = sorted(declared.arguments - set(known)) if declared and isinstance(known, dict) else []
         if strange:
-            choice = ", ".join(excerpt(name, 60) for name in known) or "none"
+            choice = ", ".join(excerpt(name, 60) for name in known or ()) or "none"
             found.append(f"the tool {tool['name']} has no argument {', '.join(strange)}; it has {choice}")
     return found
