@@ -14,18 +14,8 @@ from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Literal, parse_literal
 from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import (
-    GIVEN,
-    RESULT,
-    ManualSettings,
-    OnUnknown,
-    Policy,
-    RecordKind,
-    ToolEffect,
-    ToolFact,
-    ToolManual,
-    ToolSchema,
-)
+from rpms.guard import calls
+from rpms.guard.calls import GIVEN, RESULT, OnUnknown, Policy, ToolManual
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
 from rpms.guard.json_facts import Path, Reading, Take, Which
 from rpms.guard.manual_doubts import doubts_of
@@ -53,7 +43,7 @@ _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
 @dataclass(frozen=True)
-class _SettingsForm(ManualSettings):
+class _SettingsForm(calls.ManualSettings):
     now: str = ""
     fails: tuple[str | Mapping[str, Any], ...] = ()
 
@@ -168,7 +158,7 @@ class _Reader(ManualReader[ToolManual]):
         at = self._from(yaml, (*path, "at"), read.at, heads) if read.at else None
         asked = self._from(yaml, (*path, "asked"), read.asked, frozenset({"arguments"})) if read.asked else None
         ask = read.ask or f"look up the {name}"
-        self.manual.records[name] = RecordKind(name, read.from_, key, each, at, ask, asked)
+        self.manual.records[name] = calls.RecordKind(name, read.from_, key, each, at, ask, asked)
 
     def _from(self, yaml: YamlFile, path: At, text: str, heads: frozenset[str]) -> Path:
         """A path whose first word is one of a few."""
@@ -196,7 +186,7 @@ class _Reader(ManualReader[ToolManual]):
             raise yaml.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
         if read.shared and (reading or read.python):
             raise yaml.error(path, f"{name}: only what effects tell is shared")
-        self.manual.facts[name] = ToolFact(
+        self.manual.facts[name] = calls.ToolFact(
             predicate, reading, read.of, read.python, read.initially, ALIKE.get(read.as_), read.shared
         )
 
@@ -261,9 +251,9 @@ class _Reader(ManualReader[ToolManual]):
         failing = read_each(self._effect, yaml, (*path, "on_failure"), read.on_failure, names)
         forgets = read_each(self._forgotten, yaml, (*path, "forgets"), read.forgets, names)
         unknown = read.unknown or self.manual.unknown
-        self.manual.tools[name] = ToolSchema(name, names, needs, effects, failing, forgets, unknown, read.reads)
+        self.manual.tools[name] = calls.ToolSchema(name, names, needs, effects, failing, forgets, unknown, read.reads)
 
-    def _effect(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> ToolEffect:
+    def _effect(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> calls.ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
         head, _, condition = text.partition(" if ")
         literal = self._literal(yaml, path, head, names | {RESULT}, AS_MANY)
@@ -273,7 +263,7 @@ class _Reader(ManualReader[ToolManual]):
         given = [
             self._clause(yaml, path, piece, names | {RESULT}) for piece in condition.split(" and ") if piece.strip()
         ]
-        return ToolEffect(literal, tuple(given))
+        return calls.ToolEffect(literal, tuple(given))
 
     def _forgotten(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Atom:
         atom = yaml.parsed(path, parse_literal, text).atom
