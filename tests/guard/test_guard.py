@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from rpms.core.belief import FactBelief
 from rpms.core.errors import InputError
 from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, open_tool_manual, read_tool_manual
+from rpms.guard.log import read_guard_log
 
 SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
 GIT = SHOP.with_name("git.yaml")
@@ -404,3 +406,18 @@ def test_another_spelling_of_a_repository_is_no_way_around_a_rule(other):
     assert guard.check(of_git("git_reset")).rule == "P-READ-001"
     for tool in ("git_add", "git_reset", "git_commit", "git_checkout", "git_create_branch"):
         assert isinstance(guard.check(of_git(tool, other)), Refuse), tool
+
+
+@pytest.mark.parametrize("id_", [None, 5, object()])
+def test_calls_whose_id_is_no_text_are_told_apart(id_, tmp_path):
+    facts = {"paid": {"args": ["bill"], "initially": False}}
+    tools = {"pay": {"args": ["bill"], "needs": ["not paid(bill)"], "effects": ["paid(bill)"]}}
+    manual = read_tool_manual(("pay.yaml", json.dumps({"facts": facts, "tools": tools})))
+    guard = Guard(manual, log=tmp_path / "log.jsonl")
+    first, second = ({"name": "pay", "arguments": {"bill": bill}, "id": id_} for bill in ("B1", "B2"))
+    assert guard.check(first).goes_on
+    if id_ is None:  # nothing tells them apart but what they say
+        assert guard.check(second).goes_on
+        guard.observe(second, "paid")
+    assert "under way" in guard.check({**first, "id": "other"}).remedy
+    assert [line.tool for line in read_guard_log(tmp_path / "log.jsonl")].count("pay") >= 2

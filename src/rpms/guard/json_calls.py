@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from rpms.foreign.json_text import NameTwice, NotJson, loads
@@ -40,8 +41,7 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
             if len(arguments) > LARGEST_CALL:
                 raise TooLarge(f"its arguments have more than {LARGEST_CALL:,} characters")
             arguments = loads(arguments, once=True) if arguments.strip() else {}
-        id_ = call.get("id", "")
-        call = Call(name, arguments, id_ if isinstance(id_, str) else text_of(id_))
+        call = Call(name, arguments, call.get("id", ""))
     if not isinstance(call.tool, str) or not call.tool:
         raise NotJson("it names no tool")
     if not isinstance(call.arguments, Mapping) or not all(isinstance(name, str) for name in call.arguments):
@@ -49,6 +49,8 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
     _check_size(call.arguments, LARGEST_CALL)
     if len(call.tool) > 1_000:
         raise TooLarge("the name of its tool has more than 1,000 characters")
+    if not isinstance(call.id, str):  # without one, calls are told apart by what they say
+        call = replace(call, id="" if call.id is None else excerpt(call.id))
     return call
 
 
