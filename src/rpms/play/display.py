@@ -73,10 +73,8 @@ class RunTally(Listener):
 
 
 def _short(count: int) -> str:
-    for size, sign in ((1_000_000, "M"), (1_000, "k")):
-        if count >= size:
-            return f"{count / size:.1f}{sign}"
-    return str(count)
+    sizes = ((1_000_000, "M"), (1_000, "k"))
+    return next((f"{count / size:.1f}{sign}" for size, sign in sizes if count >= size), str(count))
 
 
 def _duration(seconds: float) -> str:

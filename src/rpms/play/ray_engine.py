@@ -134,12 +134,8 @@ def travelling(world: World) -> Any:
     return (find_world, (world.name,)) if installed else world.__reduce_ex__(4)
 
 
-class _Open:
-    """State of this process: one run's plan and model, however many episodes of it are played here."""
-
-    ticket: str = ""
-    seat: Seat | None = None
-    model: Model | None = None
+_OPEN: dict[str, tuple[Model, Seat]] = {}
+"""State of this process: one run's model and seat, by its ticket, however many episodes of it are played here."""
 
 
 def _play(ticket: tuple[str, Any], task: Task) -> Finished | RPMSError:
@@ -156,10 +152,10 @@ def _play(ticket: tuple[str, Any], task: Task) -> Finished | RPMSError:
 
 def _seat(ticket: tuple[str, Any]) -> Seat:
     run, shared = ticket
-    if _Open.seat is None or _Open.ticket != run:
-        if _Open.model is not None:
-            _Open.model.close()
+    if run not in _OPEN:
+        for other in list(_OPEN):
+            _OPEN.pop(other)[0].close()
         plan = _import_ray().get(shared)
-        _Open.model = plan.open_model()
-        _Open.seat, _Open.ticket = Seat(plan, _Open.model), run
-    return _Open.seat
+        model = plan.open_model()
+        _OPEN[run] = model, Seat(plan, model)
+    return _OPEN[run][1]

@@ -234,8 +234,6 @@ def _written(value: object) -> object:
             return dict(value)
         case frozenset():
             return sorted(map(str, value))
-        case tuple():
-            return list(value)
     return value
 
 

@@ -153,10 +153,7 @@ def plain(value: object, key: Callable[[object], object] = str) -> object:
         return {key(name): plain(item, key) for name, item in value.items()}
     if isinstance(value, list):
         return [plain(item, key) for item in value]
-    for kind in (str, bool, int, float):
-        if isinstance(value, kind):
-            return kind(value)
-    return value
+    return next((kind(value) for kind in (str, bool, int, float) if isinstance(value, kind)), value)
 
 
 def manual_yaml(tree: Mapping[str, Any], head: Sequence[str] = ()) -> str:
