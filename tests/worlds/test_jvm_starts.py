@@ -17,7 +17,7 @@ def test_a_crowd_of_games_does_not_load_all_at_once(monkeypatch):
     class Loading:
         """Stands in for a simulator: each waits until another loads beside it, so that the limit is reached."""
 
-        def __init__(self, _jvm, *, timeout_s):
+        def __init__(self, _jvm):
             with lock:
                 loading[0] += 1
                 loading[1] = max(loading)
@@ -29,5 +29,5 @@ def test_a_crowd_of_games_does_not_load_all_at_once(monkeypatch):
     monkeypatch.setattr(bridge, "Simulator", Loading)
     monkeypatch.setattr(bridge, "shared_jvm", lambda _program: jvm)
     with ThreadPoolExecutor(12) as pool:
-        list(pool.map(lambda _n: bridge.borrow(SimpleNamespace(), timeout_s=1), range(12)))
+        list(pool.map(lambda _n: bridge.borrow(SimpleNamespace()), range(12)))
     assert loading == [0, 2]

@@ -61,44 +61,35 @@ def _mistakes_in_a_line() -> Iterator[None]:
         raise _Refused(str(error)) from None
 
 
+def _chosen(name: str, split: str | None, settings: Mapping[str, Any]) -> tuple[Settings, Episodes]:
+    own = {key: settings[key] for key in ("data", "engine", "options") if key in settings}
+    given = Settings.read({"split": split, **{key: value for key, value in settings.items() if key not in own}})
+    return given, Episodes(name, split, **own, max_steps=given.steps)
+
+
 @task
 @_mistakes_in_a_line()
-def world(
-    name: str = "alfworld",
-    split: str | None = None,
-    data: str | None = None,
-    engine: str = "native",
-    options: Mapping[str, str] | None = None,
-    **settings: Any,
-) -> Task:
+def world(name: str = "alfworld", split: str | None = None, **settings: Any) -> Task:
     """The tasks of a world's split, played by the model that Inspect was given.
 
-    `settings` are those of `rpms run`: condition, memory, preset, enforce, steps, theta and so on.
+    `settings` are data, engine and options of `Episodes`, and those of `rpms run`: condition, memory, preset, enforce,
+    steps, theta and so on.
     """
-    given = Settings.read({"split": split, **settings})
-    episodes = Episodes(name, split, data=data, engine=engine, options=options, max_steps=given.steps)
+    given, episodes = _chosen(name, split, settings)
     tasks, _ = given.tasks(episodes.world, episodes.setting)
     samples = [Sample(each.id, id=each.id, metadata={"type": each.type}) for each in tasks]
     return Task(
         dataset=MemoryDataset(samples, name=f"{episodes.world.name}/{episodes.split}"),
-        solver=player(name, split, data, engine, options, **settings),
+        solver=player(name, split, **settings),
         scorer=[done(), score()],
     )
 
 
 @solver
 @_mistakes_in_a_line()
-def player(
-    name: str,
-    split: str | None = None,
-    data: str | None = None,
-    engine: str = "native",
-    options: Mapping[str, str] | None = None,
-    **settings: Any,
-) -> Solver:
+def player(name: str, split: str | None = None, **settings: Any) -> Solver:
     """Play the task that a sample is named after: RPMS decides what is asked, Inspect's model answers."""
-    given = Settings.read({"split": split, **settings})
-    episodes = Episodes(name, split, data=data, engine=engine, options=options, max_steps=given.steps)
+    given, episodes = _chosen(name, split, settings)
     found, decoding = episodes.world, given.decoding(episodes.world)
     file = given.memory_file(found)
     memory = read_memory(file, found.name) if file is not None else EpisodicMemory(world=found.name)

@@ -71,7 +71,7 @@ def test_what_fits_no_template_is_unknown(text):
 def test_every_description_of_train_and_dev():
     pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
     read = Counter()
-    simulator = Simulator(shared_jvm(PROGRAM), timeout_s=60)
+    simulator = Simulator(shared_jvm(PROGRAM))
     for name, kind in KINDS.items():
         for variation in (*kind.variations("train"), *kind.variations("dev")):
             simulator.call("load", name, variation, "", False)

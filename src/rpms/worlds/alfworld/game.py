@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from typing import IO, Any
 
@@ -102,9 +102,10 @@ def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]
         "closed": (belief.closed, truth.openable - truth.opened),
         "with a door": (belief.has_door, truth.openable),
     }
-    for place, (how, (ask, so)) in product(names, claims.items()):
-        if place in truth.places and (said := ask(place)) is (place not in so):
-            yield f"{place} is {'not ' if said else ''}{how}"
+    known = [place for place in names if place in truth.places]
+    for how, (ask, so) in claims.items():
+        wrong = [place for place in known if ask(place) is (place not in so)]
+        yield from (f"{place} is {'' if place in so else 'not '}{how}" for place in wrong)
     for one, other in combinations(names, 2):
         together = sites.together(one, other) if one in sites.of or other in sites.of else None
         if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
@@ -114,6 +115,7 @@ def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]
 
 
 _WORKER = Path(__file__).with_name("_textworld_worker.py")
+_STEP_TIMEOUT_S = 30.0
 _MISSING = "the engine 'textworld' needs ALFWorld's own packages: pip install 'rpms[alfworld]'"
 
 
@@ -130,13 +132,12 @@ class TextWorldGame:
     ends, with this process however that dies.
     """
 
-    def __init__(self, path: str | Path, *, load_timeout: float = 120.0, step_timeout: float = 30.0) -> None:
+    def __init__(self, path: str | Path, *, load_timeout: float = 120.0) -> None:
         """Start the child and wait until the game is loaded."""
         if not textworld_available():
             raise InputError(_MISSING)
         if not Path(path).is_file():
             raise FileError(path, None, "no such game file")
-        self._step_timeout = step_timeout
         self._admissible: tuple[str, ...] = ()
         process = subprocess.Popen(  # noqa: S603 - this interpreter on this package's own script
             [sys.executable, "-P", "-X", "utf8", str(_WORKER), str(path)],
@@ -181,7 +182,7 @@ class TextWorldGame:
             self._process.stdin.flush()
         except OSError:
             raise self._failure("TextWorld's process has ended") from None
-        reply = self._receive(self._step_timeout, "answer a command")
+        reply = self._receive(_STEP_TIMEOUT_S, "answer a command")
         if "error" in reply:
             raise self._failure(f"TextWorld failed: {excerpt(reply['error'], 200)}")
         self._admissible = tuple(reply["admissible"])

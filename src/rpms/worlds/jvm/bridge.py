@@ -26,29 +26,33 @@ from rpms.worlds.base import Outcome, Task
 from rpms.worlds.jvm.process import Jvm, JvmEnded, Program, shared_jvm
 
 Value = str | int | float | bool | None
+CALL_TIMEOUT_S = 60.0
+"""A step takes less than 100 ms and a load less than a second; past this a simulator hangs."""
+GOLD_TIMEOUT_S = 600.0
+"""ScienceWorld plans a gold path in a fraction of a second for most tasks and half a minute for some."""
 
 
 class Simulator:
     """One simulator: an object of its program's interface. Used from one thread at a time."""
 
-    def __init__(self, jvm: Jvm, *, timeout_s: float) -> None:
+    def __init__(self, jvm: Jvm) -> None:
         # py4j has no type information, and is an extra: it is imported only where a JVM is already running.
         from py4j import protocol  # type: ignore[import-untyped]  # noqa: PLC0415
 
         self.jvm = jvm
-        self.timeout_s = timeout_s
+        self.timeout_s = CALL_TIMEOUT_S
         self.failed = False
         """A call ended in an error; what state the simulator is in is unknown."""
         self._protocol = protocol
         self._open = True
         self._id = ""
         try:
-            self._socket = socket.create_connection(("127.0.0.1", jvm.port), timeout=timeout_s)
+            self._socket = socket.create_connection(("127.0.0.1", jvm.port), timeout=CALL_TIMEOUT_S)
         except OSError:
             raise JvmEnded(jvm.obituary()) from None
         self._answers = self._socket.makefile("rb")
         try:
-            self._send(f"{protocol.AUTH_COMMAND_NAME}\n{jvm.token}\n", "authentication", timeout_s)
+            self._send(f"{protocol.AUTH_COMMAND_NAME}\n{jvm.token}\n", "authentication")
             self._id = self._isolated_interface()
         except BaseException:
             self.close()
@@ -58,14 +62,14 @@ class Simulator:
     def usable(self) -> bool:
         return self._open and not self.failed and self.jvm.alive
 
-    def call(self, method: str, *arguments: str | int | bool, timeout_s: float | None = None) -> Value:
+    def call(self, method: str, *arguments: str | int | bool) -> Value:
         """Call one of the server's own methods that answers with a plain value."""
-        answer = self._call_on(self._id, method, *map(self._protocol.get_command_part, arguments), timeout_s=timeout_s)
+        answer = self._call_on(self._id, method, *map(self._protocol.get_command_part, arguments))
         value: Value = self._protocol.get_return_value(self._protocol.SUCCESS + answer, None)
         return value
 
-    def text(self, method: str, *arguments: str | int | bool, timeout_s: float | None = None) -> str:
-        return str(self.call(method, *arguments, timeout_s=timeout_s))
+    def text(self, method: str, *arguments: str | int | bool) -> str:
+        return str(self.call(method, *arguments))
 
     def texts(self, method: str) -> tuple[str, ...]:
         """Call a method that answers with a list of strings; each costs a round trip."""
@@ -90,12 +94,12 @@ class Simulator:
         array, end = self._protocol.ARRAY_COMMAND_NAME, self._protocol.END_COMMAND_PART
         size = len(self.jvm.class_path)
         create_array = f"{array}{self._protocol.ARRAY_CREATE_SUB_COMMAND_NAME}sjava.net.URL\ni{size}\n{end}"
-        urls = self._send(create_array, "URL[]", self.timeout_s)[1:]
+        urls = self._send(create_array, "URL[]")[1:]
         helpers = [sink, urls]
         for place, address in enumerate(self.jvm.class_path):
             url = self._create("java.net.URL", f"s{address}\n")
             fill_array = f"{array}{self._protocol.ARRAY_SET_SUB_COMMAND_NAME}{urls}\ni{place}\nr{url}\n{end}"
-            self._send(fill_array, "URL[]", self.timeout_s)
+            self._send(fill_array, "URL[]")
             helpers.append(url)
         loader = self._create("java.net.URLClassLoader", f"r{urls}\n", f"{self._protocol.NULL_TYPE}\n")
         program = self._call_on(loader, "loadClass", f"s{self.jvm.program.interface}\n")[1:]
@@ -106,28 +110,28 @@ class Simulator:
 
     def _create(self, java_class: str, *parts: str) -> str:
         command = f"{self._protocol.CONSTRUCTOR_COMMAND_NAME}{java_class}\n{''.join(parts)}"
-        return self._send(command + self._protocol.END_COMMAND_PART, java_class, self.timeout_s)[1:]
+        return self._send(command + self._protocol.END_COMMAND_PART, java_class)[1:]
 
     def _detach(self, object_id: str) -> None:
         command = f"{self._protocol.MEMORY_COMMAND_NAME}{self._protocol.MEMORY_DEL_SUBCOMMAND_NAME}{object_id}\n"
-        self._send(command + self._protocol.END_COMMAND_PART, "detach", self.timeout_s)
+        self._send(command + self._protocol.END_COMMAND_PART, "detach")
 
-    def _call_on(self, object_id: str, method: str, *parts: str, timeout_s: float | None = None) -> str:
+    def _call_on(self, object_id: str, method: str, *parts: str) -> str:
         command = f"{self._protocol.CALL_COMMAND_NAME}{object_id}\n{method}\n{''.join(parts)}"
-        return self._send(command + self._protocol.END_COMMAND_PART, method, timeout_s or self.timeout_s)
+        return self._send(command + self._protocol.END_COMMAND_PART, method)
 
-    def _send(self, command: str, method: str, timeout_s: float) -> str:
+    def _send(self, command: str, method: str) -> str:
         """Java's answer after its success mark: a type letter and a value. The JVM is killed if none comes in time."""
         if not self._open or self.jvm.ended_because is not None:
             self._abandon()
             raise WorldError("this simulator is closed") if self.jvm.alive else JvmEnded(self.jvm.obituary())
         try:
-            self._socket.settimeout(timeout_s)
+            self._socket.settimeout(self.timeout_s)
             self._socket.sendall(command.encode("utf-8", "replace"))
             answer = self._answers.readline().decode("utf-8", "replace").rstrip("\n")
         except TimeoutError:
             self._abandon()
-            self.jvm.kill(f"the simulator did not answer `{method}` within {timeout_s:g} s")
+            self.jvm.kill(f"the simulator did not answer `{method}` within {self.timeout_s:g} s")
             raise WorldError(self.jvm.obituary()) from None
         except OSError:
             answer = ""
@@ -164,7 +168,7 @@ _idle: list[Simulator] = []
 _idle_lock = threading.Lock()
 
 
-def borrow(program: Program, *, timeout_s: float) -> Simulator:
+def borrow(program: Program) -> Simulator:
     """Return a simulator for one game: one that another game has finished with, or else a new one."""
     jvm = shared_jvm(program)
     while True:
@@ -174,9 +178,9 @@ def borrow(program: Program, *, timeout_s: float) -> Simulator:
                 _idle.remove(found)
         if found is None:
             with jvm.starting:
-                return Simulator(jvm, timeout_s=timeout_s)
+                return Simulator(jvm)
         if found.jvm is jvm and found.usable:
-            found.timeout_s = timeout_s
+            found.timeout_s = CALL_TIMEOUT_S
             return found
         found.close()
 
@@ -196,10 +200,6 @@ def _close_idle() -> None:
         _idle.pop().close()
 
 
-CALL_TIMEOUT_S = 60.0
-"""A step takes less than 100 ms and a load less than a second; past this a simulator hangs."""
-
-
 class JavaGame(ABC):
     """One task, played in the process's JVM by the server's own calls.
 
@@ -209,9 +209,8 @@ class JavaGame(ABC):
 
     program: ClassVar[Program]
 
-    def __init__(self, task: Task, timeout_s: float) -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
-        self._timeout_s = timeout_s
         self._simulator: Simulator | None = None
         self._untouched = False
         """Reset, and not stepped since: in a fresh JVM it is the same game."""
@@ -228,13 +227,14 @@ class JavaGame(ABC):
     def _load(self, simulator: Simulator, *, gold: bool) -> object:
         """Load the task in a simulator, planned to its end where its gold path is wanted."""
 
-    def _told_to_load(self, simulator: Simulator, *arguments: str | int | bool, timeout_s: float | None = None) -> None:
-        if problem := simulator.text("load", *arguments, timeout_s=timeout_s):
+    def _told_to_load(self, simulator: Simulator, *arguments: str | int | bool) -> None:
+        if problem := simulator.text("load", *arguments):
             raise WorldError(f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}")
 
     def gold_path(self) -> tuple[str, ...]:
         """Return a sequence of commands that wins, planned in a simulator apart: this episode is untouched."""
-        planner = borrow(self.program, timeout_s=self._timeout_s)
+        planner = borrow(self.program)
+        planner.timeout_s = GOLD_TIMEOUT_S
         try:
             self._load(planner, gold=True)
             return planner.texts("getGoldActionSequence")
@@ -251,7 +251,7 @@ class JavaGame(ABC):
         self._untouched = False
         if self._simulator is None or not self._simulator.usable:
             self.close()
-            self._simulator = borrow(self.program, timeout_s=self._timeout_s)
+            self._simulator = borrow(self.program)
         return self._open(self._simulator)
 
     def step(self, command: str) -> Outcome:

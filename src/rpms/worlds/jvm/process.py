@@ -196,7 +196,7 @@ class JvmEnded(WorldError):
 class Jvm:
     """A running Java process ready for connections."""
 
-    def __init__(self, program: Program, java: str, *, start_timeout_s: float = START_TIMEOUT_S) -> None:
+    def __init__(self, program: Program, java: str) -> None:
         self.program = program
         self.starting = threading.BoundedSemaphore(os.cpu_count() or 2)
         """Taken while a simulator loads: a hundred at once would each wait for all others and seem to hang."""
@@ -232,9 +232,9 @@ class Jvm:
         self._greeting: queue.SimpleQueue[tuple[int, str] | None] = queue.SimpleQueue()
         self._reader.start()
         try:
-            greeting = self._greeting.get(timeout=start_timeout_s)
+            greeting = self._greeting.get(timeout=START_TIMEOUT_S)
         except queue.Empty:
-            self.kill(f"Java did not start within {start_timeout_s:g} s")
+            self.kill(f"Java did not start within {START_TIMEOUT_S:g} s")
             raise WorldError(self.obituary()) from None
         except BaseException:
             self.kill("its start was interrupted")

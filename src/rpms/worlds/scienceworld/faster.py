@@ -107,19 +107,14 @@ class ClassFile:
         method = self._assembled(struct.pack(">H", _PUBLIC), name, of_type, code, stack, variables, target)
         self._methods.append(method)
 
-    def replace_method(self, name: str, of_type: str, code: bytes, *, stack: int) -> None:
-        """Give a method other instructions."""
+    def replace_method(self, name: str, of_type: str, code: bytes, *, stack: int, more: bool = False) -> None:
+        """Give a method other instructions, or `more` before the last, if it does not branch and returns nothing."""
         at = self._find(name, of_type)
         old = self._methods[at]
+        if more:
+            known = old[_CODE_AT : _CODE_AT + struct.unpack_from(">I", old, 18)[0]]
+            code, stack = known[:-1] + code + known[-1:], max(stack, _number(old, 14))
         self._methods[at] = self._assembled(old[:2], name, of_type, code, stack, _number(old, 16))
-
-    def append_to_method(self, name: str, of_type: str, code: bytes, *, stack: int) -> None:
-        """Add instructions before the last one of a method that does not branch and returns nothing."""
-        old = self._methods[self._find(name, of_type)]
-        instructions = old[_CODE_AT : _CODE_AT + struct.unpack_from(">I", old, 18)[0]]
-        self.replace_method(
-            name, of_type, instructions[:-1] + code + instructions[-1:], stack=max(stack, _number(old, 14))
-        )
 
     def exchange(self, name: str, of_type: str, old: bytes, new: bytes) -> None:
         """Replace instructions of a method by others of the same length, wherever it has them."""

@@ -6,7 +6,7 @@ import json
 from typing import ClassVar, Final
 
 from rpms.worlds.base import Outcome
-from rpms.worlds.jvm.bridge import CALL_TIMEOUT_S, JavaGame, Simulator
+from rpms.worlds.jvm.bridge import JavaGame, Simulator
 from rpms.worlds.jvm.process import Program
 from rpms.worlds.scienceworld.commands import menu_options, only_reading, player_choice
 from rpms.worlds.scienceworld.faster import write_faster_classes
@@ -28,10 +28,6 @@ PROGRAM: Final = Program(
 )
 
 
-GOLD_TIMEOUT_S: Final = 600.0
-"""The simulator plans a gold path in a fraction of a second for most tasks and half a minute for some."""
-
-
 class ScienceWorldGame(JavaGame):
     """One variation of one task.
 
@@ -44,10 +40,8 @@ class ScienceWorldGame(JavaGame):
 
     program: ClassVar = PROGRAM
 
-    def __init__(
-        self, task_name: str, variation: int, simplifications: str = "", *, timeout_s: float = CALL_TIMEOUT_S
-    ) -> None:
-        super().__init__(task_at(task_name, variation), timeout_s)
+    def __init__(self, task_name: str, variation: int, simplifications: str = "") -> None:
+        super().__init__(task_at(task_name, variation))
         self.variation = variation
         self.simplifications = canonical_simplifications(simplifications, task_name)
         self._pending: tuple[str, ...] = ()
@@ -95,9 +89,7 @@ class ScienceWorldGame(JavaGame):
         return self._text("freeActionInventory")
 
     def _load(self, simulator: Simulator, *, gold: bool) -> None:
-        timeout_s = max(self._timeout_s, GOLD_TIMEOUT_S) if gold else None
-        arguments = (self.task.type, self.variation, self.simplifications, gold)
-        self._told_to_load(simulator, *arguments, timeout_s=timeout_s)
+        self._told_to_load(simulator, self.task.type, self.variation, self.simplifications, gold)
 
     def _outcome(self, observation: str) -> Outcome:
         """Add the score and the end. The server never ends an episode at -100, from which nothing recovers."""

@@ -55,14 +55,10 @@ def parse_choice(text: str) -> GameChoice:
     names = [game_named(part) for part in parts if "=" not in part]
     games = tuple(game for game in GAMES if game in names) or tuple(GAMES)
     known: dict[str, list[Parameter]] = {}
-    for game in games:
-        for name, parameter in GAMES[game].items():
-            known.setdefault(name, []).append(parameter)
+    for name, parameter in (item for game in games for item in GAMES[game].items()):
+        known.setdefault(name, []).append(parameter)
     values: dict[str, int] = {}
-    for part in parts:
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals:
-            continue
+    for name, _, value in (map(str.strip, part.partition("=")) for part in parts if "=" in part):
         if name not in known:
             wrong = f"{' or '.join(games)}: no parameter" if names else "no game has a parameter"
             raise InputError(f"{wrong} {name!r}: {nearest(name, known)}")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 from rpms.core.errors import WorldError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.base import Outcome, Task
-from rpms.worlds.jvm.bridge import CALL_TIMEOUT_S, JavaGame, Simulator
+from rpms.worlds.jvm.bridge import JavaGame, Simulator
 from rpms.worlds.jvm.process import Program
 
 _DATA: Final = ("cooking_world.json", "twc_objects.folds.json")
@@ -40,8 +40,8 @@ class ExpressGame(JavaGame):
 
     program: ClassVar = PROGRAM
 
-    def __init__(self, task: Task, parameters: str = "", *, timeout_s: float = CALL_TIMEOUT_S) -> None:
-        super().__init__(task, timeout_s)
+    def __init__(self, task: Task, parameters: str = "") -> None:
+        super().__init__(task)
         self._parameters = parameters
         self._said: dict[str, Any] = {}
 

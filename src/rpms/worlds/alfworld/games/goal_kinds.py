@@ -36,11 +36,6 @@ class GameGoal:
         return template.format(object=self.object.lower(), receptacle=self.receptacle.lower())
 
     @property
-    def folder(self) -> str:
-        """The official folder name, less the scene."""
-        return f"{self.type}-{self.object}-None-{self.receptacle}"
-
-    @property
     def in_light(self) -> bool:
         return self.type == LOOK
 

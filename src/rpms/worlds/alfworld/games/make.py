@@ -47,10 +47,6 @@ class MadeGame:
     walkthrough: tuple[str, ...]
     """A shortest sequence of commands that wins."""
 
-    def text(self) -> str:
-        """The game file's text."""
-        return json.dumps(self.data)
-
 
 @dataclass(frozen=True, slots=True)
 class MadeGames:
@@ -145,7 +141,7 @@ def make_game(seed: int, index: int, dialect: ReleaseName = "0.3", types: Sequen
     scene = SCENES[room] + _OFFICIAL_SCENES + 1 + dice.below(69)
     trial = f"trial_S{seed}_{index:05d}"
     data = game_data(dialect, goal.text, problem(f"plan_{trial}", house, goal))
-    name = f"{goal.folder}-{scene}/{trial}"
+    name = f"{goal.type}-{goal.object}-None-{goal.receptacle}-{scene}/{trial}"
     walkthrough = plan(read_engine(data, name), initial_facts(house), goal)
     if dialect == "0.4":
         data["walkthrough"] = list(walkthrough)
@@ -232,7 +228,7 @@ def make_games(
                 game = make_game(seed, index, dialect, types)
                 place = new / GAMES_FOLDER / split / game.id
                 place.mkdir(parents=True)
-                (place / GAME_FILE).write_text(game.text(), encoding="utf-8", newline="\n")
+                (place / GAME_FILE).write_text(json.dumps(game.data), encoding="utf-8", newline="\n")
                 (place / _TRAJECTORY_FILE).write_text(_trajectory(game), encoding="utf-8", newline="\n")
                 ids.append(game.id)
                 by_type[game.goal.type] += 1
