@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
+from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
@@ -25,6 +26,8 @@ from rpms.core.wording import Wording
 from rpms.foreign.call_text import Tool
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt, whole_letters
+
+_Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +311,16 @@ def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ToldDe
         if (match := pattern.fullmatch(text)) is not None:
             return ToldDeed(verb, **{name: said for name, said in match.groupdict().items() if said})
     return None
+
+
+def keyed(*functions: _Function) -> dict[str, _Function]:
+    """Functions by their names, less the underscore: a manual's predicates, a table's changes."""
+    return {function.__name__.removeprefix("_"): function for function in functions}
+
+
+def asking(*functions: _Function) -> dict[str, tuple[int, _Function]]:
+    """Like `keyed` for `Belief.answers`: each with the number of its arguments beside the belief."""
+    return {name: (len(signature(ask).parameters) - 1, ask) for name, ask in keyed(*functions).items()}
 
 
 def some(items: Sequence[str], most: int) -> str:

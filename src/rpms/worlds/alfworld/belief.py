@@ -17,7 +17,7 @@ from rpms.core.facts import Atom, Facts, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld.sites import NOWHERE, Sites
-from rpms.worlds.base import some
+from rpms.worlds.base import asking, some
 
 _HERE_SHOWN = 8
 _SPOTTED_SHOWN = 5
@@ -249,15 +249,12 @@ AlfworldBelief.answers = {
     "closed": (1, AlfworldBelief.closed),
     "door": (1, AlfworldBelief.has_door),
     "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
-    "movable": (1, _movable),
     "lamp": (1, lambda _belief, thing: affordances.has("toggleable", kind_of(thing))),
     "fits": (2, lambda _belief, thing, place: affordances.fits(kind_of(thing), kind_of(place))),
     "heats": (2, _treats("heat")),
     "cools": (2, _treats("cool")),
-    "cleans": (2, _cleans),
-    "slices": (2, _slices),
+    **asking(_movable, _cleans, _slices, _placed),
     **{deed: (1, _is(state)) for deed, state in _DEEDS.items()},
-    "placed": (2, _placed),
     "helpful": (0, lambda belief: None if belief.dialect is None else belief.dialect != "0.3"),
 }
 """Predicate → number of arguments, and who answers. Deeds (`heated`, …) are false until done or seen."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from rpms.core.goal import Goal
+from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld import affordances as kinds
 from rpms.worlds.scienceworld.observations import Thing, state_of
 from rpms.worlds.scienceworld.scene import Ask, Scene
@@ -285,23 +286,12 @@ def _wired(belief: Scene, words: str) -> bool | None:
 
 
 PREDICATES: Final[dict[str, Ask]] = {
-    "here": _here,
-    "with": _with,
-    "works": _works,
-    "near": _near,
+    **keyed(_here, _with, _works, _near, _shut, _portable, _open),
+    **keyed(_helps, _joinable, _pourable, _several, _wet, _wired),
     "inside": lambda belief, room: None if belief.room is None else room_named(room) == belief.room,
     "adjoins": lambda belief, room, other: belief.adjoin(room_named(room), room_named(other)),
-    "shut": _shut,
-    "portable": _portable,
-    "open": _open,
     "running": lambda belief, words: _agreed(_flagged(thing, "on", "off") for thing in _things(belief, words)),
     **{use: _serving(use) for use in ("lid", "paper", "food", "flushed")},
-    "helps": _helps,
-    "joinable": _joinable,
-    "pourable": _pourable,
-    "several": _several,
-    "wet": _wet,
-    "wired": _wired,
     "read": lambda belief, words: read_phrase(words).head in belief.readings or None,
     "looked": lambda belief: belief.room in belief.looked,
     "listed": lambda belief: belief.inventory_known,

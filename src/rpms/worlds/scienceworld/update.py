@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from rpms.worlds.base import ToldDeed
+from rpms.worlds.base import ToldDeed, keyed
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import SYNONYMS, is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
@@ -344,23 +344,15 @@ def _disconnect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> Scien
 
 
 _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ToldDeed, Named], ScienceBelief]]] = {
-    "go": _go,
-    "move": _move,
-    "pour": _pour,
-    "dunk": _dunk,
+    **keyed(_go, _move, _pour, _dunk, _mix, _focus, _door, _measure, _disconnect),
     "eat": lambda belief, done, command: _take(belief, command, done.object, carried_first=True)[0],
-    "mix": _mix,
-    "focus": _focus,
     "reset": lambda belief, _done, _command: belief.but(focused=()),
-    "door": _door,
     "lid": _switch,
     "switch": _switch,
-    "measure": _measure,
     "connect": lambda belief, done, _command: belief.but(
         connections=belief.connections | {(done.object, done.place)},
         since={**belief.since, "connection": belief.clock},
     ),
-    "disconnect": _disconnect,
     "read": lambda belief, done, _command: belief.but(
         readings={**belief.readings, "recipe" if done.object.startswith("recipe") else done.object: done.place}
     ),

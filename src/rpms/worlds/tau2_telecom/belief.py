@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from rpms.core.belief import FactBelief, StateSignature
 from rpms.core.facts import Atom, Truth, parse_literal
-from rpms.worlds.base import read_table
+from rpms.worlds.base import asking, read_table
 
 Record = Mapping[str, Any]
 
@@ -129,13 +129,10 @@ def _any_bill(belief: TelecomBelief, customer: str, *statuses: str) -> bool | No
 
 TelecomBelief.answers = {
     "listed": (1, lambda belief, name: True if any(name in names for names in belief.things.values()) else None),
-    "registered": (1, _registered),
-    "owns": (2, _owns),
+    **asking(_registered, _owns, _contract_over, _used_up),
     "active": (1, lambda belief, line: _is(belief, line, "Active")),
     "suspended": (1, lambda belief, line: _is(belief, line, "Suspended", "Pending Activation")),
-    "contract_over": (1, _contract_over),
     "roams": (1, lambda belief, line: belief.of(line, "roaming_enabled")),
-    "used_up": (1, _used_up),
     "overdue": (1, lambda belief, bill: _is(belief, bill, "Overdue")),
     "awaiting": (1, lambda belief, bill: _is(belief, bill, "Awaiting Payment")),
     "paid": (1, lambda belief, bill: _is(belief, bill, "Paid")),

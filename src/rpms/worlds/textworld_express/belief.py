@@ -9,6 +9,7 @@ from itertools import combinations
 
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
+from rpms.worlds.base import asking
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.games import ExpressGoal
 from rpms.worlds.textworld_express.observations import Furniture, Place
@@ -299,23 +300,17 @@ def _unsorted(belief: ExpressBelief) -> dict[str, int]:
 
 ExpressBelief.answers = {
     "at": (1, lambda belief, room: None if belief.location is None else room == belief.location),
-    "here": (1, _here),
-    "with": (2, _with),
-    "leads": (3, _leads),
-    "mapped": (2, _mapped),
+    **asking(_here, _with, _leads, _mapped, _loose, _inside, _in, _needed),
     "shut": (2, lambda belief, room, way: belief.places[room].doors.get(way, False) if room in belief.places else None),
     "way": (1, lambda belief, direction: _leads_out(belief, direction, "exits")),
     "door": (1, lambda belief, direction: _leads_out(belief, direction, "doors")),
     "barred": (1, lambda belief, direction: None if belief.here is None else belief.here.doors.get(direction, False)),
     "seen": (1, lambda belief, room: room in belief.places),
     "holding": (1, lambda belief, thing: None if belief.here is None else thing in belief.holding),
-    "loose": (1, _loose),
     "full": (0, lambda belief: belief.capacity is not None and len(belief.holding) >= belief.capacity),
     "open": (1, lambda belief, name: _furnished(belief, name, "open")),
     "lid": (1, lambda belief, name: _furnished(belief, name, "lid")),
     "hides": (2, lambda belief, name, room: name in _unopened(belief, room)),
-    "inside": (2, _inside),
-    "in": (2, _in),
     "is_a": (2, lambda _belief, thing, sort: _is_a(thing, sort)),
     "tidy": (1, lambda belief, thing: thing in belief.placed),
     "studied": (0, lambda belief: belief.recipe is not None),
@@ -328,7 +323,6 @@ ExpressBelief.answers = {
     "cooked": (1, lambda belief, food: _followed(belief, food, cuts=False)),
     "ready": (0, lambda belief: None if belief.recipe is None else not belief.to_do and not belief.to_get),
     "eaten": (1, lambda belief, food: None if belief.here is None else food in belief.eaten),
-    "needed": (1, _needed),
     "charted": (0, lambda belief: belief.chart is not None),
     "solved": (0, lambda belief: belief.result is not None),
     "answer": (1, lambda belief, thing: None if belief.result is None else said.quantity(thing) == belief.result),

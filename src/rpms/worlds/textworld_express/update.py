@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from rpms.core.goal import Goal
+from rpms.worlds.base import keyed
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.games import ExpressGoal
@@ -99,7 +100,7 @@ def _in_room(belief: ExpressBelief, **changes: object) -> ExpressBelief:
     return replace(belief, places={**belief.places, belief.location: replace(belief.here, **changes)})  # type: ignore[arg-type]
 
 
-def _open_door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBelief:
+def _door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBelief:
     door, there, closed = said.TEXTS["door_command"].fullmatch(action), match["room"], match["verb"] == "close"
     if door is None or belief.here is None or belief.location is None:
         return belief
@@ -151,7 +152,7 @@ def _prepare(belief: ExpressBelief, match: re.Match[str], _action: str) -> Expre
     return belief.but(states={**belief.states, match["thing"]: done})
 
 
-def _make_meal(belief: ExpressBelief, _match: re.Match[str], _action: str) -> ExpressBelief:
+def _meal(belief: ExpressBelief, _match: re.Match[str], _action: str) -> ExpressBelief:
     used = belief.recipe.ingredients if belief.recipe is not None else ()
     return belief.but(holding=(*(thing for thing in belief.holding if thing not in used), "meal"))
 
@@ -163,12 +164,7 @@ def _without(things: tuple[str, ...], thing: str) -> tuple[str, ...]:
 
 
 _CHANGES: Final[Mapping[str, Callable[[ExpressBelief, re.Match[str], str], ExpressBelief]]] = {
-    "door": _open_door,
-    "lid": _lid,
-    "take": _take,
-    "put": _put,
-    "prepare": _prepare,
-    "meal": _make_meal,
+    **keyed(_door, _lid, _take, _put, _prepare, _meal),
     "eat": lambda belief, match, _action: belief.but(
         holding=_without(belief.holding, match["thing"]), eaten=(*belief.eaten, match["thing"])
     ),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, takes_things
 from rpms.worlds.scienceworld.observations import substance_of
 from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
@@ -34,7 +35,7 @@ def _holds(scene: Scene, place: str, word: str) -> bool:
     return holder is not None and any(seen.holders[:1] == (holder.thing,) for seen in scene.find(word))
 
 
-def _is_opened(scene: Scene, room: str) -> bool:
+def _opened(scene: Scene, room: str) -> bool:
     """True if the door from here, or else any door, to a room is known to be open."""
     ways = scene.exits.get(scene.room or "", {})
     return bool(ways[room]) if room in ways else any(others.get(room) for others in scene.exits.values())
@@ -67,18 +68,14 @@ def _focused(scene: Scene, word: str) -> bool:
 
 EVERYDAY: Final = Recipe(
     predicates={
-        "carried": _carried,
-        "within": _within,
-        "holds": _holds,
+        **keyed(_carried, _within, _holds, _opened, _focused),
         "handled": lambda scene, word: any(seen.name in scene.handled for seen in scene.find(word)),
-        "opened": _is_opened,
         "veiled": Scene.veiled,
         "hides": lambda scene, name, room: name in scene.hiding(room),
         "located": lambda scene: scene.room is not None,
         "known": lambda scene, room: room in scene.looked,
         # looked at just now: plants take their time, animals do not
         "fresh": lambda scene: scene.age(scene.room or "") < (10 if scene.room == "greenhouse" else 2),
-        "focused": _focused,
         "foci": lambda scene, count: count.isdecimal() and len(scene.focused) >= int(count),
     },
     roles={

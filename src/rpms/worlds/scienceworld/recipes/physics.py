@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene, once
@@ -170,12 +171,11 @@ def _lost_sight(scene: Scene, plane: str) -> bool:
 
 PLANES: Final = Recipe(
     predicates={
-        "timed": _timed,
+        **keyed(_timed, _lost_sight),
         # there is time to wait: the block was just looked at, and had not come far
         "creeping": lambda scene, plane: (
             _noted(scene, f"ticks on {plane}") > 2 and scene.last_action == f"look at {plane}"
         ),
-        "lost_sight": _lost_sight,
     },
     words={"planes": lambda scene: scene.aim.candidates},
     roles={
