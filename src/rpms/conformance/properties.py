@@ -13,7 +13,7 @@ from rpms.core.condition import BASELINE, FULL, compose
 from rpms.core.decide import decide
 from rpms.core.episode import Ending
 from rpms.core.errors import InputError
-from rpms.core.facts import Atom, Truth
+from rpms.core.facts import Atom, Truth, grouped
 from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.core.planning.reason import plan_for, reasoner_of
 from rpms.core.prompt import SHARED, Layout, Part, Turn
@@ -164,11 +164,11 @@ def facts(subject: Subject) -> str:
         require(stranger is Truth.UNKNOWN, f"a predicate that no manual has is {stranger.value}, not unknown")
         for predicate in manual.predicates.values():
             truth_of(moment.belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
-    needed: dict[str, list[str]] = {}
-    for schema in (*manual.actions, *manual.lore.processes):
-        clauses = (*schema.preconditions, *schema.plan)
-        for name in dict.fromkeys(literal.atom.predicate for clause in clauses for literal in clause.literals):
-            needed.setdefault(name, []).append(schema.name)
+    clauses = [(it.name, (*it.preconditions, *it.plan)) for it in (*manual.actions, *manual.lore.processes)]
+    uses = dict.fromkeys(
+        (each.atom.predicate, by) for by, some in clauses for clause in some for each in clause.literals
+    )
+    needed = grouped(uses)
     actions = {schema.name for schema in manual.actions}
     asked_for = {name for name in needed.keys() & manual.predicates.keys() if actions & {*needed[name]}}
     unmet = f"nothing that actions need is ever known: {', '.join(sorted(asked_for))}"
@@ -276,11 +276,8 @@ def plans(subject: Subject) -> str:
     roles = {role for _, moment in subject.moments() for role, names in moment.belief.names.items() if names}
     for walk in subject.walks:
         roles |= reasoner_of(subject.rules(walk.goal)).lasting_names.keys()
-    nameless: dict[str, list[str]] = {}
-    for schema in (*subject.manual.lore.processes, *subject.manual.actions):
-        for variable in schema.variables:
-            if variable not in roles:
-                nameless.setdefault(variable, []).append(schema.name)
+    schemas = (*subject.manual.lore.processes, *subject.manual.actions)
+    nameless = grouped((role, schema.name) for schema in schemas for role in schema.variables if role not in roles)
     missing = "; ".join(f"<{role}> of {', '.join(names)}" for role, names in nameless.items())
     note = f"; never named on these walks, so no plan can use them: {missing}" if missing else ""
     if not options:

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import ClassVar, NamedTuple, Self
 from urllib.parse import unquote
 
-from rpms.core.facts import Atom, Facts, Literal, Truth, kind_of, parse_literal
+from rpms.core.facts import Atom, Facts, Literal, Truth, grouped, kind_of, parse_literal
 from rpms.core.goal import Goal, GoalStep, escape
 from rpms.core.rules import ANYTHING
 
@@ -126,10 +126,8 @@ class Belief:
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Sequence[str]]:
-        found: dict[str, list[str]] = {}
-        for name in dict.fromkeys(name for names in self.names.values() for name in names):
-            found.setdefault(kind_of(name), []).append(name)
-        return found
+        names = dict.fromkeys(name for names in self.names.values() for name in names)
+        return grouped((kind_of(name), name) for name in names)
 
     def but(self, **changes: object) -> Self:
         """The same belief with some fields changed."""
@@ -220,11 +218,8 @@ class FactBelief(Belief):
     @cached_property
     def _sweeping(self) -> dict[str, list[tuple[Atom, bool]]]:
         """By predicate, known facts about many things at once, latest first."""
-        found: dict[str, list[tuple[Atom, bool]]] = {}
-        for atom, holds in reversed(self.known.items()):
-            if ANYTHING in atom.args:
-                found.setdefault(atom.predicate, []).append((atom, holds))
-        return found
+        latest = reversed(self.known.items())
+        return grouped((atom.predicate, (atom, holds)) for atom, holds in latest if ANYTHING in atom.args)
 
     @property
     def fingerprint(self) -> str:

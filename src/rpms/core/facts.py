@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class Truth(Enum):
@@ -161,3 +164,11 @@ def kind_of(name: str) -> str:
 def is_unseen(names: Iterable[str]) -> bool:
     """True if any of some names is of something that nobody has seen yet."""
     return any(name[-1:] == "?" for name in names)
+
+
+def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """The values of each key, in their order."""
+    found: dict[_Key, list[_Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found

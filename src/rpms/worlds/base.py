@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
 from rpms.core.errors import InputError, RPMSError, WorldError
+from rpms.core.facts import grouped
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
@@ -59,9 +60,7 @@ def game_of(task: str) -> str:
 
 def games_won(played: Iterable[tuple[str, bool]]) -> tuple[int, int, int] | None:
     """Games won in every sentence, in at least one, and all of them, by task and success; None if no game has two."""
-    games: dict[str, list[bool]] = {}
-    for task, won in played:
-        games.setdefault(game_of(task), []).append(won)
+    games = grouped((game_of(task), won) for task, won in played)
     if all(len(sentences) == 1 for sentences in games.values()):
         return None
     return sum(map(all, games.values())), sum(map(any, games.values())), len(games)
@@ -356,7 +355,4 @@ def lacking(world: object) -> str:
 
 def by_verb(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Commands grouped by their first word, so that a frequent one does not crowd out the rest."""
-    groups: dict[str, list[str]] = {}
-    for command in sorted(commands):
-        groups.setdefault(command.partition(" ")[0], []).append(command)
-    return tuple(map(tuple, groups.values()))
+    return tuple(map(tuple, grouped((command.partition(" ")[0], command) for command in sorted(commands)).values()))

@@ -13,7 +13,7 @@ from functools import cached_property, wraps
 from typing import Any, Final, TypeVar
 
 from rpms.core.belief import Belief
-from rpms.core.facts import kind_of
+from rpms.core.facts import grouped, kind_of
 from rpms.core.goal import Goal
 from rpms.worlds.scienceworld.affordances import is_a, is_fixed, ware
 from rpms.worlds.scienceworld.observations import Thing, substance_of
@@ -178,11 +178,10 @@ class Scene(Belief):
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for name, seen in self.by_name.items():
-            for kind in {seen.name.casefold(), substance_of(seen.name).casefold()}:
-                found.setdefault(kind, []).append(name)
-        return found
+        kinds = {
+            name: {seen.name.casefold(), substance_of(seen.name).casefold()} for name, seen in self.by_name.items()
+        }
+        return grouped((kind, name) for name, own in kinds.items() for kind in own)
 
     def meant_by(self, word: str) -> list[str]:
         """The things that a word may mean: by its own name, else all of that name or substance."""
@@ -238,12 +237,12 @@ class Scene(Belief):
     @cached_property
     def _lids(self) -> Mapping[str, list[tuple[str, Seen]]]:
         """Things in each room that can be opened and may hide others: nobody has looked into them."""
-        found: dict[str, list[tuple[str, Seen]]] = {}
-        for name, seen in self.by_name.items():
+
+        def may_hide(seen: Seen) -> bool:
             lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or is_a("hiding", seen.name)
-            if lidded and seen.thing.contents is None and seen.name not in _NO_LID and not seen.shut_away:
-                found.setdefault(seen.place, []).append((name, seen))
-        return found
+            return lidded and seen.thing.contents is None and seen.name not in _NO_LID and not seen.shut_away
+
+        return grouped((seen.place, (name, seen)) for name, seen in self.by_name.items() if may_hide(seen))
 
     def veiled(self, room: str) -> bool:
         """True if looking around would show more of a room."""

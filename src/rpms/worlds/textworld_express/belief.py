@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 
 from rpms.core.belief import Belief
+from rpms.core.facts import grouped
 from rpms.core.goal import Goal
 from rpms.worlds.base import asking
 from rpms.worlds.textworld_express import observations as said
@@ -84,11 +85,8 @@ class ExpressBelief(Belief):
     @cached_property
     def _seen_in(self) -> Mapping[str, list[str]]:
         """By name, the rooms in which something was seen, in the open or in what is shut now."""
-        found: dict[str, list[str]] = {}
-        for room, place in self.places.items():
-            for name in {*place.visible, *place.things}:
-                found.setdefault(name, []).append(room)
-        return found
+        rooms = self.places.items()
+        return grouped((name, room) for room, place in rooms for name in {*place.visible, *place.things})
 
     @cached_property
     def furniture(self) -> Mapping[str, Furniture]:

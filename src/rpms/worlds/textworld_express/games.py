@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from rpms.core.errors import InputError
+from rpms.core.facts import grouped
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.names import nearest
 from rpms.foreign.json_text import whole_number
@@ -54,9 +55,7 @@ def parse_choice(text: str) -> GameChoice:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     names = [game_named(part) for part in parts if "=" not in part]
     games = tuple(game for game in GAMES if game in names) or tuple(GAMES)
-    known: dict[str, list[Parameter]] = {}
-    for name, parameter in (item for game in games for item in GAMES[game].items()):
-        known.setdefault(name, []).append(parameter)
+    known = grouped(item for game in games for item in GAMES[game].items())
     values: dict[str, int] = {}
     for name, _, value in (map(str.strip, part.partition("=")) for part in parts if "=" in part):
         if name not in known:

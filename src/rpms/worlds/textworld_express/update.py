@@ -45,14 +45,10 @@ def _read(belief: ExpressBelief, action: str | None, text: str) -> ExpressBelief
         carried, most = listing
         belief = _with_states(belief, carried)
         return replace(belief, holding=tuple(each.name for each in carried), capacity=most or belief.capacity)
-    if (recipe := said.recipe(text)) is not None:
-        return replace(belief, recipe=recipe)
-    if (chart := said.chart(text)) is not None:
-        return replace(belief, chart=chart)
-    if (result := said.answer(text)) is not None:
-        return replace(belief, result=result)
-    if orders := said.orders(text):
-        return replace(belief, orders=orders)
+    readers = {"recipe": said.recipe, "chart": said.chart, "result": said.answer, "orders": said.orders}
+    for field, read in readers.items():
+        if (found := read(text)) not in (None, ()):
+            return belief.but(**{field: found})
     return _obeyed(belief, action)
 
 
