@@ -26,7 +26,7 @@ from rpms.core.condition import CONDITIONS
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.models.catalogue import IN_PROCESS, ModelOptions, chooses_from_menu, parse_model_name
+from rpms.models.catalogue import FROM_MENU, IN_PROCESS, ModelOptions, backend_of, parse_model_name
 from rpms.play.epochs import Trials, run_trials
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
@@ -142,7 +142,7 @@ def chosen(only: str, model: str, known: Mapping[str, Settings]) -> Mapping[str,
 def can_choose(settings: Settings, model: str) -> bool:
     """True if there is a menu, for a model that needs one."""
     condition = settings.condition_value()
-    return can_play(condition.enforcement, model) and (condition.informed or not chooses_from_menu(model))
+    return can_play(condition.enforcement, model) and (condition.informed or backend_of(model) not in FROM_MENU)
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from rpms.core.acting.menu import Menu, MenuItem
 from rpms.core.errors import InputError, ModelError
-from rpms.models.catalogue import PROVIDERS, all_available, chooses_from_menu, open_model
+from rpms.models.catalogue import FROM_MENU, PROVIDERS, available, open_model
 from rpms.models.parsing import parse_answer
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
@@ -60,7 +60,7 @@ def test_a_random_choice_is_uniform():
     assert all(abs(count - 500) < 110 for count in counts.values())  # five standard deviations
 
 
-@pytest.mark.parametrize("name", [name for name in PROVIDERS if chooses_from_menu(name)])
+@pytest.mark.parametrize("name", [name for name in PROVIDERS if PROVIDERS[name].backend in FROM_MENU])
 def test_without_a_menu_there_is_no_action(name):
     model = open_model(name)
     assert action(model, commands=()) is None
@@ -79,6 +79,6 @@ def test_a_wrong_seed_a_wrong_form_and_a_record_are_refused(tmp_path):
 
 
 def test_they_are_listed_as_ready():
-    ready = {row.provider.form: row.ready for row in all_available()}
+    ready = {row.provider.form: row.ready for row in map(available, PROVIDERS.values())}
     assert ready["menu-random[/SEED]"]
     assert ready["menu-first"]

@@ -10,7 +10,7 @@ from rpms.core.prompt import Budget, Layout, Part, build, make_block
 from rpms.core.usage import Price
 from rpms.models.accounting import cost, parse_price, price_of
 from rpms.models.base import Decoding, Model, Request
-from rpms.models.catalogue import FROM_MENU, Backend, ModelOptions, all_available, open_model, parse_model_name
+from rpms.models.catalogue import FROM_MENU, PROVIDERS, Backend, ModelOptions, available, open_model, parse_model_name
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import Patience
 from rpms.report.table import TableCell, grid
@@ -24,7 +24,7 @@ def list_models(context: typer.Context) -> None:
     """List the providers, and what is missing before each can be used."""
     if context.invoked_subcommand is not None:
         return
-    rows = [(row.provider.form, ready_cell(ready=row.ready), row.why) for row in all_available()]
+    rows = [(row.provider.form, ready_cell(ready=row.ready), row.why) for row in map(available, PROVIDERS.values())]
     make_console().print(grid(("--model", "ready", "because"), rows, words=3))
     for name, record in shipped_records().items():
         say(f"replay/{name} ships with this package: {record.line}")

@@ -35,6 +35,7 @@ ENTRY_POINTS = "rpms.models"
 IN_PROCESS = frozenset({Backend.GGUF, Backend.HF})
 """Backends that load weights, which takes long."""
 FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BEST})
+"""Backends that choose from a step's menu, and can do nothing without one."""
 NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY, Backend.HUMAN}) | FROM_MENU
 """Backends that read no tokens and cost nothing."""
 
@@ -112,11 +113,6 @@ class Availability:
     """Missing or present things, in words."""
 
 
-def chooses_from_menu(text: str) -> bool:
-    """True for the name of a model that chooses from a step's menu, and can do nothing without one."""
-    return backend_of(text) in FROM_MENU
-
-
 def parse_model_name(text: str) -> ModelName:
     """Take `provider/name` apart; an unknown provider is an InputError that lists the known ones, nearest first."""
     name, _, rest = text.strip().partition("/")
@@ -188,11 +184,6 @@ def available(provider: Provider) -> Availability:  # noqa: PLR0911  a list of w
         return Availability(provider, ready=True, why=f"a server listens at {shown_url(url)}")
     key = f"{provider.key_variable} is set, " if provider.key_needed else ""
     return Availability(provider, ready=True, why=f"{key}{shown_url(url)}")
-
-
-def all_available() -> list[Availability]:
-    """Every provider, in the order of the table."""
-    return [available(provider) for provider in PROVIDERS.values()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from rpms.core.recall import Retrieval
 from rpms.core.rules import RuleManual
 from rpms.core.seams import Seams, judged_by
 from rpms.core.wording import PromptStyle
-from rpms.models.catalogue import chooses_from_menu
+from rpms.models.catalogue import FROM_MENU, backend_of
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import read_manual
@@ -143,7 +143,7 @@ def knowledge_of(world: World, sources: Sources = _COMPLETE, answer: int = 0, me
 
 def can_play(enforcement: Enforcement, model: str) -> bool:
     """True if a model of that name can do anything: what chooses from a menu needs one."""
-    return enforcement.menu > 0 or not chooses_from_menu(model)
+    return enforcement.menu > 0 or backend_of(model) not in FROM_MENU
 
 
 def weakness_of_guard(manual: RuleManual) -> str:

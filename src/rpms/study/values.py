@@ -11,7 +11,7 @@ from pathlib import Path
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import Condition
 from rpms.core.errors import InputError
-from rpms.models.catalogue import chooses_from_menu
+from rpms.models.catalogue import FROM_MENU, backend_of
 from rpms.play.knob_values import worded
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.reading import CONTROLS
@@ -151,11 +151,8 @@ class Study:
 
     def cases_for(self, model: str) -> tuple[Case, ...]:
         """The conditions that a model plays: what chooses from a menu, those with one; none at all is an InputError."""
-        cases = tuple(
-            case
-            for case in self.cases
-            if can_play(case.condition.enforcement, model) and (case.condition.informed or not chooses_from_menu(model))
-        )
+        some = [case for case in self.cases if case.condition.informed or backend_of(model) not in FROM_MENU]
+        cases = tuple(case for case in some if can_play(case.condition.enforcement, model))
         if not cases:
             raise InputError(f"{model} chooses from a menu, and no condition of {self.file} has one")
         return cases
