@@ -252,7 +252,11 @@ def test_a_full_disk_under_a_record_has_the_documented_code(tmp_path):
         words = ["run", "alfworld", "--limit", "1", "--model", "vllm/m", "--base-url", f"{server.url}/v1"]
         words += ["--record", str(tmp_path / "record"), "--out", str(tmp_path / "run"), "--steps", "2"]
         ran = subprocess.run(
-            [sys.executable, "-c", FULL_DISK, *words], capture_output=True, text=True, timeout=120, check=False
+            [sys.executable, "-B", "-c", FULL_DISK, *words],  # -B: no module is kept that was cut off
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
     assert ran.returncode == 2, ran
     assert len(complaints(ran.stderr)) == 1, ran.stderr
