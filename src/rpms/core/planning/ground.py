@@ -64,6 +64,9 @@ IMPOSSIBLE: Judged = (False, inf, None)
 class Ground:
     """The facts of one situation, and the actions that lead to a fact there."""
 
+    _best = False
+    """True if only the best plan is asked for: what can be done at once is preferred to the same after something."""
+
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         self._manual = achievers
         self._facts = situation
@@ -182,29 +185,52 @@ class Ground:
         if way.waived and self._holds_any(way.waived, binding):
             return filled  # nothing to doubt
         levels = self._manual.levels(way)
-
-        def fill(place: int, needs: tuple[Need, ...], found: list[tuple[bool, Fact]], price: float) -> None:
-            found = list(found)
-            for need in needs:
-                value, extra, fact = self._judge(need, binding)
-                if value is False:
-                    return
-                price += extra
-                if fact is not None:
-                    found.append((need.moving, fact))
-            if place == len(levels):
-                if len(found) > 1:
-                    found.sort(key=itemgetter(0))
-                filled.append((dict(binding), tuple([fact for _, fact in found]), price))
-                return
-            level = levels[place]
-            for name in self._worth_trying(level, binding):
-                binding[level.parameter] = name
-                fill(place + 1, level.needs, found, price)
-            binding.pop(level.parameter, None)
-
-        fill(0, way.bound, [], 0.0)
+        if self._best and levels and not way.waived:
+            self._fill_at_once(levels, way.bound, binding, filled)
+        if not filled:
+            self._fill_levels(levels, way.bound, binding, (), 0.0, filled)
         return filled if not way.waived else [one for one in filled if not self._holds_any(way.waived, one[0])]
+
+    def _fill_levels(
+        self,
+        levels: Sequence[Level],
+        needs: Iterable[Need],
+        binding: dict[str, str],
+        found: tuple[tuple[bool, Fact], ...],
+        price: float,
+        filled: list[Filled],
+    ) -> None:
+        for need in needs:
+            value, extra, fact = self._judge(need, binding)
+            if value is False:
+                return
+            price += extra
+            if fact is not None:
+                found = (*found, (need.moving, fact))
+        if not levels:
+            ordered = sorted(found, key=itemgetter(0)) if len(found) > 1 else found
+            filled.append((dict(binding), tuple([fact for _, fact in ordered]), price))
+            return
+        level = levels[0]
+        for name in self._worth_trying(level, binding):
+            binding[level.parameter] = name
+            self._fill_levels(levels[1:], level.needs, binding, found, price, filled)
+        binding.pop(level.parameter, None)
+
+    def _fill_at_once(
+        self, levels: Sequence[Level], needs: Iterable[Need], binding: dict[str, str], filled: list[Filled]
+    ) -> None:
+        """Fill in names with which all needs hold. Any others cost more, and are in no best plan."""
+        for need in needs:
+            if self._judge(need, binding)[0] is not True:
+                return
+        if not levels:
+            filled.append((dict(binding), (), 0.0))
+            return
+        for name in self._worth_trying(levels[0], binding):
+            binding[levels[0].parameter] = name
+            self._fill_at_once(levels[1:], levels[0].needs, binding, filled)
+        binding.pop(levels[0].parameter, None)
 
     def _holds_any(self, needs: tuple[Need, ...], binding: Mapping[str, str]) -> bool:
         """True if one of the needs that can be judged holds."""
@@ -265,8 +291,13 @@ class Ground:
         """True if answers of an earlier step, about facts and names in a role, are those of this one."""
         known, names = self._known, self._names
         for key, answer in read:
-            now = known[key] if key in known else names.get(key, ()) if type(key) is str else self._value(*key)
-            if now is not answer:
+            if type(key) is str:
+                if names.get(key, ()) is not answer:
+                    return False
+                continue
+            if key not in known:
+                known[key] = self._find_value(*key)
+            if known[key] is not answer:
                 return False
         return True
 

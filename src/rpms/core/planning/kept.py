@@ -22,8 +22,8 @@ _using = Lock()
 
 Found = tuple[Sequence[Any], dict[Any, Any], float]
 """Edges that lead to a fact, the answers they rest on, and the cost of the cheapest way that was left out."""
-Expanded = tuple[Goal | None, object, dict[Fact, Found]]
-"""The edges to each fact, for a goal and an order of places."""
+Expanded = tuple[Goal | None, object, tuple[dict[Fact, Found], dict[Fact, Found]]]
+"""The edges to each fact, for a goal and an order of places: all of them, and those that a best plan may have."""
 
 
 class KnownNames:
@@ -52,8 +52,8 @@ class KnownNames:
             {key: dict(each) for key, each in kept.stones.items()} if kept else {}
         )
         """Facts and things derived for progress, and the names that passed a need."""
-        goal, order, expanded = kept.expanded if kept else (None, None, {})
-        self.expanded: Expanded = (goal, order, dict(expanded))
+        goal, order, (every, best) = kept.expanded if kept else (None, None, ({}, {}))
+        self.expanded: Expanded = (goal, order, (dict(every), dict(best)))
 
     def grown_to(self, other: KnownNames) -> bool:
         """True if all names have the roles they had, and of the new ones none was asked about."""
@@ -93,7 +93,7 @@ def _note_use(achievers: Achievers) -> None:
         _used[achievers] = None
         if len(_used) > _INDEXES_AT_WORK:
             del _used[unused := next(iter(_used))]
-            for of_one_step in ("names", "answers", "doubting"):
+            for of_one_step in ("names", "answers", "doubting", "graph", "best graph"):
                 unused.kept.pop(of_one_step, None)
 
 

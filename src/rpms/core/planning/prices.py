@@ -78,29 +78,47 @@ class Option:
 class Priced(Purposeful):
     """The actions that matter in one situation, from the goal down, each with what it costs to get there."""
 
-    def __init__(self, achievers: Achievers, situation: Situation, order: Order, most: float = inf) -> None:
+    def __init__(
+        self, achievers: Achievers, situation: Situation, order: Order, most: float = inf, *, best: bool = False
+    ) -> None:
         self._most, self._given_up = most, False
+        self._best = best
         super().__init__(achievers, situation, order)
+        self._order = order
         self._edges: dict[Fact, Sequence[Edge]] = {}
+        self._unpriced: list[Fact] = []
+        """Facts whose edges were found since prices were last computed."""
         self._found: dict[Fact, Found] = {}
         self._costs: dict[Fact, float] = {}
         self._totals: dict[Edge, float] = {}
         """The cost of an edge with all that it needs, once that is known."""
-        goal, kept, self._expanded = self._vocabulary.expanded
+        self._links: dict[Edge, Link] = {}
+        goal, kept, expanded = self._vocabulary.expanded
         if goal is not situation.goal or kept != order:
-            self._expanded = {}
-            self._vocabulary.expanded = situation.goal, order, self._expanded
+            expanded = {}, {}
+            self._vocabulary.expanded = situation.goal, order, expanded
+        self._expanded = expanded[best]
+
+    def serves(self, situation: Situation, order: Order) -> bool:
+        """True if what was found holds in a situation too: it is the same one."""
+        mine = self._facts
+        return (
+            mine.belief is situation.belief
+            and mine.goal is situation.goal
+            and mine.past == situation.past
+            and (self._order is order or self._order == order)
+        )
 
     def _reaches(self, edges: list[Edge]) -> bool:
         """Price all that leads to the goal by some edges; whether one of them can be had.
 
         Doubts are many: the limit to what is looked at grows until all that is left out is dearer than the best plan.
         """
-        self._edges[GOAL] = edges
         limit = 2 * MARGIN if self._manual.rules.lore.doubts else inf
         while True:
+            self._edges[GOAL] = edges
             whole = self._regress(edges, limit)
-            self._price()
+            self._price(whole=limit == inf)
             cost = self._costs.get(GOAL, inf)
             if whole or cost + MARGIN <= limit or all(cost <= self._least(edge, limit - MARGIN) for edge in edges):
                 return cost < inf
@@ -117,12 +135,15 @@ class Priced(Purposeful):
 
     def _regress(self, edges: Iterable[Edge], limit: float = inf) -> bool:
         """Find all that some edges need, up to a cost, the cheapest first; False if something was left out."""
+        if limit == inf:
+            self._regress_all(edges)
+            return True
         number, whole, spent = count(), True, 0.0
-        reached = set() if limit < inf else set(self._edges)
+        reached = set[Fact]()
         heap: list[tuple[float, int, Fact]] = []
         while True:
             for edge in edges:
-                cost = spent + edge.cost if limit < inf else 0.0
+                cost = spent + edge.cost
                 whole = whole and (cost <= limit or cost == inf)
                 for need in edge.needs if cost <= limit else ():
                     if need not in reached:
@@ -136,6 +157,18 @@ class Priced(Purposeful):
             self._edges[fact] = edges = self._edges_to(fact, limit - spent)
             whole = whole and self._found[fact][2] == inf
 
+    def _regress_all(self, edges: Iterable[Edge]) -> None:
+        """Find all that some edges need and that was not found before."""
+        known = self._edges
+        left = [need for edge in edges for need in edge.needs]
+        while left:
+            fact = left.pop()
+            if fact not in known:
+                self._unpriced.append(fact)
+                known[fact] = found = self._edges_to(fact, inf)
+                for edge in found:
+                    left += edge.needs
+
     def _edges_to(self, fact: Fact, spend: float) -> Sequence[Edge]:
         """The edges to a fact that does not hold; those of an earlier step where they rest on nothing that changed."""
         if fact not in self._found and fact in self._expanded and self._stands(self._expanded[fact][1].items()):
@@ -148,10 +181,12 @@ class Priced(Purposeful):
             found = [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
         else:
             possible = self._possible_edges(fact, since, spend)
-            found = [self._finding(edge) for edge in possible if not self._is_barred(edge)]
+            barred = self._manual.rules.barred
+            found = [self._finding(edge) for edge in possible if not (barred and self._is_barred(edge))]
         self._found[fact] = [*had, *found], self._read, self._beyond
         if None not in self._read:
             self._expanded[fact] = self._found[fact]
+        self._read = {}  # what is asked from here on is no matter of this fact
         return self._found[fact][0]
 
     def _glimpses(self, thing: str) -> Iterator[Fact]:
@@ -170,7 +205,7 @@ class Priced(Purposeful):
 
     def _finding(self, edge: Edge) -> Edge:
         """An edge that needs to be found what it acts on, where none of its needs sees to that."""
-        for name in edge.binding.values():
+        for name in edge.binding.values() if "?" in "".join(edge.binding.values()) else ():
             if name[-1:] == "?" and name in edge.named and not any(name in need.args for need in edge.needs):
                 edge.needs = (Fact(SEEN, (name,)), *edge.needs)
         return edge
@@ -178,7 +213,7 @@ class Priced(Purposeful):
     def _is_barred(self, edge: Edge) -> bool:
         """True if a command was refused, or showed nothing, where all was as the needs of an edge will make it."""
         barred = self._manual.rules.barred
-        if not barred or edge.schema is None:
+        if edge.schema is None:
             return False
         moves = any(effect.atom.predicate in self._manual.positional for effect in edge.schema.effects)
         shown = (edge.command, edge.fact.predicate, edge.fact.args) if edge.reveals else None
@@ -204,21 +239,23 @@ class Priced(Purposeful):
 
     # Second pass: what everything costs.
 
-    def _price(self) -> None:
-        number = count()
+    def _price(self, *, whole: bool = True) -> None:
+        """Price all facts. Whole: nothing was left out in regression, and what has a price, or none, keeps to that."""
+        costs, totals, number = self._costs, self._totals, count()
         heap: list[tuple[float, int, Fact]] = []
         waiting: dict[Fact, list[list[Any]]] = {}
-        for edges in self._edges.values():
-            for edge in edges:
-                if not edge.needs:
-                    heappush(heap, (edge.cost, next(number), edge.fact))
-                    continue
-                so_far: list[Any] = [edge.cost, len(edge.needs), edge]
-                for need in edge.needs:
+        for fact in self._to_price(whole=whole):
+            for edge in self._edges[fact]:
+                left = [need for need in edge.needs if need not in costs]
+                total = edge.cost
+                for need in edge.needs if len(left) < len(edge.needs) else ():
+                    total += costs.get(need, 0.0)
+                if not left:
+                    totals[edge] = total
+                    heappush(heap, (total, next(number), fact))
+                so_far: list[Any] = [total, len(left), edge]
+                for need in left:
                     waiting.setdefault(need, []).append(so_far)
-        costs, totals = self._costs, self._totals
-        costs.clear()
-        totals.clear()
         while heap:
             cost, _, fact = heappop(heap)
             if fact in costs:
@@ -232,21 +269,35 @@ class Priced(Purposeful):
                     totals[edge] = total
                     heappush(heap, (total, next(number), edge.fact))
 
+    def _to_price(self, *, whole: bool) -> list[Fact]:
+        """Facts that have no price yet, the goal among them; all, where earlier prices may be too high."""
+        if not whole:
+            self._costs.clear()
+            self._totals.clear()
+        self._costs.pop(GOAL, None)
+        goal = [GOAL] if GOAL in self._edges else []
+        facts = [*goal, *self._unpriced] if whole else list(self._edges)
+        self._unpriced = []
+        return facts
+
     # Third pass: what can be done now.
 
     def _options(self) -> tuple[Option, ...]:
-        number = count()
+        """Actions that begin a plan, the best first, or the best alone."""
+        number, least = count(), inf
         heap: list[tuple[float, int, Fact, tuple[Edge, ...]]] = [(0.0, next(number), GOAL, ())]
         reached: set[Fact] = set()
         options: dict[str, tuple[float, tuple[Edge, ...]]] = {}
         while heap:
             regret, _, fact, above = heappop(heap)
+            if self._best and regret > least:
+                break
             if fact in reached:
                 continue
             reached.add(fact)
             for edge in self._edges[fact]:
-                total = self._totals.get(edge, inf) if edge.needs else edge.cost
-                if total == inf:
+                total = self._totals.get(edge)
+                if total is None:
                     continue
                 more = regret + total - self._costs[fact]
                 chain = (edge, *above) if edge.schema is not None else above
@@ -258,12 +309,18 @@ class Priced(Purposeful):
                     continue  # nothing can be done to what nobody has seen
                 elif edge.command not in options or options[edge.command][0] > more:
                     options[edge.command] = (more, chain)
-        found = sorted(options.items(), key=lambda item: item[1][0])
+                    least = min(least, more)
+        found = sorted(options.items(), key=lambda item: item[1][0])[: 1 if self._best else None]
         return tuple(Option(command, regret, tuple(map(self._link, chain))) for command, (regret, chain) in found)
 
     def _link(self, edge: Edge) -> Link:
-        doubt = edge.schema.doubt if edge.schema is not None else ""
-        return Link(edge.command, edge.fact, edge.reveals, id(edge.schema) in self._manual.processes, doubt)
+        if edge not in self._links:
+            doubt, waits = (
+                edge.schema.doubt if edge.schema is not None else "",
+                id(edge.schema) in self._manual.processes,
+            )
+            self._links[edge] = Link(edge.command, edge.fact, edge.reveals, waits, doubt)
+        return self._links[edge]
 
     def _first(self, edge: Edge) -> Fact:
         """The need to achieve first: in order, but of similar facts the nearest."""

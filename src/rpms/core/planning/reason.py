@@ -89,20 +89,43 @@ class Reasoner(Achievers):
             return GoalStanding(*point(situation.belief))
         return Tracker(self, situation).standing(purpose)
 
-    def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True, most: float = inf) -> Plan:
-        """Plan for a situation, if one costs no more than `most`; if none, and `seek`, one that finds out anything."""
+    def plan(
+        self,
+        situation: Situation,
+        order: Order | None = None,
+        *,
+        seek: bool = True,
+        most: float = inf,
+        purpose: Purpose | None = None,
+        best: bool = False,
+    ) -> Plan:
+        """Plan for a situation, if one costs no more than `most`; if none, and `seek`, one that finds out anything.
+
+        Another `purpose` than that of the rules shares with it what was derived in earlier plans. Best: of the options
+        the first alone, which takes less time.
+        """
         order = order if order is not None else likely_places(self.rules)
-        purpose = self.rules.purpose
+        purpose = purpose or self.rules.purpose
         purposes = self.rules.purposes or (((purpose, 0.0),) if purpose is not None else ())
-        plan = _Graph(self, situation, order, most).plan(purposes) if purposes else Plan()
-        first = _Graph(self, situation, order).first_things() if self.rules.lore.always else ()
+        plan = self._graph(situation, order, most, best=best).plan(purposes) if purposes else Plan()
+        first = self._graph(situation, order).first_things() if self.rules.lore.always else ()
         if first:
             return replace(plan, options=first)
         return plan if plan.options or plan.cost == 0 or not seek else self.search(situation, order)
 
     def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:
         """Plan to find things nobody has seen yet, or whatever is unknown."""
-        return _Graph(self, situation, order).explore(sought)
+        return self._graph(situation, order).explore(sought)
+
+    def _graph(self, situation: Situation, order: Order, most: float = inf, *, best: bool = False) -> _Graph:
+        """The actions that matter in a situation: one graph for all plans made in it, unless lines are doubted."""
+        if self.rules.lore.doubts:
+            return _Graph(self, situation, order, most)
+        key = "best graph" if best else "graph"
+        kept: _Graph | None = self.kept.get(key)
+        if kept is None or not kept.serves(situation, order):
+            kept = self.kept[key] = _Graph(self, situation, order, best=best)
+        return kept
 
     def impasse(self, situation: Situation) -> str:
         """The need that keeps every plan from the goal, and why; for people, when no plan is found."""
@@ -129,7 +152,8 @@ class Reasoner(Achievers):
 
     def remedy(self, instance: Instance, situation: Situation, *, explained: bool = True) -> Remedy:
         """The first step towards being able to do an action, or, if `explained`, what stands against it for good."""
-        graph = _Graph(self, situation, likely_places(self.rules))
+        order = likely_places(self.rules)
+        graph = _Graph(self, situation, order) if explained else self._graph(situation, order, best=True)
         return graph.remedy(self._needs_of(instance), instance.binding, explained=explained)
 
     def _needs_of(self, instance: Instance) -> list[Need]:
