@@ -17,6 +17,7 @@ from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.conditions import conditions
 from rpms.learn.rules.learn import RulesPlan, learn_rules
+from rpms.learn.rules.ledger import Diary, Ledger, vocabulary_of
 from rpms.learn.rules.scores import Deed, by_kinds
 from rpms.learn.rules.templates import Names, fill
 from rpms.models.base import Decoding
@@ -25,7 +26,8 @@ from rpms.play.seats import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.store.evidence import Witness, evidence_of
-from rpms.worlds.base import Setting
+from rpms.store.traces import Spoken
+from rpms.worlds.base import Setting, start
 from tests.learn.house import House
 from tests.learn.tidy import HOMES, STRANGE, Tidy
 
@@ -108,10 +110,14 @@ def test_names_are_taken_out_of_calls_and_of_sentences() -> None:
 
 
 def test_a_command_that_is_a_name_itself_is_an_order() -> None:
-    names = Names()
-    names.learn({"order": ["jump up and down"]})
-    assert names.whole("jump up and down") == ("<>", ("jump up and down",))
-    assert names.whole("jump") is None
+    world, setting = House(), Setting()
+    ledger = Ledger(world, vocabulary_of(world))
+    opening = start(world.open(world.tasks("train", setting)[0], setting)).observation
+    diary = Diary(ledger, "1", opening)
+    ledger.names.learn({"order": ["jump up and down"]})
+    for command in ("jump up and down", "jump"):
+        diary.add(Spoken(command, opening))
+    assert [attempt.names for attempt in ledger.orders.attempts] == [("jump up and down",)]
 
 
 @given(st.text(alphabet="ab (),=\"'1", max_size=30), st.sets(st.sampled_from(["a", "b", "ab", "a b", "1", "b 1"])))

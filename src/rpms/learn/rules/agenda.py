@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations, islice, permutations, product, starmap
 from random import Random
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from rpms.core.actions import PARAMETER, ActionSchema, Instance
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
-from rpms.core.planning.reason import Reasoner, reasoner_of
+from rpms.core.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.core.rules import Predicate, Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
@@ -82,7 +82,7 @@ class Question:
         return max(self._by_kinds(kinds), self._by_facts if self._fits(kinds) else 0.0)
 
     def _fits(self, kinds: tuple[str, ...]) -> bool:
-        return all(map(set[str].__contains__, self.needs.fit, kinds))
+        return all(map(set.__contains__, self.needs.fit, kinds))
 
     def _by_kinds(self, kinds: tuple[str, ...]) -> float:
         """Value of doing it with things of some kinds where no fact is missing."""
@@ -123,7 +123,7 @@ class Agenda:
     """By action, kinds in slots with which it often ended the task for good: put off until an episode is nearly over"""
     _manual: RuleManual = field(default_factory=RuleManual)
     _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)  # By action, predicates and signs
-    _reasoners: dict[object, Reasoner] = field(default_factory=dict)  # By the facts to be brought about
+    _purposes: dict[object, Purpose] = field(default_factory=dict)  # By the facts to be brought about
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
 
     def draw_conclusions(self) -> None:
@@ -140,7 +140,7 @@ class Agenda:
         self._manual = manual_from(bolder(learned) if self.bold else learned, guessing=True)
         schemas = self._manual.actions
         self._effects = [frozenset((each.atom.predicate, each.negated) for each in one.effects) for one in schemas]
-        self._reasoners.clear()
+        self._purposes.clear()
         self.pursued.clear()
         books = {action.name: self.ledger.books[action.template] for action in learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in schemas]
@@ -205,30 +205,22 @@ class Agenda:
         model = self.goal_model(type_)
         return model is not None and model.wins >= LIMITS.enough_wins
 
-    def reasoner(self, wanted: State) -> Reasoner:
-        """Plans towards facts about the goal's things."""
-        if wanted not in self._reasoners:
-            positional = reasoner_of(self._manual.active("")).positional
-            ordered = sorted(wanted, key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)))
-            over = fields_of({arg for atom in wanted for arg in atom.args})
-            purpose = Purpose("guess", over, tuple(Stage("", (Clause((literal_in(atom),)),)) for atom in ordered))
-            self._reasoners[wanted] = reasoner_of(replace(self._manual.active(""), purpose=purpose))
-        return self._reasoners[wanted]
+    def reasoner(self, goal: str = "") -> Reasoner:
+        """Plans with what was concluded, towards goals of a type, or anything: each uses what others derived."""
+        return reasoner_of(self._manual.active(goal))
 
-    def towards(self, needs: tuple[Clause, ...]) -> Reasoner:
-        """Plans towards some facts about things by their names."""
-        if needs not in self._reasoners:
-            purpose = Purpose("venture", {}, (Stage("", needs),))
-            self._reasoners[needs] = reasoner_of(replace(self._manual.active(""), purpose=purpose))
-        return self._reasoners[needs]
-
-    def player(self, goal: Goal) -> Reasoner:
-        """Plans towards all that is known of goals of a type."""
-        return reasoner_of(self._manual.active(goal.type))
-
-    def instance(self, command: str) -> Instance | None:
-        """A command as an instance of what was learned."""
-        return self._manual.active("").instance(command)
+    def towards(self, wanted: State | tuple[Clause, ...], situation: Situation, *, best: bool) -> Plan:
+        """Plan towards facts about the goal's things, or about things by their names; or its best option alone."""
+        if wanted not in self._purposes:
+            if isinstance(wanted, tuple):
+                needs, over = wanted, dict[str, str]()
+            else:
+                positional = self.reasoner().positional
+                first = sorted(wanted, key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)))
+                needs = tuple(Clause((literal_in(atom),)) for atom in first)
+                over = fields_of({arg for atom in wanted for arg in atom.args})
+            self._purposes[wanted] = Purpose("guess", over, tuple(Stage("", (need,)) for need in needs))
+        return self.reasoner().plan(situation, seek=False, purpose=self._purposes[wanted], best=best)
 
 
 class Past:

@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from rpms.core.belief import Belief
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import Atom, kind_of
 from rpms.core.rules import ANYTHING, Predicate
 from rpms.learn.rules.templates import Names
 from rpms.learn.rules.thresholds import LIMITS
@@ -82,9 +82,11 @@ class Vocabulary:
 
     def answers(self, belief: Belief) -> AskedOnce:
         """Answers of a belief. Several actions ask one the same: of fixed names, before a step and after the last."""
-        if id(belief) not in self._answers and len(self._answers) >= LIMITS.beliefs_asked:
-            del self._answers[next(iter(self._answers))]
-        return self._answers.setdefault(id(belief), AskedOnce(belief))
+        if id(belief) not in self._answers:
+            if len(self._answers) >= LIMITS.beliefs_asked:
+                del self._answers[next(iter(self._answers))]
+            self._answers[id(belief)] = AskedOnce(belief)
+        return self._answers[id(belief)]
 
     @cached_property
     def placing(self) -> list[Predicate]:
@@ -103,6 +105,7 @@ class Book:
     revelations: list[Atom] = field(default_factory=list)
     """Facts about many things that may become known at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
+    succeeded: int = 0  # So many of them were not refused
     imagined: list[tuple[int, int]] = field(default_factory=list)
     """Facts of names that were drawn at random in states that came up, as true and false ones, tried or not:
     it tells which facts go together."""
@@ -252,15 +255,15 @@ class Book:
         Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known. Something
         has to be found: what was taken is known to be nowhere else, though nobody looked.
         """
-        if not known or self.worked.total() >= LIMITS.remembered:
+        if not known or self.succeeded >= LIMITS.remembered:
             return
         before, after, kinds = slots_of(names), slots_of(later), tuple(known)
         for atom in self.revelations:
             for _ in range(LIMITS.probes if atom not in self.probes else 0):
-                name = f"{dice.choice(kinds)} ?"
+                before[ANYTHING] = after[ANYTHING] = name = f"{dice.choice(kinds)} ?"
                 if (
-                    step.before.truth(atom.bind({**before, ANYTHING: name})) is Truth.UNKNOWN
-                    and step.after.truth(atom.bind({**after, ANYTHING: name})) is not Truth.UNKNOWN
+                    step.before.value(*atom.bind(before)) is None
+                    and step.after.value(*atom.bind(after)) is not None
                     and (
                         {*atom.args} == {ANYTHING}
                         or self._sought(atom) not in step.after.names  # such as `other`, which is no role
@@ -287,7 +290,7 @@ class Book:
         What one sees depends on where one is: facts about places of an agent that has one are not asked about here. Of
         the action's own things, something true has to be found, as for probes.
         """
-        if self.plain or self.worked.total() >= LIMITS.glimpsed:
+        if self.plain or self.succeeded >= LIMITS.glimpsed:
             return 0, 0
         before, after = map(self.vocabulary.answers, (step.before, step.after))
         places = {each.args[0] for each in self.vocabulary.placing} if step.before.location is not None else set()
@@ -312,6 +315,7 @@ class Book:
     def add(self, attempt: Attempt, names: Names) -> None:
         """Take over an attempt."""
         self.attempts.append(attempt)
+        self.succeeded += not attempt.refused
         (self.refused if attempt.refused else self.worked)[attempt.kinds] += 1
         self.lost[attempt.kinds] += attempt.lost
         if not attempt.refused:

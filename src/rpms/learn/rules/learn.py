@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
+from rpms.learn.collecting import seldom_collected
 from rpms.learn.manual_review import with_edits
 from rpms.learn.manual_verify import Verification, recorded, verify
 from rpms.learn.mend import mended
@@ -68,6 +69,7 @@ class RulesLearned:
         return tuple(claim for claim in self.evidence.claims if claim.label is Label.TAKEN_OUT and claim.note)
 
 
+@seldom_collected()
 def learn_rules(
     plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = lambda _episodes, _steps: None
 ) -> RulesLearned:

@@ -78,6 +78,7 @@ class Ledger:
     scores: bool = False  # Whether parts of tasks were seen to score
     ties: dict[str, dict[Tie, None]] = field(default_factory=dict)  # By name, what it is tied to for good
     in_hand: InHand = field(default_factory=InHand)
+    apart: bool = False  # True if of an episode only the names are taken over
     orders: Book = field(init=False)  # Commands that were names themselves
 
     def __post_init__(self) -> None:
@@ -119,18 +120,20 @@ class Diary:
         ledger.steps += 1
         after: Belief = ledger.world.update(before, step.command, step.answer)
         self.belief = after
-        self._know(after)
+        if isinstance(after, FactBelief) or after.names != before.names:
+            self._know(after)
         refused = ledger.world.infeasible(step.answer)
-        if before.truth(_ASKED) is Truth.TRUE or after.truth(_ASKED) is Truth.TRUE:
+        if before.value(*_ASKED) or after.value(*_ASKED):
             return refused
-        self._imagine(after)
         witness = Witness(self.episode, len(self.steps))
-        self._attempt(step, SeenStep(before, after, witness, refused))
+        if not ledger.apart:
+            self._imagine(after)
+            self._attempt(step, SeenStep(before, after, witness, refused))
+            self._story.add(after, step, witness, ledger.changing, ledger.names, refused=refused)
         ledger.scores |= step.score > self._score and not step.won
         if not refused:
             self.past += (Done(step.command, step.score > self._score),)
         self._score, self._best = step.score, max(step.score, self._best)
-        self._story.add(after, step, witness, ledger.changing, ledger.names, refused=refused)
         return refused
 
     def _know(self, belief: Belief) -> None:
@@ -164,9 +167,8 @@ class Diary:
 
     def _attempt(self, said: Spoken, step: SeenStep) -> None:
         ledger, (before, after, _, refused) = self._ledger, step
-        order = ledger.names.whole(said.command)
-        if order is not None and (ledger.orders.slots or not refused):
-            ledger.orders.add(self._recorded(ledger.orders, said, order.names, step), ledger.names)
+        if said.command in ledger.names.roles and (ledger.orders.slots or not refused):
+            ledger.orders.add(self._recorded(ledger.orders, said, (said.command,), step), ledger.names)
         reading = ledger.names.read(said.command)
         book = ledger.books.get(reading.template)
         if book is None:

@@ -9,10 +9,9 @@ from random import Random
 
 from rpms.core.actions import Instance
 from rpms.core.belief import Situation
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import Atom, Clause, Truth, kind_of
 from rpms.core.planning.achievers import command_of
 from rpms.core.planning.prices import Option
-from rpms.core.planning.reason import Plan
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.agenda import Agenda, Question, Ventures
 from rpms.learn.rules.attempts import slots_of
@@ -81,12 +80,12 @@ class Standing:
 
     def vain(self, command: str) -> bool:
         """True if a command was refused since anything changed, or again and again."""
-        return command in self.refused or self.failures[command] > 1
+        return command in self.refused or self.failures.get(command, 0) > 1
 
     def best_trial(
         self,
         trials: Iterable[tuple[Question, tuple[str, ...] | None]],
-        worth: Callable[[Question, tuple[str, ...]], tuple[float, object]],
+        worth: Callable[[Question, tuple[str, ...], float], tuple[float, object]],
         least: float,
     ) -> str:
         """The action with names that is worth more than the others and the least; nothing where none is.
@@ -95,20 +94,23 @@ class Standing:
         """
         best, choice = least, ("", Counter[object](), object())
         for question, names in trials:
-            command = fill(question.book.template, names) if names is not None else ""
-            if names is None or self.vain(command) or self.too_early(command):
+            value, about = worth(question, names, best) if names is not None else (0.0, None)
+            if names is None or value <= best:
                 continue
-            value, about = worth(question, names)
-            if value > best:
+            command = fill(question.book.template, names)
+            if not self.vain(command) and not self.too_early(command):
                 best, choice = value, (command, question.asked, about)
         command, asked, about = choice
         asked[about] += 1
         return command
 
-    def begin(self, plan: Plan) -> str:
-        """The first step of a plan's best option that was not refused; what comes after it is kept for later."""
+    def begin(self, wanted: State | tuple[Clause, ...]) -> str:
+        """The first step of the best plan that does not begin with what was refused; nothing where all holds."""
+        plan = self.agenda.towards(wanted, self.situation, best=True)
+        if any(self.vain(each.command) for each in plan.options):
+            plan = self.agenda.towards(wanted, self.situation, best=False)
         option = next((each for each in plan.options if not self.vain(each.command)), None)
-        return self.follow(option) if option is not None else ""
+        return self.follow(option) if option is not None and plan.cost > 0 else ""
 
     def follow(self, option: Option) -> str:
         """The first step of an option; what comes after it is kept for later, unless the step shows something."""
@@ -120,7 +122,7 @@ class Standing:
         if not self.ahead:
             return ""
         command, self.ahead = self.ahead[0], self.ahead[1:]
-        instance = self.agenda.instance(command)
+        instance = self.agenda.reasoner().rules.instance(command)
         if instance is None or self.vain(command) or instance.feasible(self.situation) is not Truth.TRUE:
             self.ahead = []
             return ""
@@ -158,7 +160,7 @@ class Standing:
             return ""
         trials = ((each, self._named(each.schema.variables, seen)) for each in self.agenda.questions if each.unusual)
         return self.best_trial(
-            trials, lambda each, names: each.rarity(*each.book.measure(self.diary.belief, names)), least=0.0
+            trials, lambda each, names, _: each.rarity(*each.book.measure(self.diary.belief, names)), least=0.0
         )
 
     def _named(self, roles: Sequence[str], seen: Sequence[str]) -> tuple[str, ...] | None:

@@ -55,7 +55,7 @@ class Session(Standing):
         for commands in by_verb(self.game.admissible()):
             command = self.dice.choice(commands)
             book = ledger.books.get(ledger.names.read(command).template)
-            new = book is None or book.worked.total() < LIMITS.familiar
+            new = book is None or book.succeeded < LIMITS.familiar
             if new and not self.vain(command) and not self.too_early(command):
                 found.append(command)
         return self.dice.choice(found) if found else ""
@@ -65,13 +65,14 @@ class Session(Standing):
     def _experiment(self) -> str:
         """Action possible right now that would settle most, if any would."""
 
-        def gain(question: Question, names: tuple[str, ...]) -> tuple[float, object]:
+        def gain(question: Question, names: tuple[str, ...], least: float) -> tuple[float, object]:
+            kinds = tuple(map(kind_of, names))
+            if question.most(kinds) <= least:
+                return 0.0, None
             known = question.book.measure(self.diary.belief, names, question.places) if question.places else (0, 0)
-            return question.gain(*known, tuple(map(kind_of, names)))
+            return question.gain(*known, kinds)
 
-        imagined = ((each, self._imagine(each)) for each in self._some_questions())
-        trials = (one for one in imagined if one[1] and one[0].most(tuple(map(kind_of, one[1]))) > LIMITS.worth_it)
-        return self.best_trial(trials, gain, LIMITS.worth_it)
+        return self.best_trial(((each, self._imagine(each)) for each in self._some_questions()), gain, LIMITS.worth_it)
 
     def _some_questions(self) -> list[Question]:
         """Actions to imagine, those that succeeded least more often."""
@@ -107,7 +108,7 @@ class Session(Standing):
                 return command_of(target.schema, target.binding)
             if going := self.go_on():
                 return going
-            remedy = self.agenda.reasoner(frozenset()).remedy(self.target, self.situation, explained=False)
+            remedy = self.agenda.reasoner().remedy(self.target, self.situation, explained=False)
             if remedy.command and not self.vain(remedy.command):
                 self.ahead = list(remedy.after)
                 return remedy.command
@@ -137,20 +138,18 @@ class Session(Standing):
 
     def _towards_goal(self) -> str:
         """The next step towards a guess at what the goal wants; nothing where there is none left."""
-        agenda = self.agenda
         if self.scoring:
             return self.go_on() or self.towards_score() or self.venture() or self.elsewhere()
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
-                self.wanted, self.patience, self.ahead = self._new_guess(), 2 * agenda.how.pursued, []
+                self.wanted, self.patience, self.ahead = self._new_guess(), 2 * self.agenda.how.pursued, []
                 self.begun.clear()
             if self.wanted is None:
                 return ""
             self.patience -= 1
             if going := self.go_on():
                 return going
-            plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
-            if plan.cost > 0 and (command := self.begin(plan)):
+            if command := self.begin(self.wanted):
                 self.begun[command] += 1
                 if self.begun[command] < LIMITS.several:  # else it leads round and round
                     return command
@@ -159,8 +158,7 @@ class Session(Standing):
 
     def towards_score(self) -> str:
         """The next step towards what scores; nothing where nothing is known to score now."""
-        plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
-        for option in plan.options:
+        for option in self.agenda.reasoner(self.diary.goal.type).plan(self.situation, seek=False).options:
             if not any(self.vain(link.command) for link in option.chain):
                 self.ventures.pursued = None
                 return self.follow(option)
@@ -179,7 +177,7 @@ class Session(Standing):
             self.patience -= 1
             command = "" if self.vain(prospect.command) else prospect.command
             if command and any(clause.truth(self.situation) is not Truth.TRUE for clause in prospect.needs):
-                command = self.begin(self.agenda.towards(prospect.needs).plan(self.situation, seek=False))
+                command = self.begin(prospect.needs)
             if command in ("", prospect.command):
                 ventures.give_up(prospect)
             if command:
@@ -210,7 +208,7 @@ class Session(Standing):
     def _anything(self) -> str:
         """A command of some action with any names that were ever seen, known to be here or not."""
         names = self.agenda.ledger.names.roles
-        books = [book for book in self.agenda.ledger.books.values() if len(book.successes) > 1]
+        books = [book for book in self.agenda.ledger.books.values() if book.succeeded > 1]
         for book in self.dice.sample(books, len(books)):
             fit = [[name for name in names if not roles or roles <= names[name]] for roles in book.roles]
             command = fill(book.template, [self.dice.choice(some or list(names)) for some in fit])
@@ -252,7 +250,7 @@ class Explorer:
             self.note_type(trace)
             if number % LIMITS.aside == 0:
                 self.aside.append(trace)
-                Ledger(self.world, self.ledger.vocabulary, self.ledger.names).read(trace)  # its names are known
+                Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True).read(trace)
             else:
                 self.ledger.read(trace)
                 self.agenda.draw_conclusions()
@@ -309,8 +307,8 @@ class Explorer:
             return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
         try:
             aside = number % LIMITS.aside == 0 and not mending
-            apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside or mending else self.ledger
-            diary = Diary(apart, f"{number}:{task.id}", opening)
+            apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True)
+            diary = Diary(apart if aside or mending else self.ledger, f"{number}:{task.id}", opening)
             dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
             session = Session(self.agenda, diary, game, dice, about_goal=mending)
             until = self.how.steps if mending else self.until

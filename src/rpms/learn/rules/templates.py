@@ -100,10 +100,6 @@ class Names:
                 place += 1
         return self._readings.setdefault(command, ReadCommand("".join(template), tuple(names)))
 
-    def whole(self, command: str) -> ReadCommand | None:
-        """A command that is a name itself: an order that somebody gave, word for word."""
-        return ReadCommand(SLOT, (command,)) if command in self.roles else None
-
 
 def fill(template: str, names: Sequence[str]) -> str:
     """A command: a template with names in its slots."""
@@ -123,17 +119,21 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
         known = pools[0] if len(pools) == 1 else list(dict.fromkeys(name for names in pools for name in names))
         if not known:
             return None
-        some: list[str] = []
+        some: Sequence[str] = ()
         chance = dice.random()
         if chance < 0.3:
-            some = list(belief.holding)
+            some = belief.holding
         elif chance < 0.5:
             here = belief.location
-            some = [name for name in known if name == here]
-            some = some or [name for name, where in belief.last_seen.items() if where == here]
+            some = (
+                [here]
+                if here is not None and here in known
+                else [name for name, where in belief.last_seen.items() if where == here]
+            )
         elif chance < 0.75 and chosen:
             where = belief.last_seen.get(chosen[-1])
-            some = [where] if where is not None else []
-        some = [name for name in some if name in known and name not in chosen]
+            some = [where] if where is not None else ()
+        if some:
+            some = [name for name in some if name in known and name not in chosen]
         chosen.append(dice.choice(some or known))
     return tuple(chosen) if len(set(chosen)) == len(chosen) else None
