@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -25,7 +26,7 @@ def test_a_crowd_of_games_does_not_load_all_at_once(monkeypatch):
             with lock:
                 loading[0] -= 1
 
-    jvm = SimpleNamespace(starting=threading.BoundedSemaphore(2))
+    jvm = SimpleNamespace(starting=threading.BoundedSemaphore(2), idle=queue.LifoQueue())
     monkeypatch.setattr(bridge, "Simulator", Loading)
     monkeypatch.setattr(bridge, "shared_jvm", lambda _program: jvm)
     with ThreadPoolExecutor(12) as pool:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from rpms.core.belief import StateSignature
-from rpms.core.facts import kind_of
+from rpms.core.facts import grouped, kind_of
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Stride, SuccessSnippet
 from rpms.core.rules import ActiveRules
@@ -150,10 +150,8 @@ def failed_alike(
 
     `worked` counts that of a command with kinds in place of names.
     """
-    lessons: dict[object, list[FailureLesson]] = {}
-    for each in memories:
-        if isinstance(entry := each.entry, FailureLesson):
-            lessons.setdefault(likeness(entry.failed_action, entry.state_signature, syntax), []).append(entry)
+    failures = [each.entry for each in memories if isinstance(each.entry, FailureLesson)]
+    lessons = grouped((likeness(each.failed_action, each.state_signature, syntax), each) for each in failures)
     found: dict[str, str] = {}
     for command in commands if lessons else ():
         alike = lessons.get(likeness(command, state, syntax), [])

@@ -1,10 +1,10 @@
 """Pairs of conditions that are compared, and their tests."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from rpms.core.facts import grouped
 from rpms.report.outcomes import Cells, Comparison, Results, paired
 from rpms.report.statistics import Interval, McNemar, holm, interaction, mcnemar_of, paired_bootstrap, power_warning
 from rpms.report.table import plain
@@ -76,10 +76,7 @@ class _Note(NamedTuple):
 
 def omissions(comparison: Comparison) -> tuple[str, ...]:
     """Everything that a reader of the numbers must know: what is missing, crashed, damaged or not counted."""
-    alike: dict[str, list[_Note]] = defaultdict(list)
-    for results in comparison:
-        for note in _notes(results):
-            alike[note.words].append(note)
+    alike = grouped((note.words, note) for results in comparison for note in _notes(results))
     return (*(plain(_in_one(notes)) for notes in alike.values()), *map(plain, _controls(comparison)))
 
 

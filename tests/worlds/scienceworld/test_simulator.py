@@ -236,7 +236,7 @@ def test_a_java_exception_is_one_line_and_the_simulator_is_not_used_again(boil):
         simulator.call("load", "boil")
     assert "\n" not in str(caught.value)
     boil.close()
-    assert simulator not in bridge._idle
+    assert simulator not in simulator.jvm.idle.queue
 
 
 def test_a_game_must_be_reset_and_may_be_closed_twice():

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from rpms.core.actions import ActionSchema
-from rpms.core.facts import Atom, Clause, Literal
+from rpms.core.facts import Atom, Clause, Literal, grouped
 from rpms.core.rules import ANYTHING, ActiveRules, Stage
 
 Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
@@ -266,11 +266,8 @@ class Achievers:
 
 
 def _by_effect(schemas: Sequence[ActionSchema]) -> Giving:
-    found: dict[tuple[str, bool], list[tuple[ActionSchema, Literal]]] = {}
-    for schema in schemas:
-        for effect in schema.effects:
-            found.setdefault((effect.atom.predicate, effect.negated), []).append((schema, effect))
-    return found
+    effects = ((schema, effect) for schema in schemas for effect in schema.effects)
+    return grouped(((effect.atom.predicate, effect.negated), (schema, effect)) for schema, effect in effects)
 
 
 def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import islice
 
-from rpms.core.facts import kind_of
+from rpms.core.facts import grouped, kind_of
 from rpms.core.goal import Goal
 from rpms.core.lift import Lifted, Role, lift, renamed
 from rpms.core.memory import Entry, SuccessSnippet
@@ -214,12 +214,8 @@ class Whereabouts:
     @cached_property
     def _about(self) -> Mapping[str, Sequence[SuccessSnippet]]:
         """The snippets by the kinds that their goals name."""
-        found: dict[str, list[SuccessSnippet]] = {}
-        for entry in self.entries:
-            if isinstance(entry, SuccessSnippet):
-                for name in {entry.goal_signature.object, entry.goal_signature.destination} - {""}:
-                    found.setdefault(name, []).append(entry)
-        return found
+        goals = ((entry, entry.goal_signature) for entry in self.entries if isinstance(entry, SuccessSnippet))
+        return grouped((name, entry) for entry, goal in goals for name in {goal.object, goal.destination} - {""})
 
     @cached_property
     def _every(self) -> Tallies:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, log
 from typing import Any
 
-from rpms.core.facts import Atom, Clause, Kinds, Literal
+from rpms.core.facts import Atom, Clause, Kinds, Literal, grouped
 from rpms.learn.rules.attempts import Attempt, Book, slots_of
 from rpms.learn.rules.templates import fill
 from rpms.learn.rules.thresholds import LIMITS
@@ -162,7 +162,4 @@ def _table(name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Att
 
 
 def _by_kinds(attempts: Iterable[Attempt], slots: Sequence[int]) -> dict[tuple[str, ...], list[Witness]]:
-    found: dict[tuple[str, ...], list[Witness]] = {}
-    for attempt in attempts:
-        found.setdefault(tuple(attempt.kinds[slot] for slot in slots), []).append(attempt.witness)
-    return found
+    return grouped((tuple(attempt.kinds[slot] for slot in slots), attempt.witness) for attempt in attempts)

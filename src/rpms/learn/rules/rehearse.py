@@ -11,6 +11,7 @@ from math import ceil
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import Mind
 from rpms.core.errors import FileError, WorldError
+from rpms.core.facts import grouped
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.learn.manual_verify import spoken
@@ -91,9 +92,7 @@ class Rehearsal:
 
         Whenever the manual was mended, each type has to be won once more.
         """
-        types: dict[str, list[Task]] = {}
-        for task in self.explorer.shuffled():
-            types.setdefault(self.explorer.type_of(task), []).append(task)
+        types = grouped((self.explorer.type_of(task), task) for task in self.explorer.shuffled())
         self._enough = max(LIMITS.several, ceil(LIMITS.quiet_games / len(types)))
         for number in count():
             before, left = self.explorer.episodes, [type_ for type_ in types if self._quiet[type_] < self._enough]

@@ -6,14 +6,13 @@ place: several places may share one.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import groupby
 
 from rpms.core.belief import Belief, StateSignature
-from rpms.core.facts import Atom, Facts, Truth, kind_of
+from rpms.core.facts import Atom, Facts, Truth, grouped, kind_of
 from rpms.core.goal import Goal
 from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld.sites import NOWHERE, Sites
@@ -262,10 +261,8 @@ AlfworldBelief.answers = {
 
 def _ranges(places: Sequence[str]) -> str:
     """Places by kind, with numbers in a row written as one: `cabinet 1-6, fridge 1`."""
-    numbers: defaultdict[str, list[int]] = defaultdict(list)
-    for place in places:
-        digits = place.rpartition(" ")[2]
-        numbers[kind_of(place)].append(int(digits) if digits.isdecimal() and len(digits) < 5 else 0)
+    digits = ((kind_of(place), place.rpartition(" ")[2]) for place in places)
+    numbers = grouped((kind, int(end) if end.isdecimal() and len(end) < 5 else 0) for kind, end in digits)
     pieces = []
     for kind, found in numbers.items():
         rows = groupby(enumerate(sorted(found)), lambda pair: pair[1] - pair[0])  # in a row, both grow by one

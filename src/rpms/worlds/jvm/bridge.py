@@ -12,11 +12,10 @@ hung JVM would hang Python. Simulators can be stepped from different threads: th
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
+import queue
 import socket
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Self
@@ -164,22 +163,16 @@ class Simulator:
                 end.close()
 
 
-_idle: list[Simulator] = []
-_idle_lock = threading.Lock()
-
-
 def borrow(program: Program) -> Simulator:
     """Return a simulator for one game: one that another game has finished with, or else a new one."""
     jvm = shared_jvm(program)
     while True:
-        with _idle_lock:
-            found = next((each for each in reversed(_idle) if each.jvm.program is program), None)
-            if found is not None:
-                _idle.remove(found)
-        if found is None:
+        try:
+            found: Simulator = jvm.idle.get_nowait()
+        except queue.Empty:
             with jvm.starting:
                 return Simulator(jvm)
-        if found.jvm is jvm and found.usable:
+        if found.usable:
             found.timeout_s = CALL_TIMEOUT_S
             return found
         found.close()
@@ -188,16 +181,9 @@ def borrow(program: Program) -> Simulator:
 def give_back(simulator: Simulator) -> None:
     """Keep a simulator for the next game, unless it has failed."""
     if simulator.usable:
-        with _idle_lock:
-            _idle.append(simulator)
+        simulator.jvm.idle.put(simulator)
     else:
         simulator.close()
-
-
-@atexit.register
-def _close_idle() -> None:
-    while _idle:
-        _idle.pop().close()
 
 
 class JavaGame(ABC):

@@ -26,7 +26,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from filelock import lock_descriptor
 
@@ -200,6 +200,8 @@ class Jvm:
         self.program = program
         self.starting = threading.BoundedSemaphore(os.cpu_count() or 2)
         """Taken while a simulator loads: a hundred at once would each wait for all others and seem to hang."""
+        self.idle: queue.LifoQueue[Any] = queue.LifoQueue()
+        """Simulators that games have finished with."""
         gateway, simulator = program.jars()
         # Simulators read and write files where they run; ScienceWorld fails where it may not write.
         self._folder = OwnFolder()
@@ -292,6 +294,8 @@ class Jvm:
             for pipe in self._pipes:
                 with contextlib.suppress(OSError):
                     pipe.close()
+            while not self.idle.empty():
+                self.idle.get().close()
             self._folder.remove()
 
     def forget(self) -> None:
