@@ -149,8 +149,7 @@ def make_app(word: str | None = None, part: str = "") -> typer.Typer:
                 typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
             ] = False,
         ) -> None:
-            for problem in problems:
-                complain(f"note: {problem}")
+            complain(*(f"note: {problem}" for problem in problems))
 
     join_lines(app)
     return app

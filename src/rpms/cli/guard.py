@@ -42,8 +42,7 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
     rules = read_tool_manual(*texts)
     parts = {"policies": rules.policies, "tools": rules.tools, "facts": rules.facts, "records": rules.records}
     say(f"ok: {', '.join(f'{len(each)} {name}' for name, each in parts.items())}")
-    for doubt in find_tool_doubts(*texts)[:MOST_MISTAKES]:
-        complain(f"note: {doubt}")
+    complain(*(f"note: {doubt}" for doubt in find_tool_doubts(*texts)[:MOST_MISTAKES]))
     if log is not None:
         _judge_again(_guard(manual, python), log)
 
@@ -62,8 +61,7 @@ def _judge_again(guard: Guard, log: Path) -> None:
             words = (*row, step.now.rule, step.now.fact, step.now.remedy)
             rows.append([str(number), *(excerpt(word, 200) for word in words)])
     make_console().print(grid(("", "call", "ruling", "rule", "fact", "what to do"), rows, words=6))
-    for line, count in by_rule.most_common():
-        say(f"{count} {line}")
+    say(*(f"{count} {line}" for line, count in by_rule.most_common()))
     drafts = replace(guard.manual, policies=guard.manual.drafts)
     decided: dict[str, list[str]] = {policy.rule.id: [] for policy in drafts.policies}
     for step in replay(Guard(drafts, python=guard.python), log) if decided else ():
@@ -73,8 +71,7 @@ def _judge_again(guard: Guard, log: Path) -> None:
         say(f"draft {rule} would decide {len(calls)} calls{': ' + '; '.join(calls[:3]) if calls else ''}")
     words = ("allow", "warn", "modify", "ask", "refuse")
     say(", ".join(f"{counts[word]} {word}" for word in words) + f"; {changed} differ from the log")
-    for gap, count in (+gaps).items():
-        say(f"{count} {gap}")
+    say(*(f"{count} {gap}" for gap, count in (+gaps).items()))
     if changed:
         raise typer.Exit(1)
 
@@ -122,10 +119,8 @@ def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     """Test a manual by cases; exit code 1 if a ruling is not the expected one."""
     guard = _guard([manual], python)
     done = run_cases(guard, cases)
-    for difference in done.differences:
-        say(str(difference))
-    for line in done.uncovered(guard):
-        say(f"not covered: {line}")
+    say(*map(str, done.differences))
+    say(*(f"not covered: {line}" for line in done.uncovered(guard)))
     say(f"{done.cases} cases, {done.checks} calls, {len(done.differences)} differ from what was expected")
     if done.differences:
         raise typer.Exit(1)

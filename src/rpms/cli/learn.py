@@ -135,6 +135,5 @@ def gather_insights(
     if not found.trajectories:
         raise InputError("no episode of these runs was won, so there is nothing to learn from")
     write_experience(out, found)
-    for insight in found.insights:
-        say(f"{insight.votes:3d}  {one_line(insight.text)}")
+    say(*(f"{insight.votes:3d}  {one_line(insight.text)}" for insight in found.insights))
     say(f"{len(found.insights)} insights and {len(found.trajectories)} trajectories are in {out}")

@@ -281,8 +281,7 @@ def junk(
         own = [remark for remark in remarks if remark.junk is each]
         unasked = each is Junk.UNUSED and not runs
         say(f"{each}: {'unknown without runs' if unasked else len(own)}")
-        for remark in own if entries else ():
-            say(f"  {remark.entry.id}  {excerpt(remark.reason)}")
+        say(*(f"  {remark.entry.id}  {excerpt(remark.reason)}" for remark in (own if entries else ())))
     bad = len({remark.entry.id for remark in remarks})
     say(f"{bad} of {len(memory)} entries could go")
     if out is not None:
@@ -295,8 +294,7 @@ def quarantined(file: Path) -> None:
     """List the entries that were set aside from a memory, and why."""
     os.close(open_regular(file))  # what is no file would look like a memory that lost nothing
     aside = read_quarantine(file)
-    for item in aside:
-        say(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}")
+    say(*(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}" for item in aside))
     say(f"{len(aside)} entries of {file} are set aside")
 
 

@@ -26,8 +26,7 @@ def list_models(context: typer.Context) -> None:
         return
     rows = [(row.provider.form, ready_cell(ready=row.ready), row.why) for row in map(available, PROVIDERS.values())]
     make_console().print(grid(("--model", "ready", "because"), rows, words=3))
-    for name, record in shipped_records().items():
-        say(f"replay/{name} ships with this package: {record.line}")
+    say(*(f"replay/{name} ships with this package: {record.line}" for name, record in shipped_records().items()))
 
 
 def ready_cell(*, ready: bool) -> TableCell:

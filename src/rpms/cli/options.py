@@ -81,8 +81,7 @@ def note_idle_parts(world: World, enforcements: Sequence[Enforcement], model: st
     if provider and provider.base_url_variable and not provider.forms:
         free = f"{provider.name} cannot hold actions to a menu or grammar: they stay free"
         words += [free for each in enforcements if each.constrained is Constrained.AUTO]
-    for each in words:
-        complain(f"note: {each}")
+    complain(*(f"note: {each}" for each in words))
 
 
 def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:

@@ -108,10 +108,8 @@ def export_runs(
     """Write the episodes, steps and recalled memories of runs as tables; a run may still be going on."""
     names = tuple(dict.fromkeys(name.strip() for name in tables.split(",") if name.strip()))
     written = export(runs, to, out or runs[0] / "export" / to, names)
-    for note in written.notes:
-        complain(f"note: {note}")
-    for name, lines in written.files.items():
-        say(f"{written.folder / name}: {lines:,} lines")
+    complain(*(f"note: {note}" for note in written.notes))
+    say(*(f"{written.folder / name}: {lines:,} lines" for name, lines in written.files.items()))
 
 
 def convert(runs: list[Path]) -> None:
@@ -137,8 +135,7 @@ def show(episode: Path, task: str | None = None, belief: bool = False, prompts: 
             raise InputError(f"{episode}: {chosen} was not played yet")
     elif task is not None:
         raise InputError(f"--task needs a run's folder, and {episode} is not one")
-    for line in transcript(read_episode(file), belief=belief, prompts=prompts):
-        say(line)
+    say(*transcript(read_episode(file), belief=belief, prompts=prompts))
 
 
 def transcript(episode: EpisodeRecord, *, belief: bool = False, prompts: bool = False) -> Iterator[str]:

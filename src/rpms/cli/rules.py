@@ -287,5 +287,4 @@ def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
         manual_of(world, replace(choice, own=ManualText(str(manual), text, own=True)))  # or it has a mistake
         write_whole(manual, text)
         say(f"edits written to {manual}: {len(passed) - len(lacking)}")
-        for edit in lacking:
-            say(f"  not written, since the file does not hold it: {edit}")
+        say(*(f"  not written, since the file does not hold it: {edit}" for edit in lacking))

@@ -148,14 +148,11 @@ def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path 
     guard = Guard([manual], python=load_python(python) if python else None)
     result = learn_tools((each for log in logs for each in tried(guard, log)), manual, out)
     say(f"{out}: {len(result.needs)} needs, from {result.calls:,} calls of which {result.failed:,} failed")
-    for claim in result.needs:
-        say(f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}")
-    for claim in result.possible:
-        say(f"  {claim.at[-1]} may need {claim.text}; it is not in the manual")
+    say(*(f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}" for claim in result.needs))
+    say(*(f"  {claim.at[-1]} may need {claim.text}; it is not in the manual" for claim in result.possible))
     if result.silent:
         say(f"nothing is known about tools that always worked or never did: {', '.join(result.silent)}")
     if not result.needs and not result.possible:
         say("no fact of the manual separates failures from successes; declare more facts or log more calls")
-    for edit in result.edits:
-        say(f"edited: {'/'.join((*edit.at, edit.key))}: {edit.text or 'it'} {edit.note}")
+    say(*(f"edited: {'/'.join((*edit.at, edit.key))}: {edit.text or 'it'} {edit.note}" for edit in result.edits))
     say(f"evidence: {evidence_file(out)}")

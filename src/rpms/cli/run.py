@@ -89,8 +89,7 @@ def main(
             say(f"epoch {plan.epoch} of {epochs}")
         trials = run_trials(plan, folder, resources.workers, listen, **how)
         print_summary(console, trials.summaries[0], spending(RunFolder(folder)))
-        for line in trial_lines(trials) if plan.method.question else ():
-            say(line)
+        say(*(trial_lines(trials) if plan.method.question else ()))
         return trials
 
     summaries = [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
     from rich.segment import Segment
 
 
-def say(text: str) -> None:
-    """Print lines on standard output."""
-    print(lines(text), flush=True)  # noqa: T201
+def say(*texts: str) -> None:
+    """Print texts on standard output, each from a new line."""
+    for text in texts:
+        print(lines(text), flush=True)  # noqa: T201
 
 
-def complain(text: str) -> None:
-    """Print one line on standard error."""
-    print(one_line(text), file=sys.stderr, flush=True)  # noqa: T201
+def complain(*texts: str) -> None:
+    """Print texts on standard error, each as one line."""
+    for text in texts:
+        print(one_line(text), file=sys.stderr, flush=True)  # noqa: T201
 
 
 MOST_MISTAKES = 20
@@ -34,8 +36,7 @@ MOST_MISTAKES = 20
 
 def stop_at_mistakes(mistakes: Sequence[FileError]) -> None:
     """Print the mistakes of a manual with file and line, and exit with code 2; without any, go on."""
-    for mistake in mistakes[:MOST_MISTAKES]:
-        complain(f"rpms: {mistake}")
+    complain(*(f"rpms: {mistake}" for mistake in mistakes[:MOST_MISTAKES]))
     if len(mistakes) > 1:
         rest = max(len(mistakes) - MOST_MISTAKES, 0)
         complain(f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else ""))
