@@ -15,8 +15,7 @@ from rpms.core.memory import FailureLesson, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.harvest import harvest
 from rpms.learn.inventory import Stats, difference, where_from
-from rpms.store.memories import freeze, read_memory, write_memory
-from rpms.store.quarantine import find_entry
+from rpms.store.memories import find_entry, freeze, read_memory, write_memory
 from tests.learn.episodes import MANUAL, planned, scripted
 
 HOSTILE = "=1+1 a|b <b>*c*</b>"

@@ -12,9 +12,8 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, merge
 from rpms.learn.inventory import Junk, find_junk
 from rpms.play.sources import manual_of
-from rpms.store.memories import freeze, read_memory, write_memory
+from rpms.store.memories import freeze, read_memory, read_quarantine, write_memory
 from rpms.store.protocol import Protocol
-from rpms.store.quarantine import read_quarantine
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms
 

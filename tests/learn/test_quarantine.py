@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import merge
-from rpms.store.memories import check_frozen, read_memory
-from rpms.store.quarantine import Quarantined, quarantine_file, read_quarantine, restore, set_aside, write_without
+from rpms.store.memories import (
+    Quarantined,
+    check_frozen,
+    quarantine_file,
+    read_memory,
+    read_quarantine,
+    restore,
+    set_aside,
+    write_without,
+)
 from tests.core.entries import stores
 from tests.report.runs import memory as embedded
 

@@ -22,8 +22,15 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.memories import check_frozen, freeze, freeze_file, memory_hash, read_frozen, read_memory
-from rpms.store.quarantine import read_quarantine
+from rpms.store.memories import (
+    check_frozen,
+    freeze,
+    freeze_file,
+    memory_hash,
+    read_frozen,
+    read_memory,
+    read_quarantine,
+)
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 from tests.learn.episodes import planned
@@ -176,7 +183,7 @@ def test_learning_that_was_killed_before_its_seal_goes_on(tmp_path, monkeypatch)
         return freeze(file)
 
     with monkeypatch.context() as patch:
-        patch.setattr("rpms.learn.rounds.freeze", killed)
+        patch.setattr("rpms.store.memories.freeze", killed)
         with pytest.raises(KeyboardInterrupt):
             learn(plan(rounds=1), out)
     assert out.is_file()

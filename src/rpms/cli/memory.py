@@ -23,9 +23,8 @@ from rpms.learn.inventory import COLUMNS, Junk, Stats, difference, find_junk, fu
 from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
 from rpms.report.table import TableCell, comma_separated, grid, line, markdown
+from rpms.store import memories
 from rpms.store.files import write_whole
-from rpms.store.memories import check_frozen, freeze, memory_hash, read_frozen, read_memory, write_memory
-from rpms.store.quarantine import find_entry, quarantine_file, read_quarantine, restore, set_aside, write_without
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world, world_named
 
@@ -40,7 +39,7 @@ _MOST_ROWS = 6
 def _freeze_of(file: Path) -> str:
     """State of a memory's freeze, for commands that only look into it."""
     try:
-        digest = check_frozen(file)
+        digest = memories.check_frozen(file)
     except InputError:
         return _CHANGED
     return f"frozen as sha256 {digest}" if digest else "not frozen"
@@ -54,11 +53,11 @@ def _warn_if_changed(file: Path) -> None:
 @app.command("show")
 def show(file: Path, entry: str | None = None) -> None:
     """Print a memory, one line per entry; or one entry with all its fields and origins."""
-    memory = read_memory(file)
+    memory = memories.read_memory(file)
     _warn_if_changed(file)
     console = make_console(soft_wrap=True)
     if entry is not None:
-        say(full_text(find_entry(memory, entry)))
+        say(full_text(memories.find_entry(memory, entry)))
         return
     for each in memory.entries:
         console.print(_line(each))
@@ -73,13 +72,13 @@ def _line(entry: Entry) -> Text:
 @app.command("stats")
 def show_stats(file: Path, entries: bool = False) -> None:
     """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes it comes from."""
-    memory = read_memory(file)
+    memory = memories.read_memory(file)
     counted = Stats(memory.entries)
     console = make_console(soft_wrap=True)
     world = memory.world or "an unnamed world"
     seen = f"{counted.observations} observations in {counted.episodes} episodes"
     say(f"{file}: {counted.entries} entries of {world}, {seen}")
-    say(f"{_freeze_of(file)}\nhash of the entries {memory_hash(memory)}")
+    say(f"{_freeze_of(file)}\nhash of the entries {memories.memory_hash(memory)}")
     most = None if entries else _MOST_ROWS
     table = Table(box=None, pad_edge=False, expand=True)
     table.add_column("entries", justify="right", no_wrap=True)
@@ -104,16 +103,16 @@ def merge_files(files: list[Path], out: Path, world: str | None = None) -> None:
         raise InputError(f"{out}: exists; choose another file")
     if world is not None:
         find_world(world)
-    memories = [read_frozen(file, world or "") for file in files]
-    worlds = sorted({memory.world for memory in memories if memory.world})
+    given = [memories.read_frozen(file, world or "") for file in files]
+    worlds = sorted({memory.world for memory in given if memory.world})
     if len(worlds) != 1:
         if not worlds:
             raise InputError("these memories do not name their world; use --world")
         raise InputError(f"these memories are of {' and '.join(worlds)}; only memories of one world can be merged")
-    merged = merge(*(memory.entries for memory in memories))
-    write_memory(out, merged, worlds[0])
-    digest = freeze(out)
-    total = sum(map(len, memories))
+    merged = merge(*(memory.entries for memory in given))
+    memories.write_memory(out, merged, worlds[0])
+    digest = memories.freeze(out)
+    total = sum(map(len, given))
     say(f"{len(merged)} entries out of {total} in {out}, frozen: sha256 {digest[:16]}…")
 
 
@@ -123,7 +122,7 @@ def diff(before: Path, after: Path) -> None:
     for file in (before, after):
         _warn_if_changed(file)
     console = make_console(soft_wrap=True)
-    found = difference(read_memory(before), read_memory(after))
+    found = difference(memories.read_memory(before), memories.read_memory(after))
     for entry in found.removed:
         console.print(Text.assemble(("- ", "red"), _line(entry)))
     for entry in found.added:
@@ -142,7 +141,7 @@ def export(file: Path, out: Path) -> None:
     form = _FORMS.get(out.suffix)
     if form is None:
         raise InputError(f"{out}: the file must end in one of {', '.join(_FORMS)}")
-    memory = read_frozen(file)
+    memory = memories.read_frozen(file)
     groups = [[line(*row(entry)) for entry in memory.entries if entry.kind is kind] for kind in Kind]
     caption = f"Episodic memory of {memory.world or 'an unnamed world'}, {len(memory)} entries"
     told = TextTable("memory", caption, COLUMNS, tuple(tuple(each) for each in groups if each), words=len(COLUMNS))
@@ -167,7 +166,7 @@ def audit_runs(
         raise InputError(f"--form {form!r}: choose table or json")
     if out is not None and memory is None:
         raise InputError("--out needs --memory: the memory that holds the harmful entries")
-    known = read_frozen(memory) if memory is not None else EpisodicMemory()
+    known = memories.read_frozen(memory) if memory is not None else EpisodicMemory()
     _refuse_existing(out, memory)
     found = audit(runs)
     here = {entry.id: entry for entry in known.entries}
@@ -234,17 +233,17 @@ def _cell(account: Account, outcome: AuditedOutcome) -> TableCell:
 
 def _refuse_existing(out: Path | None, file: Path | None) -> None:
     """Refuse, before any work is done, to overwrite a memory other than the one that is cleaned."""
-    if out is not None and out != file and (out.exists() or quarantine_file(out).exists()):
-        raise InputError(f"{out if out.exists() else quarantine_file(out)}: exists; choose another file")
+    if out is not None and out != file and (out.exists() or memories.quarantine_file(out).exists()):
+        raise InputError(f"{out if out.exists() else memories.quarantine_file(out)}: exists; choose another file")
 
 
 def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str]) -> None:
     """Write the next memory without some entries."""
-    before = read_quarantine(file, memory.world)
-    stay, aside = set_aside(memory.entries, reasons, before)
-    digest = write_without(out, stay, aside, memory.world)
+    before = memories.read_quarantine(file, memory.world)
+    stay, aside = memories.set_aside(memory.entries, reasons, before)
+    digest = memories.write_without(out, stay, aside, memory.world)
     left = len(memory) - len(stay)
-    beside = f"; {left} set aside in {quarantine_file(out).name}" if left else "; nothing was set aside"
+    beside = f"; {left} set aside in {memories.quarantine_file(out).name}" if left else "; nothing was set aside"
     say(f"{len(stay)} entries in {out}, frozen: sha256 {digest[:16]}…{beside}")
 
 
@@ -261,7 +260,7 @@ def junk(
     With --prune and --out, a next memory is written without them. They are kept beside it; `rpms memory restore`
     brings one back.
     """
-    memory = read_frozen(file)
+    memory = memories.read_frozen(file)
     if not memory.world:
         raise InputError(f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …` adds it")
     if (prune is None) != (out is None):
@@ -293,7 +292,7 @@ def junk(
 def quarantined(file: Path) -> None:
     """List the entries that were set aside from a memory, and why."""
     os.close(open_regular(file))  # what is no file would look like a memory that lost nothing
-    aside = read_quarantine(file)
+    aside = memories.read_quarantine(file)
     say(*(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}" for item in aside))
     say(f"{len(aside)} entries of {file} are set aside")
 
@@ -301,5 +300,5 @@ def quarantined(file: Path) -> None:
 @app.command("restore")
 def restore_entry(entry: str, memory: Path) -> None:
     """Put an entry that was set aside back into its memory, and freeze the memory again."""
-    item = restore(memory, entry)
+    item = memories.restore(memory, entry)
     say(f"{item.entry.id} is back in {memory}; it was set aside because: {excerpt(item.reason)}")

@@ -9,22 +9,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from rpms.core import memory
 from rpms.core.actions import Instance
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import decide
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.facts import Truth, kind_of
-from rpms.core.memory import (
-    CriticalFailure,
-    Entry,
-    FailureLesson,
-    Origin,
-    RememberedRequest,
-    SuccessSnippet,
-    VerifiedSchema,
-    merge,
-)
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.usage import Usage
@@ -60,20 +51,20 @@ class Harvest:
 PAPER = Harvest()
 CLEAN = Harvest(through=(), refused=False)  # Each sub-goal apart, and only what worked: for memories that act
 HARVESTS = {"as_paper": PAPER, "clean": CLEAN}
-Own = Callable[[Episode], Iterable[Entry]]
+Own = Callable[[Episode], Iterable[memory.Entry]]
 """A harvest of one's own: entries of an episode, of any kind, beside which the paper's are harvested as well."""
 
 
-def harvest_by(how: str | Own, episode: Episode, manual: RuleManual, origin: str = "") -> tuple[Entry, ...]:
+def harvest_by(how: str | Own, episode: Episode, manual: RuleManual, origin: str = "") -> tuple[memory.Entry, ...]:
     """The entries of an episode by a named harvest, or by one of one's own and the paper's together."""
     if isinstance(how, str):
         return harvest(episode, manual, origin, HARVESTS[how])
-    return merge(harvest(episode, manual, origin), how(episode))
+    return memory.merge(harvest(episode, manual, origin), how(episode))
 
 
-def harvest(episode: Episode, manual: RuleManual, origin: str = "", how: Harvest = PAPER) -> tuple[Entry, ...]:
+def harvest(episode: Episode, manual: RuleManual, origin: str = "", how: Harvest = PAPER) -> tuple[memory.Entry, ...]:
     """The entries of one episode, merged and in a fixed order; `origin` names it in them, the task's id by default."""
-    return merge(_Episode(episode, manual, origin or episode.task, how).entries()) if episode.steps else ()
+    return memory.merge(_Episode(episode, manual, origin or episode.task, how).entries()) if episode.steps else ()
 
 
 @dataclass(frozen=True)
@@ -83,7 +74,7 @@ class _Episode:
     origin: str
     how: Harvest
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[memory.Entry]:
         if self.episode.ending is not Ending.LOST:
             # what an episode that ended in disaster took for progress may have led there
             yield from self._snippets()
@@ -94,13 +85,13 @@ class _Episode:
             asks = has_asked(self._after(step)) or has_asked(step.decision.belief)
             if step.command and self._usable(step) and not asks:
                 for entry in self._of_step(step):
-                    again = isinstance(entry, FailureLesson) and entry.key() in learned
+                    again = isinstance(entry, memory.FailureLesson) and entry.key() in learned
                     if not again:  # an episode is evidence for a lesson once, however often it failed in that way
                         yield entry
                     learned.add(entry.key())
         if self.episode.ending is Ending.LOST:
             last = self.episode.steps[-1]
-            yield CriticalFailure(
+            yield memory.CriticalFailure(
                 goal_signature=last.decision.goal_signature,
                 state_signature=last.decision.state_signature,
                 failed_action=last.command if self._usable(last) else last.command[: self.how.longest_command],
@@ -121,15 +112,15 @@ class _Episode:
         goal = step.decision.goal
         return self.manual.active(goal.type, goal.object)
 
-    def _origins(self, step: Step, *, failed: bool = False) -> frozenset[Origin]:
-        return frozenset({Origin(self.origin, step.number, failed)})
+    def _origins(self, step: Step, *, failed: bool = False) -> frozenset[memory.Origin]:
+        return frozenset({memory.Origin(self.origin, step.number, failed)})
 
     def _after(self, step: Step) -> Belief | None:
         """The belief after a step; of the last one, nobody has it."""
         later = self.episode.steps[step.number :]
         return later[0].decision.belief if later else None
 
-    def _snippets(self) -> Iterator[SuccessSnippet]:
+    def _snippets(self) -> Iterator[memory.SuccessSnippet]:
         """Cut the episode where its progress reached a new height, and keep what was done on the way there."""
         steps = self.episode.steps
         best = steps[0].decision.progress.done
@@ -164,7 +155,7 @@ class _Episode:
         known = bool(step.command) and self._usable(step)
         return known and (not step.infeasible or self._rules(step).instance(step.command) is not None)
 
-    def _requests(self) -> Iterator[RememberedRequest]:
+    def _requests(self) -> Iterator[memory.RememberedRequest]:
         """The request of a won episode, with the reading that won and the kinds in the room."""
         read = [step for step in self.episode.steps if step.readings is not None]
         if not read or read[-1].readings is None:
@@ -172,14 +163,14 @@ class _Episode:
         last, names = read[-1], self.episode.steps[0].decision.belief.names
         kinds = sorted({kind_of(name) for each in names.values() for name in each})
         request = _one_line(read[-1].readings.request, self.how.longest_request)
-        yield RememberedRequest(
+        yield memory.RememberedRequest(
             goal_signature=last.decision.goal_signature,
             state_signature=StateSignature.of(room=tuple(kinds)),
             request=request,
             origins=self._origins(last),
         )
 
-    def _snippet(self, steps: Sequence[Step], sub_goal: str) -> SuccessSnippet:
+    def _snippet(self, steps: Sequence[Step], sub_goal: str) -> memory.SuccessSnippet:
         first, last = steps[0], steps[-1]
         instance = self._rules(last).instance(last.command)
         belief = first.decision.belief
@@ -191,7 +182,7 @@ class _Episode:
         tool = next((value for value in binding.values() if value != thing), "")
         if tool:
             before["tool_location"] = tool
-        return SuccessSnippet(
+        return memory.SuccessSnippet(
             goal_signature=first.decision.goal_signature,
             state_signature=first.decision.state_signature,
             sub_goal_type=sub_goal,
@@ -201,7 +192,7 @@ class _Episode:
             origins=self._origins(last),
         )
 
-    def _of_step(self, step: Step) -> Iterator[Entry]:
+    def _of_step(self, step: Step) -> Iterator[memory.Entry]:
         """The lesson of a refusal, where it can be told, and what the step says of its action's schema."""
         rules, decision, after = self._rules(step), step.decision, self._after(step)
         instance = rules.instance(step.command)
@@ -211,7 +202,7 @@ class _Episode:
         feasible = instance.feasible(Situation(decision.belief, decision.goal))
         worked = [(each.decision.belief, found) for each, found in self._successes if found.schema is schema]
         if step.infeasible and (rule := corrective_rule(step, instance, worked)):
-            yield FailureLesson(
+            yield memory.FailureLesson(
                 goal_signature=decision.goal_signature,
                 state_signature=decision.state_signature,
                 failed_action=step.command,
@@ -224,7 +215,7 @@ class _Episode:
             return  # it failed as the schema says it must: no evidence against it
         facts = Situation(after, decision.goal) if after is not None else None
         belied = facts is not None and any(literal.truth(facts) is Truth.FALSE for literal in instance.effects)
-        yield VerifiedSchema(
+        yield memory.VerifiedSchema(
             action_template=template_of(schema, step.command),
             action_type=schema.name,
             preconditions=tuple(in_words(clause, rules) for clause in schema.preconditions),
@@ -287,6 +278,6 @@ def write_experience(file: Path, world: World, manual: RuleManual, traces: Seque
     won = [trace for trace in traces if trace.won]
     lost = [trace for trace in traces if not trace.won and trace.steps][:MOST_LOST]
     played = episodes_of(world, manual, (*won, *lost))
-    entries = merge(*(harvest(episode, manual, origin) for origin, episode in played))
+    entries = memory.merge(*(harvest(episode, manual, origin) for origin, episode in played))
     write_memory(file, entries, world.name)
     return len(entries)

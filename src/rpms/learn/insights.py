@@ -14,14 +14,7 @@ from rpms.core.prompt import Budget, Form, Layout, Part, Prompt, Turn, build, ma
 from rpms.foreign.shown import excerpt, one_line
 from rpms.models.base import Decoding, Model, Request
 from rpms.store.episodes import EpisodeRecord
-from rpms.store.experience import (
-    LONGEST_INSIGHT,
-    LONGEST_TRAJECTORY,
-    MOST_INSIGHTS,
-    Experience,
-    Insight,
-    Trajectory,
-)
+from rpms.store.experience import LONGEST_INSIGHT, LONGEST_TRAJECTORY, MOST_INSIGHTS, Experience, Insight, Trajectory
 from rpms.store.runs import RunFolder
 
 TOGETHER = 8  # Successes that are read at once

@@ -11,23 +11,13 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
 
+from rpms.core import memory
 from rpms.core.arbitration import TransferableFacts, object_to
 from rpms.core.belief import Situation
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
-from rpms.core.memory import (
-    CriticalFailure,
-    Entry,
-    FailureLesson,
-    Kind,
-    Origin,
-    OwnEntry,
-    RememberedRequest,
-    SuccessSnippet,
-    VerifiedSchema,
-    canonical,
-)
+from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Kind, Origin, RememberedRequest, VerifiedSchema
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.learn.audit import exposures_of
@@ -57,13 +47,13 @@ class Stats:
 def said(entry: Entry) -> str:
     """Text of an entry, in one line."""
     match entry:
-        case SuccessSnippet():
+        case memory.SuccessSnippet():
             return f"{entry.sub_goal_type}: {' -> '.join(entry.actions)}"
         case FailureLesson() | CriticalFailure():
             return f"{entry.failed_action}: {entry.corrective_rule}"
         case RememberedRequest():
             return f"`{entry.request}` meant {entry.goal_signature}"
-        case OwnEntry():
+        case memory.OwnEntry():
             return entry.text
         case _:
             return f"{entry.action_template} ({entry.confidence:.2f})"
@@ -168,11 +158,11 @@ def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
     groups: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         failed = entry.failed_action if isinstance(entry, FailureLesson | CriticalFailure) else ""
-        groups[*_group(entry), canonical(failed)].append(entry)  # another name, another matter
+        groups[*_group(entry), memory.canonical(failed)].append(entry)  # another name, another matter
     for group in groups.values():
         kept: dict[str, str] = {}
         for entry in sorted(group, key=lambda each: (-each.strength, each.id)):
-            text = canonical(said(entry))
+            text = memory.canonical(said(entry))
             like = process.extractOne(text, kept, scorer=fuzz.ratio, score_cutoff=ALIKE)
             if like is None:
                 kept[entry.id] = text
@@ -186,7 +176,7 @@ def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
     for entry in entries:
         if not isinstance(entry, VerifiedSchema | RememberedRequest):  # of these, what matters now comes first
             stage = "".join(entry.state_signature.get("progress") or ())
-            sub_goal = entry.sub_goal_type if isinstance(entry, SuccessSnippet) else ""
+            sub_goal = entry.sub_goal_type if isinstance(entry, memory.SuccessSnippet) else ""
             groups[*_group(entry), sub_goal, stage].append(entry)
     for (kind, *_), group in groups.items():
         most = retrieval.top.get(kind, 0)

@@ -35,9 +35,8 @@ from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import How, Listener, check_workers, run
 from rpms.play.settings import AS_PAPER
 from rpms.play.sources import ManualChoice, manual_of
+from rpms.store import memories
 from rpms.store.files import read_text, remove_leftovers, write_whole
-from rpms.store.memories import check_frozen, freeze, freeze_file, memory_lines, parse_memory, read_frozen, write_memory
-from rpms.store.quarantine import Quarantined, read_quarantine, set_aside, write_quarantine
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import World
 
@@ -68,7 +67,7 @@ class Harvester:
         entries = harvest_by(self.how, episode, self._manual)
         if self.words is not None:
             entries = worded_by(self._model, entries, episode)
-        return "\n".join(memory_lines(entries, self.world.name)) + "\n"
+        return "\n".join(memories.memory_lines(entries, self.world.name)) + "\n"
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class LearningPlan:
     """The condition of the rounds after it. A model too weak to win where nothing is enforced teaches only failures."""
     start: EpisodicMemory | None = None  # A memory to go on from; an empty one by default
     before: int = 0  # Rounds that this memory comes from: those of this plan are counted on, and all play with it
-    aside: tuple[Quarantined, ...] = ()  # Entries set aside of this memory, which stay out of what is learned
+    aside: tuple[memories.Quarantined, ...] = ()  # Entries set aside of this memory, which stay out of what is learned
     audit: bool = False
     """True if what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
     words: OpenModel | None = None  # Opens the model that words lessons; none: they are put together from what was seen
@@ -159,9 +158,9 @@ def learn(
         raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
     check_workers(workers)
     if out.exists() and not _snapshots_like(out):  # a snapshot to the byte is its own, whatever its seal
-        if not freeze_file(out).is_file():
+        if not memories.freeze_file(out).is_file():
             raise InputError(f"{out}: exists and was not written by `rpms learn`; choose another file")
-        check_frozen(out)
+        memories.check_frozen(out)
     remove_leftovers(out.parent, out.stem)
     memory = plan.start or EpisodicMemory(world=plan.world.name)
     aside = plan.aside
@@ -173,21 +172,21 @@ def learn(
         summary = run(round_plan, folder, workers, listener(number), **how)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
-        entries, aside = set_aside(merge(memory.entries, *fresh), audited.harmful if audited else {}, aside)
+        entries, aside = memories.set_aside(merge(memory.entries, *fresh), audited.harmful if audited else {}, aside)
         memory = EpisodicMemory(entries, plan.world.name)
         if not memory.entries and not empty:
             raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
         file = snapshot_file(out, number)
         if aside:
-            write_quarantine(file, aside, memory.world)
-        write_memory(file, memory.entries, memory.world)
+            memories.write_quarantine(file, aside, memory.world)
+        memories.write_memory(file, memory.entries, memory.world)
         counts, found = Counter(entry.kind for entry in memory.entries), audited.summary if audited else ""
-        results.append(Round(number, summary, file, counts, freeze(file), repeated, len(aside), found))
+        results.append(Round(number, summary, file, counts, memories.freeze(file), repeated, len(aside), found))
         after(results[-1])
     if aside:
-        write_quarantine(out, aside, plan.world.name)
+        memories.write_quarantine(out, aside, plan.world.name)
     write_whole(out, read_text(results[-1].file))
-    freeze(out)
+    memories.freeze(out)
     return tuple(results)
 
 
@@ -202,12 +201,12 @@ def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit
 
 def continued(plan: LearningPlan, out: Path) -> LearningPlan:
     """The same plan from the frozen memory in `out`; rounds count on from its origins, or the snapshot it equals."""
-    if not out.is_file() or not check_frozen(out):
+    if not out.is_file() or not memories.check_frozen(out):
         raise InputError(f"{out}: is no frozen memory to go on from; leave out --continue to begin one")
-    memory = read_frozen(out, plan.world.name)
+    memory = memories.read_frozen(out, plan.world.name)
     rounds = (re.match(r"round(\d{1,6})/", origin.episode) for entry in memory.entries for origin in entry.origins)
     numbers = [int(found[1]) for found in rounds if found is not None] + _snapshots_like(out)
-    aside = read_quarantine(out, plan.world.name)
+    aside = memories.read_quarantine(out, plan.world.name)
     return replace(plan, start=memory, before=max(numbers, default=1), aside=aside)
 
 
@@ -233,7 +232,7 @@ def _experience(
             continue
         before.add(text)
         if text.count("\n") > 1:  # more than the header
-            entries = parse_memory(file, text, world.name).entries
+            entries = memories.parse_memory(file, text, world.name).entries
             named = ({one._replace(episode=f"round{number}/{one.episode}") for one in each.origins} for each in entries)
             fresh.append([replace(each, origins=frozenset(own)) for each, own in zip(entries, named, strict=True)])
     return fresh, repeated

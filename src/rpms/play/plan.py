@@ -25,16 +25,9 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.json_text import whole_number
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
+from rpms.models import catalogue
 from rpms.models.base import Decoding, Model, WrappedModel
-from rpms.models.catalogue import (
-    NO_LLM,
-    Backend,
-    ModelOptions,
-    backend_of,
-    check_openable,
-    open_model,
-    parse_model_name,
-)
+from rpms.models.catalogue import NO_LLM, Backend, ModelOptions, backend_of, parse_model_name
 from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.reading import CONTROLS, Reads
@@ -58,11 +51,11 @@ class NamedModel:
     """Reader of goals beside it: of a model that is no LLM, nothing is kept then, and of the reader all."""
 
     def __call__(self) -> Model:
-        return open_model(self.name, self.options, open_answers=open_answers, record=self._kept)
+        return catalogue.open_model(self.name, self.options, open_answers=open_answers, record=self._kept)
 
     def check(self) -> None:
         """Raise what opening it here would, as far as that is known at once."""
-        check_openable(self.name, self.options, open_answers=open_answers, record=self._kept)
+        catalogue.check_openable(self.name, self.options, open_answers=open_answers, record=self._kept)
 
     @property
     def _kept(self) -> FolderOfAnswers | None:

@@ -13,16 +13,8 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from rpms.core.condition import CONDITIONS
-from rpms.report.outcomes import (
-    ENFORCED,
-    Cells,
-    Comparison,
-    LearningRound,
-    Results,
-    condition_label,
-    rounds,
-    type_label,
-)
+from rpms.report import outcomes
+from rpms.report.outcomes import ENFORCED, Cells, Comparison, LearningRound, Results, condition_label
 from rpms.report.statistics import Interval, additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
@@ -175,7 +167,7 @@ def type_figure(comparison: Comparison) -> Picture:
             axes.bar(at, [rate.estimate for rate in rates], width * 0.92, label=label, **styles[results.name])
             _whisker(axes, at, rates)
         counts = Counter(comparison.tasks.values())
-        labels = [f"{_drawn(type_label(kind))}\n({counts[kind]})" for kind in types]
+        labels = [f"{_drawn(outcomes.type_label(kind))}\n({counts[kind]})" for kind in types]
         long = max(map(len, labels), default=0) > 14
         axes.set_xticks(range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center")
         axes.set_ylabel("Success (%)")
@@ -261,7 +253,7 @@ def all_figures(comparison: Comparison) -> tuple[Picture, ...]:
     pictures = []
     if comparison.ablation is not None:
         pictures.append(ablation_figure([comparison]))
-    points = rounds(comparison)
+    points = outcomes.rounds(comparison)
     if points:
         pictures.append(learning_figure(points))
     pictures.append(conduct_figure(comparison))

@@ -10,38 +10,9 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 
 from rpms.core.errors import InputError
-from rpms.report.conduct import (
-    SUCCESS,
-    Column,
-    Columns,
-    action_table,
-    by_condition,
-    efficiency_table,
-    epochs_table,
-    failure_table,
-    interval,
-    lines_of,
-    method,
-    percent,
-    points,
-    range_of,
-    significance_table,
-    verdict_table,
-    won,
-)
+from rpms.report import conduct, outcomes
 from rpms.report.contrasts import interaction_of, omissions
-from rpms.report.outcomes import (
-    ARBITRATION_LABELS,
-    ENFORCED,
-    MEMORY_SERIES,
-    RULES_SERIES,
-    Cells,
-    Comparison,
-    Results,
-    condition_label,
-    rounds,
-    type_label,
-)
+from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
 from rpms.report.statistics import additive_expectation
 from rpms.report.table import Table, groups, line
 
@@ -59,13 +30,13 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
         rows = [cell for each in comparison.ablations for cell in (each[0], each[3])] or list(comparison)
         columns = {
             "Model": lambda each: each.model,
-            "Method": method,
-            "Succ. (%)": SUCCESS,
-            "95% interval": interval,
-            "Δ": lambda each, base=rows[0]: None if each is base else points(each.rate - base.rate),
+            "Method": conduct.method,
+            "Succ. (%)": conduct.SUCCESS,
+            "95% interval": conduct.interval,
+            "Δ": lambda each, base=rows[0]: None if each is base else conduct.points(each.rate - base.rate),
             **_controls(comparisons),
         }
-        parts.append(lines_of(rows, columns))
+        parts.append(conduct.lines_of(rows, columns))
     total = len(comparisons[0].tasks) if comparisons else 0
     once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     caption = f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition."
@@ -73,10 +44,10 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     return Table("main", caption, tuple(columns), groups(*parts), notes, words=2)
 
 
-def _controls(comparisons: Iterable[Comparison]) -> dict[str, Column]:
+def _controls(comparisons: Iterable[Comparison]) -> dict[str, conduct.Column]:
     """A column for each control that any condition has."""
     names = dict.fromkeys(name for each in comparisons for results in each for name in results.controls)
-    return {name: Column(partial(_control, name), percent) for name in names}
+    return {name: conduct.Column(partial(_control, name), conduct.percent) for name in names}
 
 
 def _control(name: str, results: Results) -> float | None:
@@ -86,16 +57,16 @@ def _control(name: str, results: Results) -> float | None:
 def type_table(comparison: Comparison) -> Table:
     """Success by task type: the paper's Table 2."""
     counts = Counter(comparison.tasks.values())
-    columns: Columns = {
-        "Method": method,
+    columns: conduct.Columns = {
+        "Method": conduct.method,
         **{
-            f"{type_label(kind)} ({counts[kind]})": Column(partial(_rate, kind), percent, max)
+            f"{type_label(kind)} ({counts[kind]})": conduct.Column(partial(_rate, kind), conduct.percent, max)
             for kind in comparison.types
         },
-        f"All ({len(comparison.tasks)})": SUCCESS,
+        f"All ({len(comparison.tasks)})": conduct.SUCCESS,
     }
     caption = "Success by task type, in per cent; the number of tasks in brackets."
-    return by_condition("types", caption, comparison, columns)
+    return conduct.by_condition("types", caption, comparison, columns)
 
 
 def _rate(kind: str, results: Results) -> float | None:
@@ -105,11 +76,11 @@ def _rate(kind: str, results: Results) -> float | None:
 
 def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
-    rates = Column(lambda results: results.rate, lambda rate: f"{percent(rate)}%", max)
-    columns: Columns = {
-        "Succ.": won,
+    rates = conduct.Column(lambda results: results.rate, lambda rate: f"{conduct.percent(rate)}%", max)
+    columns: conduct.Columns = {
+        "Succ.": conduct.won,
         "Rate": rates,
-        "95% interval": interval,
+        "95% interval": conduct.interval,
         **_controls([comparison]),
     }
     return _two_by_two("ablation", f"2×2 ablation on {len(comparison.tasks)} tasks.", comparison, columns)
@@ -118,8 +89,8 @@ def ablation_table(comparison: Comparison) -> Table:
 def score_table(comparison: Comparison) -> Table:
     """The 2x2 by average score: the paper's Table 5, for ScienceWorld."""
     columns = {
-        "Score (negatives as 0)": Column(lambda results: results.floored, best=max),
-        "Score (raw)": Column(lambda results: results.score, best=max),
+        "Score (negatives as 0)": conduct.Column(lambda results: results.floored, best=max),
+        "Score (raw)": conduct.Column(lambda results: results.score, best=max),
     }
     editions = [results.protocol.get("edition") for results in comparison]
     names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
@@ -131,7 +102,7 @@ def score_table(comparison: Comparison) -> Table:
     return _two_by_two("scores", caption, comparison, columns)
 
 
-def _two_by_two(name: str, caption: str, comparison: Comparison, measured: Columns) -> Table:
+def _two_by_two(name: str, caption: str, comparison: Comparison, measured: conduct.Columns) -> Table:
     """A group of lines for each 2x2, as the paper lists them, with its interaction; one for all where there is none."""
     every = comparison.ablations
     rows = [results for cells in every for results in cells] or list(comparison)
@@ -141,15 +112,15 @@ def _two_by_two(name: str, caption: str, comparison: Comparison, measured: Colum
         "Mem.": partial(_switch, "memory"),
         **measured,
     }
-    lines, size = lines_of(rows, columns), 4 if every else len(rows)
+    lines, size = conduct.lines_of(rows, columns), 4 if every else len(rows)
     parts = groups(*(lines[start : start + size] for start in range(0, len(lines), size)))
     notes = [_interaction_note(cells, by_score=name == "scores", named=len(every) > 1) for cells in every]
     return Table(name, caption, tuple(columns), parts, (*notes, *omissions(comparison)), words=3)
 
 
 def _lettered(results: Results) -> str:
-    letter = CELL_LETTERS.get(results.name.partition(ENFORCED)[0])
-    return f"({letter}) {method(results)}" if letter else method(results)
+    letter = CELL_LETTERS.get(results.name.partition(outcomes.ENFORCED)[0])
+    return f"({letter}) {conduct.method(results)}" if letter else conduct.method(results)
 
 
 def _switch(name: str, results: Results) -> str | None:
@@ -160,36 +131,36 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     found = interaction_of(cells, by_score=by_score)
     scale, unit = (1, "points") if by_score else (100, "pp")
     of = f" of {condition_label(cells[3].name)}" if named else ""
-    text = f"Interaction{of}, D − (B + C − A): {points(found.estimate, scale)} {unit}"
+    text = f"Interaction{of}, D − (B + C − A): {conduct.points(found.estimate, scale)} {unit}"
     if found.low == found.high:
         return f"{text}, the same in every task."
     sure = "" if found.low > 0 or found.high < 0 else "; the interval holds 0, so it may be none"
     if not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
         sure += "; the additive expectation is above 100%, which nothing can reach"
-    return f"{text}, 95% interval {range_of(found, scale)} ({found.method}, paired by task){sure}."
+    return f"{text}, 95% interval {conduct.range_of(found, scale)} ({found.method}, paired by task){sure}."
 
 
 def arbitration_table(comparison: Comparison) -> Table:
     """Modes of arbitration with rules and memory on: the paper's Table 4."""
-    columns: Columns = {
-        "Arb. mode": lambda results: ARBITRATION_LABELS[results.switches["arbitration"]],
-        "Succ.": won,
-        "Rate (%)": SUCCESS,
-        "95% interval": interval,
+    columns: conduct.Columns = {
+        "Arb. mode": lambda results: outcomes.ARBITRATION_LABELS[results.switches["arbitration"]],
+        "Succ.": conduct.won,
+        "Rate (%)": conduct.SUCCESS,
+        "95% interval": conduct.interval,
     }
     modes = comparison.arbitrations.values()
-    return by_condition("arbitration", "Modes of arbitration, rules and memory on.", comparison, columns, modes)
+    return conduct.by_condition("arbitration", "Modes of arbitration, rules and memory on.", comparison, columns, modes)
 
 
 def learning_table(comparison: Comparison) -> Table:
     """Success by round of learning: the paper's Table 8."""
     columns: dict[str, Any] = {"Round": lambda point: point.name, "Entries": lambda point: str(point.entries)}
-    for series in (MEMORY_SERIES, RULES_SERIES):
+    for series in (outcomes.MEMORY_SERIES, outcomes.RULES_SERIES):
         columns[f"{series} (%)"] = lambda point, name=series: (
-            percent(point.results[name].rate) if name in point.results else None
+            conduct.percent(point.results[name].rate) if name in point.results else None
         )
     caption = "Learning curve: success by size of memory."
-    return by_condition("learning", caption, comparison, columns, rounds(comparison))
+    return conduct.by_condition("learning", caption, comparison, columns, rounds(comparison))
 
 
 def methods_table(world: str) -> Table:
@@ -228,17 +199,19 @@ _MAKERS: Mapping[str, _Maker] = {
     "learning": _Maker(
         learning_table, lambda comparison: bool(rounds(comparison)), "it needs runs with memories of several sizes"
     ),
-    "significance": _Maker(significance_table, lambda comparison: len(comparison) > 1, "it needs several conditions"),
+    "significance": _Maker(
+        conduct.significance_table, lambda comparison: len(comparison) > 1, "it needs several conditions"
+    ),
     "epochs": _Maker(
-        epochs_table,
+        conduct.epochs_table,
         lambda comparison: any(results.agreement is not None for results in comparison),
         "it needs runs with --epochs 2 or more",
     ),
-    "efficiency": _Maker(efficiency_table, lambda _: True),
-    "actions": _Maker(action_table, lambda _: True),
-    "failures": _Maker(failure_table, lambda _: True),
+    "efficiency": _Maker(conduct.efficiency_table, lambda _: True),
+    "actions": _Maker(conduct.action_table, lambda _: True),
+    "failures": _Maker(conduct.failure_table, lambda _: True),
     "verdicts": _Maker(
-        verdict_table,
+        conduct.verdict_table,
         lambda comparison: any(results.folder and results.switches.get("memory", True) for results in comparison),
         "it needs a run of a condition with memory",
     ),

@@ -1,35 +1,27 @@
 """Episodic memory on disk: JSON Lines with the fields of Appendix F, which also reads the paper's listings.
 
-A frozen memory has its hash in a file beside it, so that evaluation uses what was learned and nothing else.
+A frozen memory has its hash in a file beside it, so that evaluation uses what was learned and nothing else. Entries
+that were set aside stand in another, each with the reason, until they are restored.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from rpms.core import memory as remembered
 from rpms.core.belief import StateSignature
 from rpms.core.errors import FileError, InputError
 from rpms.core.goal import GoalSignature
-from rpms.core.memory import (
-    CriticalFailure,
-    Entry,
-    FailureLesson,
-    Kind,
-    Origin,
-    OwnEntry,
-    RememberedRequest,
-    SuccessSnippet,
-    VerifiedSchema,
-    content_id,
-)
+from rpms.core.memory import Entry, Kind, Origin
 from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.file_reader import read_bytes
+from rpms.foreign.file_reader import is_there, read_bytes
 from rpms.foreign.json_text import NotJson, read_jsonl
 from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
 from rpms.foreign.shown import excerpt
@@ -68,8 +60,7 @@ def _filled(read: Reader) -> Reader:
     return some
 
 
-said = _filled(_text)
-"""Reads a text that is not empty."""
+_said = _filled(_text)
 
 
 def _up_to(most: float) -> Reader:
@@ -94,7 +85,7 @@ _READERS: Mapping[str, Reader] = {
     "actions": _filled(_texts),
     **dict.fromkeys(("preconditions", "effects"), _texts),
     **dict.fromkeys(("precondition", "outcome", "fields"), _snapshot),
-    **dict.fromkeys(("failed_action", "action_template", "request"), said),
+    **dict.fromkeys(("failed_action", "action_template", "request"), _said),
     **dict.fromkeys(("success_count", "failure_count", "occurrence_count"), reader_of(int)),
     "confidence": _up_to(1),
     "retrieval_weight": _filled(_up_to(1_000)),
@@ -125,9 +116,9 @@ class _Form:
         counts = {name: given.pop(name) for name in _DERIVED if name in given}
         failures = counts.get("failure_count", 0)
         successes = counts.get("success_count", counts.get("occurrence_count", 1))
-        if self.made is OwnEntry:
+        if self.made is remembered.OwnEntry:
             given["kind"], successes = kind, len(origins or ())
-        elif not successes and self.made is not VerifiedSchema:
+        elif not successes and self.made is not remembered.VerifiedSchema:
             raise ValueError("counts no observation")
         total, made_up = successes + failures, 0
         if origins is None:  # as in the paper's listings: as many as are counted
@@ -143,19 +134,20 @@ class _Form:
 _AT = "goal_signature state_signature"
 _FAILED = f"{_AT} failed_action"
 _FORMS: dict[str, _Form] = {
-    Kind.SUCCESS: _Form(SuccessSnippet, f"{_AT} sub_goal_type precondition actions outcome success_count"),
+    Kind.SUCCESS: _Form(remembered.SuccessSnippet, f"{_AT} sub_goal_type precondition actions outcome success_count"),
     Kind.FAILURE: _Form(
-        FailureLesson, f"{_FAILED} failure_type failure_message corrective_rule occurrence_count worded_by"
+        remembered.FailureLesson, f"{_FAILED} failure_type failure_message corrective_rule occurrence_count worded_by"
     ),
     Kind.SCHEMA: _Form(
-        VerifiedSchema, "action_template action_type preconditions effects success_count failure_count confidence goals"
+        remembered.VerifiedSchema,
+        "action_template action_type preconditions effects success_count failure_count confidence goals",
     ),
     Kind.CRITICAL_FAILURE: _Form(
-        CriticalFailure, f"{_FAILED} failure_message corrective_rule occurrence_count retrieval_weight"
+        remembered.CriticalFailure, f"{_FAILED} failure_message corrective_rule occurrence_count retrieval_weight"
     ),
-    Kind.REQUEST: _Form(RememberedRequest, f"{_AT} request success_count"),
+    Kind.REQUEST: _Form(remembered.RememberedRequest, f"{_AT} request success_count"),
 }
-_REGISTERED = _Form(OwnEntry, f"{_AT} fields")
+_REGISTERED = _Form(remembered.OwnEntry, f"{_AT} fields")
 
 
 def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
@@ -170,7 +162,7 @@ def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
         raise FileError(file, line, f"{kind}: {error}") from None
 
 
-def check_header(file: Path, line: int, value: Mapping[str, Any], type_: str, world: str, problem: str) -> str:
+def _check_header(file: Path, line: int, value: Mapping[str, Any], type_: str, world: str, problem: str) -> str:
     """The world that a file's first line names; another type's or version's, or another world's, is a FileError."""
     named = value.get("world")
     if value != {"type": type_, "world": named, "version": 1} or not isinstance(named, str):
@@ -180,7 +172,7 @@ def check_header(file: Path, line: int, value: Mapping[str, Any], type_: str, wo
     return named
 
 
-NO_OBJECT = "not an entry, or not valid JSON: a memory has one JSON object a line"
+_NO_OBJECT = "not an entry, or not valid JSON: a memory has one JSON object a line"
 _NEWER = "cannot read this header; was it written by a newer version?"
 
 
@@ -195,17 +187,17 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
     entries: list[Entry] = []
     ids: dict[str, int] = {}
     made_up = 0
-    for line, value in read_jsonl(file, text, as_object, NO_OBJECT, halves=False):
+    for line, value in read_jsonl(file, text, as_object, _NO_OBJECT, halves=False):
         if value.get("type") == "memory":
             headed = True
-            world = check_header(file, line, {"version": 1, **value}, "memory", world, _NEWER)
+            world = _check_header(file, line, {"version": 1, **value}, "memory", world, _NEWER)
             continue
         entry, more = entry_of(file, line, value)
         made_up += more
         if made_up > MOST_MADE_UP:
             raise FileError(file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name")
         if not entry.id:  # one that follows from its content; near-duplicates in one file are numbered
-            stem = content_id(entry)
+            stem = remembered.content_id(entry)
             numbered = chain((stem,), (f"{stem}_{number}" for number in count(2)))
             entry = replace(entry, id=next(id_ for id_ in numbered if id_ not in ids))
         if entry.id in ids:
@@ -295,3 +287,104 @@ def read_frozen(file: Path, world: str = "", *, empty: bool = False) -> Episodic
 
 def _digest(file: Path) -> str:
     return hashlib.sha256(read_bytes(file, LARGEST_MEMORY)).hexdigest()
+
+
+class Quarantined(NamedTuple):
+    """An entry that was set aside, and why."""
+
+    entry: Entry
+    reason: str
+
+
+_line: Callable[[Any], dict[str, Any]] = object_reader(
+    {"reason": _said, "entry": reader_of(Mapping[str, Any])}, ("reason", "entry"), dict
+)
+_BEGIN = 'should begin with {"type": "quarantine", "world": …, "version": 1}; is this another file?'
+
+
+def quarantine_file(memory: Path) -> Path:
+    """File of the entries that left a memory: `memory.quarantine.jsonl` beside `memory.jsonl`."""
+    return memory.with_name(f"{memory.stem}.quarantine{memory.suffix}")
+
+
+def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
+    """Entries set aside from a memory, none without such a file; the first mistake in it is a FileError."""
+    file = quarantine_file(memory)
+    found: dict[str, Quarantined] = {}
+    text = read_text(file) if is_there(file) else ""
+    for place, (line, value) in enumerate(read_jsonl(file, text, as_object, _NO_OBJECT, halves=False)):
+        if not place:
+            _check_header(file, line, value, "quarantine", world, _BEGIN)
+            continue
+        try:
+            form = _line(value)
+        except NotJson as error:
+            raise FileError(file, line, f"{error}; a line holds `reason` and `entry`, and nothing else") from None
+        entry, _ = entry_of(file, line, form["entry"])
+        if not entry.id:
+            raise FileError(file, line, "entry: has no id, by which it could be restored")
+        if entry.id in found:
+            raise FileError(file, line, f"{excerpt(entry.id)} is set aside more than once; leave one of the lines")
+        found[entry.id] = Quarantined(entry, form["reason"])
+    return tuple(found.values())
+
+
+def write_quarantine(memory: Path, items: Iterable[Quarantined], world: str) -> None:
+    """Keep what was set aside of a memory, whole or not at all."""
+    lines = [json.dumps({"type": "quarantine", "world": world, "version": 1})]
+    lines += [json.dumps({"reason": item.reason, "entry": record(item.entry)}, ensure_ascii=False) for item in items]
+    write_whole(quarantine_file(memory), "\n".join(lines) + "\n")
+
+
+def set_aside(
+    entries: Iterable[Entry], reasons: Mapping[str, str], before: Sequence[Quarantined] = ()
+) -> tuple[tuple[Entry, ...], tuple[Quarantined, ...]]:
+    """Divide entries into those that stay and those set aside: by id for a reason, or by content as before."""
+    known = {_content(item.entry) for item in before}
+    others = [entry for entry in entries if _content(entry) not in known]
+    new = [Quarantined(entry, reasons[entry.id]) for entry in others if entry.id in reasons]
+    return tuple(entry for entry in others if entry.id not in reasons), (*before, *new)
+
+
+def _content(entry: Entry) -> tuple[str, ...]:
+    return (entry.kind, *entry.key())
+
+
+def write_without(out: Path, entries: Sequence[Entry], aside: Sequence[Quarantined], world: str) -> str:
+    """Write and freeze a memory with what left it beside it, and return its hash. What is aside is written first."""
+    if not entries:
+        raise InputError(f"{out}: nothing would be left of this memory; play without one instead (--memory none)")
+    if aside:
+        write_quarantine(out, aside, world)
+    write_memory(out, entries, world)
+    return freeze(out)
+
+
+def restore(file: Path, wanted: str) -> Quarantined:
+    """Bring an entry back into a memory by its id or the beginning of it, and freeze the memory anew."""
+    memory = read_frozen(file)
+    aside = read_quarantine(file, memory.world)
+    if not aside:
+        raise InputError(f"{quarantine_file(file)}: nothing was set aside from {file.name}")
+    entry = find_entry(EpisodicMemory(item.entry for item in aside), wanted)
+    item = next(item for item in aside if item.entry.id == entry.id)
+    if all(_content(other) != _content(entry) for other in memory.entries):
+        if any(other.id == entry.id for other in memory.entries):
+            raise InputError(f"{file}: has another entry called {excerpt(entry.id)}; rename one of the two")
+        write_memory(file, [*memory.entries, entry], memory.world)
+        freeze(file)
+    write_quarantine(file, [other for other in aside if other is not item], memory.world)
+    return item
+
+
+def find_entry(memory: EpisodicMemory, wanted: str) -> Entry:
+    """An entry by its id or the beginning of it; several or none are an InputError."""
+    exact = [entry for entry in memory.entries if entry.id == wanted]
+    found = exact or [entry for entry in memory.entries if entry.id.startswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(f"{wanted!r} begins the ids of {len(found)} entries, such as {found[0].id} and {found[1].id}")
+    near = get_close_matches(wanted, [entry.id for entry in memory.entries], 1)
+    hint = f"; did you mean {near[0]}?" if near else "; `rpms memory stats` lists them"
+    raise InputError(f"no entry {wanted!r} in this memory{hint}")
