@@ -3,14 +3,12 @@
 A method changes only the form of an answer and what a prompt carries over; see docs/methods.md.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
@@ -94,7 +92,7 @@ class Method:
         recalled = self.experience.recall(goal.text, task, self.recalled)
         return (*insights, *(f"An attempt at another task that succeeded:\n{each.text}" for each in recalled))
 
-    def once(self, why: str) -> Method:
+    def once(self, why: str) -> Self:
         """The same, where a task is attempted once; one that lives by its trials is an InputError there."""
         if self.question:
             raise InputError(
@@ -162,7 +160,7 @@ class Earlier:
     carried: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, episode: Episode | EpisodeRecord, ending: str, carried: tuple[str, ...] = ()) -> Earlier:
+    def of(cls, episode: Episode | EpisodeRecord, ending: str, carried: tuple[str, ...] = ()) -> Self:
         """From an episode that was just played, or from its file."""
         turns = tuple(Turn(step.observation, step.command, step.thought) for step in episode.steps)
         return cls(turns, episode.steps[-1].result if episode.steps else "", ending, carried)

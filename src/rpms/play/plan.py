@@ -1,7 +1,5 @@
 """A run's plan: which tasks are played, by whom and on what terms; and the protocol that records it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -14,7 +12,7 @@ from importlib.metadata import version
 from itertools import chain, count, zip_longest
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 from rpms.core.condition import FULL, Condition
 from rpms.core.decide import Mind
@@ -114,7 +112,7 @@ class RunPlan:
         """The folders of all that is kept beside an episode."""
         return (*self.keep, *((CARRIED,) if self.trial else ()))
 
-    def remembering(self, memory: EpisodicMemory) -> RunPlan:
+    def remembering(self, memory: EpisodicMemory) -> Self:
         """The same plan with another memory; one of another world is an InputError."""
         if memory.world and memory.world != self.world.name:
             raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")

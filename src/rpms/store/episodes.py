@@ -7,8 +7,6 @@ Nothing in it tells when or where it was played; that is in the run's `timings.j
 that tables need; the last field is a checksum of all that is before it. A field that has nothing to say is left out.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json
@@ -17,7 +15,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from rpms.core.belief import Belief
 from rpms.core.decide import Decision
@@ -143,7 +141,7 @@ class CandidateRecord:
     fact: str = ""
 
     @classmethod
-    def of(cls, candidate: Candidate) -> CandidateRecord:
+    def of(cls, candidate: Candidate) -> Self:
         entry, verdict = candidate.entry, candidate.verdict
         told = (str(verdict.fate), verdict.reason, verdict.rule, verdict.fact)
         return cls(entry.id, str(entry.kind), memory_line(candidate), candidate.score, candidate.rank, *told)
@@ -162,7 +160,7 @@ class BeliefRecord:
     signature: str = ""
 
     @classmethod
-    def of(cls, belief: Belief, signature: str) -> BeliefRecord:
+    def of(cls, belief: Belief, signature: str) -> Self:
         seen, lids = dict(belief.last_seen), dict(belief.containers)
         return cls(belief.location, tuple(belief.holding), lids, seen, tuple(belief.lines()), signature)
 
@@ -193,7 +191,7 @@ class StepRecord(Happening):
                 raise ValueError(f"`{extra}` is not a list of objects, each with {' and '.join(inside)}")
 
     @classmethod
-    def of(cls, step: Step) -> StepRecord:
+    def of(cls, step: Step) -> Self:
         decision: Decision = step.decision
         happened = {each.name: getattr(step, each.name) for each in fields(Happening)}
         return cls(
@@ -230,7 +228,7 @@ class EpisodeRecord:
                 raise ValueError(f"step {number} is numbered {step.number}")
 
     @classmethod
-    def of(cls, episode: Episode) -> EpisodeRecord:
+    def of(cls, episode: Episode) -> Self:
         if not episode.steps:
             return cls(row_of(episode), episode.goal, "")
         first = episode.steps[0].decision
