@@ -134,13 +134,9 @@ def _notes(item: Rule | ActionSchema) -> str:
         notes = {"Gives": item.effects, "Reveals": item.observes, "Plans first see to": item.plan}
         lines = [f"\n    {name}: {'; '.join(map(str, facts))}" for name, facts in notes.items() if facts]
         return "".join(lines) + (f"\n    Takes: {item.steps:g} steps" if item.steps != 1 else "")
-    notes_of_rule = []
-    if item.goals:
-        notes_of_rule.append(f"for {', '.join(sorted(item.goals))}")
-    if item.when:
-        notes_of_rule.append(f"when {' and '.join(map(str, item.when))}")
-    notes_of_rule.extend(f"forbids {ban}" for ban in item.forbids)
-    return f"  ({'; '.join(notes_of_rule)})" if notes_of_rule else ""
+    told = {f"for {_listed(item.goals)}": item.goals, f"when {' and '.join(map(str, item.when))}": item.when}
+    said = [*(words for words, so in told.items() if so), *(f"forbids {ban}" for ban in item.forbids)]
+    return f"  ({'; '.join(said)})" if said else ""
 
 
 @app.command("check")
