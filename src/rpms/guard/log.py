@@ -106,15 +106,12 @@ def begin_log(file: Path, manual: str) -> None:
 def add_line(file: Path, line: HeadLine | Event) -> None:
     """Add a line to a log; it is written whole, and the file is never held open."""
     data = (json.dumps({"type": line.type, **vars(line)}, separators=(",", ":")) + "\n").encode()
-    handle = open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    try:
-        before = os.fstat(handle).st_size
-        if os.write(handle, data) < len(data):  # a full disk; what others have added since then stays
-            if os.fstat(handle).st_size < before + len(data):
-                os.ftruncate(handle, before)
+    with os.fdopen(open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab", buffering=0) as stream:
+        before = os.fstat(stream.fileno()).st_size
+        if stream.write(data) < len(data):  # a full disk; what others have added since then stays
+            if os.fstat(stream.fileno()).st_size < before + len(data):
+                stream.truncate(before)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    finally:
-        os.close(handle)
 
 
 def read_guard_log(file: Path) -> Iterator[Event]:

@@ -149,13 +149,11 @@ class ShorteningModel(WrappedModel):
 
 def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:
     """The prompt without the older half (rounded up) of the turns after the opening one, and how many these were."""
-    blocks = list(prompt.blocks)
-    for index, block in enumerate(blocks):
-        if block.part is not Part.HISTORY or len(block.items) < 2:
-            continue
-        fewer = len(block.items) // 2
-        cut = block.items[1 : 1 + fewer]
-        blocks[index] = block.keeping((0, *range(1 + fewer, len(block.items))))
-        noted = tuple((block.part, item) for item in cut)
-        return replace(prompt, blocks=tuple(blocks), cut=prompt.cut + noted), fewer
+    for place, block in enumerate(prompt.blocks):
+        if block.part is Part.HISTORY and len(block.items) > 1:
+            fewer = len(block.items) // 2
+            kept = block.keeping((0, *range(1 + fewer, len(block.items))))
+            blocks = (*prompt.blocks[:place], kept, *prompt.blocks[place + 1 :])
+            cut = tuple((block.part, item) for item in block.items[1 : 1 + fewer])
+            return replace(prompt, blocks=blocks, cut=prompt.cut + cut), fewer
     return prompt, 0

@@ -37,9 +37,8 @@ class AnswerStore(Protocol):
 
 def question(request: Request, model: str) -> dict[str, Any]:
     """Fields of a question that its hash is taken of: all that decides its answer, and nothing else."""
-    decoding = asdict(request.decoding)
-    decoding["stop"] = list(request.decoding.stop)
-    decoding["extra"] = dict(sorted(request.decoding.extra))
+    chosen = request.decoding
+    decoding = asdict(chosen) | {"stop": list(chosen.stop), "extra": dict(sorted(chosen.extra))}
     messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages()]
     asked = {"model": model, "decoding": decoding, "messages": messages}
     # Left out where there are none, so that what was recorded before there were any is still found.
@@ -59,13 +58,8 @@ def _parts(prompt: Prompt) -> dict[str, str]:
 
 
 def _kept(answer: Answer) -> dict[str, Any]:
-    return {
-        "text": answer.text,
-        "finish": answer.finish,
-        "notes": list(answer.notes),
-        "usage": asdict(answer.usage),
-        **({"weights": list(answer.weights)} if answer.weights else {}),
-    }
+    kept = asdict(answer) | {"notes": list(answer.notes), "weights": list(answer.weights)}
+    return {name: value for name, value in kept.items() if value or name != "weights"}
 
 
 def _replayed(entry: Entry) -> Answer | None:
