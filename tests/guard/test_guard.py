@@ -421,3 +421,16 @@ def test_calls_whose_id_is_no_text_are_told_apart(id_, tmp_path):
         guard.observe(second, "paid")
     assert "under way" in guard.check({**first, "id": "other"}).remedy
     assert [line.tool for line in read_guard_log(tmp_path / "log.jsonl")].count("pay") >= 2
+
+
+def test_a_call_without_the_argument_that_a_record_is_about_still_has_its_effects():
+    order = {"from": ["get_order", "refund"], "key": "result.id", "asked": "arguments.order_id"}
+    facts = {"refunded": {"args": ["order"], "initially": False}}
+    refund = {"args": ["number"], "needs": ["not refunded(number)"], "effects": ["refunded(number)"]}
+    told = {"records": {"order": order}, "facts": facts, "tools": {"get_order": ["order_id"], "refund": refund}}
+    guard = Guard(read_tool_manual(("shop.yaml", json.dumps(told))))
+    call = Call("refund", {"number": "W1"})
+    assert guard.check(call).goes_on
+    guard.observe(call, {"id": "W1"})
+    assert guard.belief.records == {}
+    assert guard.check(call).rule == "E-REFUND"

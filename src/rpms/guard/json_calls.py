@@ -124,9 +124,8 @@ def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, 
         here = {**scope, "item": item}
         keys = [_only(way, here) for way in kind.key]
         record = _only(kind.at, here) if kind.at is not None else result if kind.each is None else item
-        if MISSING in (*keys, record) or None in keys:
-            continue
-        if kind.asked is not None and text_of(_only(kind.asked, here)) not in map(text_of, keys):
+        asked = _only(kind.asked, here) if kind.asked is not None else keys[0]
+        if MISSING in (*keys, record, asked) or None in keys or text_of(asked) not in map(text_of, keys):
             continue
         found[kind.name, *map(text_of, keys)] = record
     return found
