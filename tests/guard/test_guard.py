@@ -434,3 +434,34 @@ def test_a_call_without_the_argument_that_a_record_is_about_still_has_its_effect
     guard.observe(call, {"id": "W1"})
     assert guard.belief.records == {}
     assert guard.check(call).rule == "E-REFUND"
+
+
+def depending() -> Guard:
+    """A guard of refunds that are done if their result says so."""
+    facts = {"refunded": {"args": ["order"], "initially": False}, "done": {"args": ["text"], "python": "done"}}
+    effects = ["refunded(order_id) if done(result)"]
+    tools = {"refund": {"args": ["order_id"], "needs": ["not refunded(order_id)"], "effects": effects}}
+    manual = read_tool_manual(("refund.yaml", json.dumps({"facts": facts, "tools": tools})))
+    return Guard(manual, python={"done": lambda _look, text: {"done": True, "refused": False}[text]})
+
+
+def test_while_a_call_runs_whose_effect_its_result_will_tell_the_effect_is_unknown():
+    guard = depending()
+    call, again = Call("refund", {"order_id": "W1"}, "1"), Call("refund", {"order_id": "W1"}, "2")
+    assert guard.check(call).goes_on
+    assert "under way" in guard.check(again).remedy
+    guard.observe(call, "refused")
+    assert guard.check(again).goes_on
+    guard.observe(again, "done")
+    assert guard.check(call).rule == "E-REFUND"
+
+
+@pytest.mark.parametrize("result", ["x" * 9_000_000, "no text that the function knows"])
+def test_a_result_that_cannot_be_learned_from_leaves_its_effects_unknown(result):
+    guard = depending()
+    call = Call("refund", {"order_id": "W1"}, "1")
+    assert guard.check(call).goes_on
+    guard.observe(call, result)
+    assert "did not return" in guard.check(Call("refund", {"order_id": "W1"}, "2")).remedy
+    guard.tell('not refunded("W1")')
+    assert guard.check(Call("refund", {"order_id": "W1"}, "3")).goes_on

@@ -12,7 +12,7 @@ from typing import Any, Final
 from rpms.core.belief import FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING
-from rpms.guard.calls import GIVEN, RESULT, Call, ToolFact, ToolManual
+from rpms.guard.calls import GIVEN, RESULT, Call, ToolEffect, ToolFact, ToolManual
 from rpms.guard.comparisons import MISSING, loosened, text_of
 from rpms.guard.json_facts import Path, Reading
 
@@ -196,15 +196,33 @@ class CallFacts:
 
     def changes(self, result: object, *, failed: bool = False) -> list[Literal]:
         """Facts that the call makes true or false; what only its result names is left out until it is there."""
-        tool, returned = self.manual.tools.get(self.call.tool), {RESULT: result}
-        changes = []
+        returned = {RESULT: result}
+        held = (
+            bound
+            for effect, bound in self._effects(returned, failed=failed)
+            if all(self._holds(clause, returned) for clause in effect.given)
+        )
+        return [each for bound in held for each in bound]
+
+    def possible(self, *, failed: bool = False) -> list[Literal]:
+        """Facts that the call may make true or false, whatever that depends on.
+
+        Of opposite ones, the last counts: what depends on nothing, or else what is not so yet.
+        """
+        found = [(effect, each) for effect, bound in self._effects(NOTHING, failed=failed) for each in bound]
+        found.sort(key=lambda one: (not one[0].given, one[1].truth(self) is not Truth.TRUE))
+        return [each for _, each in found]
+
+    def _effects(
+        self, returned: Mapping[str, object], *, failed: bool
+    ) -> Iterator[tuple[ToolEffect, Iterator[Literal]]]:
+        """Each effect of the tool with its facts, as far as the call and its result name them."""
+        tool = self.manual.tools.get(self.call.tool)
         for effect in (tool.failing if failed else tool.effects) if tool is not None else ():
-            if all(self._holds(clause, returned) for clause in effect.given):
-                fact = self.manual.facts[effect.literal.atom.predicate]
-                named = self.bind(effect.literal.atom, returned)
-                whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))
-                changes += [Literal(fact.written_alike(atom), effect.literal.negated) for atom in whole]
-        return changes
+            fact, negated = self.manual.facts[effect.literal.atom.predicate], effect.literal.negated
+            named = self.bind(effect.literal.atom, returned)
+            whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))
+            yield effect, (Literal(fact.written_alike(atom), negated) for atom in whole)
 
     def _holds(self, clause: Clause, returned: Mapping[str, object]) -> bool:
         """True if a condition on the call and its result is known to hold."""

@@ -160,7 +160,7 @@ class Guard:
         if not self._observe_only:
             return ruling
         if facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):  # it is made all the same
-            self._under_way.add(read, self._facts(read).changes(MISSING), self.manual)
+            self._under_way.add(read, self._facts(read).possible(), self.manual)
         return Allow()
 
     @contextmanager
@@ -213,7 +213,7 @@ class Guard:
         if ruling.goes_on:
             ruling = self._repeats.judge(facts.call, ruling, self.manual)
         if ruling.goes_on:
-            self._under_way.add(facts.call, facts.changes(MISSING), self.manual)
+            self._under_way.add(facts.call, facts.possible(), self.manual)
         return facts, ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
@@ -270,12 +270,16 @@ class Guard:
                 _LOUD.warning("the result of %s tells nothing: %s", excerpt(read.tool), error)
                 value = MISSING
             wrong = self.manual.failed(value) if failed is None else failed
-            known = self.belief.known
+            known, unsure = self.belief.known, value is MISSING
             self.withdraw(read)
             try:
                 self._learn(read, value, failed=wrong)
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
+                unsure = True
+            if unsure:  # what it may have changed is unknown until it is found out, or told
+                self._under_way.add(read, self._facts(read).possible(failed=wrong), self.manual)
+                self._under_way.lose(read)
             text = "" if value is MISSING else text_of(value)
             unread = value is MISSING or len(text) > LONGEST_RESULT
             if problem := self._note(ResultLine, read, failed=wrong, result=None if unread else value, unread=unread):
