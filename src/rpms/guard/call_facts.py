@@ -197,11 +197,8 @@ class CallFacts:
     def changes(self, result: object, *, failed: bool = False) -> list[Literal]:
         """Facts that the call makes true or false; what only its result names is left out until it is there."""
         returned = {RESULT: result}
-        held = (
-            bound
-            for effect, bound in self._effects(returned, failed=failed)
-            if all(self._holds(clause, returned) for clause in effect.given)
-        )
+        effects = self._effects(returned, failed=failed)
+        held = (bound for effect, bound in effects if all(self._holds(clause, returned) for clause in effect.given))
         return [each for bound in held for each in bound]
 
     def possible(self, *, failed: bool = False) -> list[Literal]:
@@ -213,14 +210,12 @@ class CallFacts:
         found.sort(key=lambda one: (not one[0].given, one[1].truth(self) is not Truth.TRUE))
         return [each for _, each in found]
 
-    def _effects(
-        self, returned: Mapping[str, object], *, failed: bool
-    ) -> Iterator[tuple[ToolEffect, Iterator[Literal]]]:
+    def _effects(self, more: Mapping[str, Any], *, failed: bool) -> Iterator[tuple[ToolEffect, Iterator[Literal]]]:
         """Each effect of the tool with its facts, as far as the call and its result name them."""
         tool = self.manual.tools.get(self.call.tool)
         for effect in (tool.failing if failed else tool.effects) if tool is not None else ():
             fact, negated = self.manual.facts[effect.literal.atom.predicate], effect.literal.negated
-            named = self.bind(effect.literal.atom, returned)
+            named = self.bind(effect.literal.atom, more)
             whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))
             yield effect, (Literal(fact.written_alike(atom), negated) for atom in whole)
 

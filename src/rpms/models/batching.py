@@ -89,9 +89,8 @@ class Batcher(Generic[Q, A]):
     def close(self) -> None:
         """Answer what is waiting, then stop."""
         with self._closing:
-            if not self._closed:
-                self._closed = True
-                self._waiting.put(None)
+            self._closed = True
+            self._waiting.put(None)
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
