@@ -112,11 +112,6 @@ class TelecomGame:
         self._called: list[WrittenCall] = []
         self._over = False
 
-    @property
-    def state(self) -> Any:
-        """Database and phone as they are, for comparisons; never for prompts."""
-        return self.sandbox.environment
-
     def reset(self) -> Outcome:
         self.sandbox, self._called, self._over = Sandbox(), [], False
         self.sandbox.prepare((self._task["initial_state"] or {}).get("initialization_actions") or ())
@@ -157,7 +152,7 @@ class TelecomGame:
         return () if self._over else tuple(sorted(map(str, [*self._accepted(), WrittenCall(DONE)])))
 
     def _accepted(self) -> Iterator[WrittenCall]:
-        tools, phone = self.state.tools, self.state.user_tools
+        tools, phone = self.sandbox.environment.tools, self.sandbox.environment.user_tools
         device, number = phone.device, phone.surroundings.phone_number
         customer = tools.get_customer_by_phone(number)
         lines = {line.line_id: line for line in tools.db.lines if line.line_id in customer.line_ids}

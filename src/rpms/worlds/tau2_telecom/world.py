@@ -120,7 +120,7 @@ class Tau2Telecom(World):
         return (*known, Tool(DONE, "Close the ticket: it is solved."))
 
     def contradictions(self, belief: TelecomBelief, game: Game) -> tuple[str, ...]:
-        return disagreements(belief, game.state) if isinstance(game, TelecomGame) else ()
+        return disagreements(belief, game.sandbox.environment) if isinstance(game, TelecomGame) else ()
 
     def edition(self, _tasks: Sequence[Task], _setting: Setting) -> Mapping[str, str]:
         """The version of the package: its tasks and tools are what is played."""
