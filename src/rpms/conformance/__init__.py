@@ -1,7 +1,5 @@
 """Properties that every world must have, each checked by trying it on games of the world: `rpms worlds check`."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The properties that every world must have: a function says what it saw, or raises what it found."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice, pairwise, product

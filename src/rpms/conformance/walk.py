@@ -1,7 +1,5 @@
 """Walks through a world's games, as material for checking the world: what was done, said and believed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Admission to the OpenEnv server, checked before any code behind it sees a request."""
 
-from __future__ import annotations
-
 import contextlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """The tasks of one split, played one at a time by commands: what every form in this package is made of."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches

@@ -10,8 +10,6 @@
 `gymnasium.make_vec` gives many games in one process, without a process or thread for each.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections.abc import Sequence

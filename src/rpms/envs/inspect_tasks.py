@@ -7,8 +7,6 @@ The settings are those of `rpms run`, by the same names. Every step is in the sa
 prompts included, in its transcript; the scores are whether the task was done and the world's own score.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

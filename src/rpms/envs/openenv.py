@@ -11,8 +11,6 @@
 A session ends with its connection, however that ends, and what it held is released.
 """
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass

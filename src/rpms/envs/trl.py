@@ -14,8 +14,6 @@ A row of the data names its task, so that the generations of one prompt play the
 environment are the model's tools: here there is one, `act`. The reward is the world's score at the end.
 """
 
-from __future__ import annotations
-
 import re
 import weakref
 from collections.abc import Callable

@@ -10,6 +10,7 @@ from typing import Any
 from rpms.core.acting.enforcement import PAPER, STRICT
 from rpms.core.condition import ABLATION
 from rpms.core.errors import FileError, InputError
+from rpms.core.facts import grouped
 from rpms.foreign.file_reader import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
@@ -51,10 +52,7 @@ _OF_A_MODEL = ("model", "context", "decoding")
 
 def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Comparison]:
     """A comparison of run folders for each model; those of several models must be alike in all else."""
-    models: dict[str, list[RunFolder]] = {}
-    for run in runs:
-        model = "" if "model" in varies else str(run.protocol.settings.get("model", ""))
-        models.setdefault(model, []).append(run)
+    models = grouped(("" if "model" in varies else str(run.protocol.settings.get("model", "")), run) for run in runs)
     several = len(models) > 1
     if several:
         _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])

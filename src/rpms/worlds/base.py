@@ -1,7 +1,5 @@
 """Protocols of an environment: a World is knowledge and needs nothing installed, a Game is one live simulator."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

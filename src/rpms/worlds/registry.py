@@ -1,7 +1,5 @@
 """Worlds of this package, of others that register under `rpms.worlds`, and in folders."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

@@ -4,8 +4,6 @@ Run as a script by path, so that it needs nothing of this package: TextWorld ove
 loads and is not thread-safe, and here it may.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -16,8 +16,6 @@ The properties are three-valued: what no training game shows is unknown, neither
          room → objects: type → counts: how many → per mille of games, places: receptacle type or floor → per mille
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The commands that this world brings: `rpms games` and `rpms verify`, for its game files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

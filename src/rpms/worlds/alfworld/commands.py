@@ -1,7 +1,5 @@
 """Forgiving harmless form: what a model writes, as the engine wants it. What is not understood stays as it is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache

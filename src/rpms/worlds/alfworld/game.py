@@ -1,7 +1,5 @@
 """Live games on the native engine and on the real one, the true state, and beliefs that it contradicts."""
 
-from __future__ import annotations
-
 import json
 import os
 import queue

@@ -1,7 +1,5 @@
 """Goals: the sentences of the games. What people write instead is read by `rpms.core.reading`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Reader of the engine's answers, in both dialects. Any text is read in linear time."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

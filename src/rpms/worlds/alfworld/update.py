@@ -1,7 +1,5 @@
 """f_UPD of Eq. 1: the belief after an action and its answer, from the text alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Recorded playthroughs against the native engine: every text, every list of commands, every win."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath

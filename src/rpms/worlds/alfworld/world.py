@@ -1,7 +1,5 @@
 """ALFWorld as a World: its knowledge in one place, its simulators a lazy import away."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -10,8 +10,6 @@ whose answer was lost (a step would be taken twice), logs to the root logger, an
 hung JVM would hang Python. Simulators can be stepped from different threads: they share nothing on this side.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import queue

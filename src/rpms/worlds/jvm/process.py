@@ -8,8 +8,6 @@ however the parent ends; a forked child closes its copy of that pipe and starts 
 of its own, so that Ctrl-C reaches Python alone and Python ends it.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import importlib.util

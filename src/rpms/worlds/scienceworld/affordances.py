@@ -1,7 +1,5 @@
 """Properties of furniture, devices, tools, vessels and papers, known by their names alone (`things.toml`)."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Final

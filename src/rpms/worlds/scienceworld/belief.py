@@ -1,7 +1,5 @@
 """The belief of Appendix A.2: room, inventory, what was seen where, and states of matter. Progress is the plan's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Harmless form is forgiven; nothing is ever added to a command. A menu is answered where the command leaves no choice.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence

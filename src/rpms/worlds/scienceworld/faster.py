@@ -17,8 +17,6 @@ for the order of things in lists and menus, which is by chance in the original:
 The edits are listed in `faster.toml`, with the digests of the classes that are known.
 """
 
-from __future__ import annotations
-
 import hashlib
 import struct
 import zipfile

@@ -4,8 +4,6 @@ Nothing is in reach but what is in this room, not behind a closed lid, and what 
 like stay where they were seen; whatever lives, grows, melts or is made may be anywhere by now.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Final

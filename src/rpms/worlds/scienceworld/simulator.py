@@ -1,7 +1,5 @@
 """A ScienceWorld episode in the simulator."""
 
-from __future__ import annotations
-
 import json
 from typing import ClassVar, Final
 

@@ -1,7 +1,5 @@
 """The thirty tasks of `tasks.toml`: their families and variations, and their goals, read from descriptions alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

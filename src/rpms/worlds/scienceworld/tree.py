@@ -1,7 +1,5 @@
 """Things within things, and finding the one that a command means."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """ScienceWorld as a World: its knowledge in one place, its simulator a lazy import away."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -4,8 +4,6 @@ Numbers and dates stay what they are in the records. What is asked of them is a 
 follows from what was used, what the plan allows and what was added; whether the contract is over, from two dates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """One ticket being worked on: calls in, what the tools say out, success by the task's own assertions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from itertools import product

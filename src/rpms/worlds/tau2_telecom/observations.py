@@ -1,7 +1,5 @@
 """Reader of tools' answers: facts and records. A text that fits no pattern tells nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

@@ -4,8 +4,6 @@ Nearly all of that is Inspect itself, which the tools are written for; no path i
 is not needed: a tool is a coroutine that never waits, working on a store that a context variable names.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

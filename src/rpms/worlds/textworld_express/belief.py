@@ -1,7 +1,5 @@
 """The belief of all eight games: what was seen, told and read, and the truth of the manual's predicates in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache

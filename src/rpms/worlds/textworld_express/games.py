@@ -1,7 +1,5 @@
 """The eight games of `games.toml`: their parameters, their folds, and their tasks, read from the descriptions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

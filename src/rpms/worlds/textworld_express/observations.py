@@ -1,7 +1,5 @@
 """Reader of the games' texts. What fits no pattern is None, or left out of a list."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

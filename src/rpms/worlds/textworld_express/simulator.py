@@ -1,7 +1,5 @@
 """A TextWorldExpress episode in the simulator."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any, ClassVar, Final

@@ -1,7 +1,5 @@
 """f_UPD: a belief and the next text make the next belief."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace

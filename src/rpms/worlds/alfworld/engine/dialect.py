@@ -5,8 +5,6 @@ those of the two releases, and a file with any other is refused; nothing in a gr
 in four places, each recognised on its own, so a mixture of them plays as its texts say.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

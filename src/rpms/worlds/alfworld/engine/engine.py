@@ -1,7 +1,5 @@
 """The rules of ALFWorld over states that are values: what a command does, what it says, and what is possible."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Official game files: JSON that holds a domain, a grammar and a problem."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The goal, made into a test of a state: quantifiers are unrolled once, over what the unchanging facts allow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
 

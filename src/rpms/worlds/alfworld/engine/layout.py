@@ -3,8 +3,6 @@
 The order of ids is also the order in which the real engine lists things, so a mask read from its lowest bit is a list.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple

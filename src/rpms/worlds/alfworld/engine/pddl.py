@@ -4,8 +4,6 @@ Case is folded, `;` starts a comment, `?` starts a new word, and a comma is part
 domain relies on that last habit.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

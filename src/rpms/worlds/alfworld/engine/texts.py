@@ -3,8 +3,6 @@
 Their meaning is that of the official games, their wording is this project's. The files hold release 0.3's texts.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from importlib.resources import files

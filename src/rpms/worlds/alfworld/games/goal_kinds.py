@@ -1,7 +1,5 @@
 """The six kinds of goal: how each is said, what it means in PDDL, and what a house needs for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Ids say where things are: `Apple|+00.25|…` and `loc|3|-2|1|60` in the letters PDDL allows.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections import defaultdict

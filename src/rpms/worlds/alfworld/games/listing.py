@@ -1,7 +1,5 @@
 """Listing games: those under `$ALFWORLD_DATA`, the builtin ones, and a task for each sentence that people wrote."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

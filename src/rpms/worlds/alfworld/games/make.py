@@ -1,7 +1,5 @@
 """Making games: the same seed gives the same files, byte for byte, on every machine, and each is proved winnable."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

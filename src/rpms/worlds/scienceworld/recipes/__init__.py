@@ -4,8 +4,6 @@ A predicate is a function of the scene and its arguments. A word is a goal's or 
 the kind of thing that a command's parameter takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Life spans and life stages of animals and plants, and growing plants in the greenhouse."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final

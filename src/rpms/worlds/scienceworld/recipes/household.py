@@ -1,7 +1,5 @@
 """Every task's facts (places of things, what was focused on), vessels and mixtures, and boxes for things or answers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final

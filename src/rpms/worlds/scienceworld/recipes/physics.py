@@ -1,7 +1,5 @@
 """Heat and cold, electrical circuits, and inclined planes: devices, readings, and what they tell."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """Turns each text into facts. Anything no text has said stays unknown."""
 
-from __future__ import annotations
-
 import re
 
 from rpms.core.belief import FactBelief

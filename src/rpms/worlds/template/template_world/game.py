@@ -1,7 +1,5 @@
 """The simulator: a keeper, four rooms with a lamp each, three things to carry. It knows everything."""
 
-from __future__ import annotations
-
 from rpms.worlds.base import Outcome, Task
 
 ROOMS = ("boathouse", "cellar", "kitchen", "lantern room")

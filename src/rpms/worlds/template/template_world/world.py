@@ -1,7 +1,5 @@
 """The lighthouse as a World: its knowledge in one place. What to do in it is nowhere written: the manual says it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """It is sound, and whoever follows its manual wins."""
 
-from __future__ import annotations
-
 import pytest
 from template_world import world
 
