@@ -7,7 +7,6 @@ from rpms.core.facts import kind_of
 from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld import observations as heard
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.observations import Sight
 from rpms.worlds.alfworld.sites import NOWHERE, PRINTED, Sites
 from rpms.worlds.base import ToldDeed
 
@@ -38,7 +37,7 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
     return mapping if mapping.get(key) == value else {**mapping, key: value}
 
 
-def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
+def _arrive(belief: AlfworldBelief, arrived: tuple[str, heard.Sight]) -> AlfworldBelief:
     where, seen = arrived
     place, before, sites = seen.place, belief.site, belief.sites
     dialect, site = belief.dialect, sites.site_of(place)
@@ -53,7 +52,7 @@ def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelie
     return _see(belief, seen, location=place, site=site, sites=sites, dialect=dialect)
 
 
-def _see(belief: AlfworldBelief, seen: Sight, **changes: object) -> AlfworldBelief:
+def _see(belief: AlfworldBelief, seen: heard.Sight, **changes: object) -> AlfworldBelief:
     """Take over how a place looks, together with other changes."""
     place = seen.place
     if seen.open is not None and belief.containers.get(place) is not seen.open:

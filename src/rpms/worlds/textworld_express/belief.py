@@ -11,7 +11,6 @@ from rpms.core.goal import Goal
 from rpms.worlds.base import asking
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.games import ExpressGoal
-from rpms.worlds.textworld_express.observations import Furniture, Place
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class ExpressBelief(Belief):
 
     goal: Goal
     location: str | None = None
-    places: Mapping[str, Place] = field(default_factory=dict)
+    places: Mapping[str, said.Place] = field(default_factory=dict)
     """The rooms that were seen, as they were when left."""
     holding: tuple[str, ...] = ()
     capacity: int | None = None
@@ -39,7 +38,7 @@ class ExpressBelief(Belief):
     eaten: tuple[str, ...] = ()
 
     @property
-    def here(self) -> Place | None:
+    def here(self) -> said.Place | None:
         return self.places.get(self.location) if self.location is not None else None
 
     @cached_property
@@ -47,7 +46,7 @@ class ExpressBelief(Belief):
         return frozenset(self.here.visible) if self.here is not None else frozenset()
 
     @cached_property
-    def ordered(self) -> tuple[Place, ...]:
+    def ordered(self) -> tuple[said.Place, ...]:
         """The rooms that were seen, the present one first: of two trash cans, the one at hand is meant."""
         return tuple(sorted(self.places.values(), key=lambda place: place is not self.here))
 
@@ -87,7 +86,7 @@ class ExpressBelief(Belief):
         return grouped((name, room) for room, place in rooms for name in {*place.visible, *place.things})
 
     @cached_property
-    def furniture(self) -> Mapping[str, Furniture]:
+    def furniture(self) -> Mapping[str, said.Furniture]:
         """Pieces of furniture by name, the one at hand if there are several."""
         return {name: each for place in reversed(self.ordered) for name, each in place.furniture.items()}
 

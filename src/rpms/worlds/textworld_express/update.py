@@ -10,7 +10,6 @@ from rpms.worlds.base import keyed
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.games import ExpressGoal
-from rpms.worlds.textworld_express.observations import DONE, OPPOSITE, Furniture, Place
 
 
 def start(goal: Goal) -> ExpressBelief:
@@ -65,18 +64,18 @@ def _see(belief: ExpressBelief, room: said.LookAround) -> ExpressBelief:
     exits = dict(seen.exits)
     for direction, there in exits.items():
         if there is None:  # behind a door: known from before, or seen from the other side, as ways lead back
-            back = ((other, place.exits.get(OPPOSITE[direction])) for other, place in belief.places.items())
+            back = ((other, place.exits.get(said.OPPOSITE[direction])) for other, place in belief.places.items())
             across = next((other for other, way in back if way == room.name), None)
             exits[direction] = (before.exits.get(direction) if before is not None else None) or across
     places = {**belief.places, room.name: replace(seen, furniture=furniture, exits=exits)}
     for direction, there in exits.items():
         if there is not None and there in places:
-            places[there] = _with_way(places[there], OPPOSITE[direction], room.name)
+            places[there] = _with_way(places[there], said.OPPOSITE[direction], room.name)
     placed = tuple(thing for thing in belief.placed if thing not in seen.loose)
     return replace(_with_states(belief, room.foods), location=room.name, places=places, placed=placed)
 
 
-def _with_way(place: Place, direction: str, there: str) -> Place:
+def _with_way(place: said.Place, direction: str, there: str) -> said.Place:
     """A room one of whose doors is known to lead somewhere."""
     if place.exits.get(direction, "") is not None:
         return place
@@ -100,7 +99,7 @@ def _door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBe
         return belief
     way = door[1]
     here = replace(belief.here, exits={**belief.here.exits, way: there}, doors={**belief.here.doors, way: closed})
-    places, back = {**belief.places, belief.location: here}, OPPOSITE[way]
+    places, back = {**belief.places, belief.location: here}, said.OPPOSITE[way]
     if there in places and back in places[there].exits:
         other = _with_way(places[there], back, belief.location)
         places[there] = replace(other, doors={**other.doors, back: closed})
@@ -112,10 +111,10 @@ def _lid(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBe
     opened, inside = match["verb"] == "open", said.things(match["inside"] or "")
     old = belief.here.furniture.get(match["thing"]) if belief.here is not None else None
     content = tuple(each.name for each in inside) if opened else old.content if old else None
-    return _furnish(_with_states(belief, inside), match["thing"], Furniture(opened, content, lid=True))
+    return _furnish(_with_states(belief, inside), match["thing"], said.Furniture(opened, content, lid=True))
 
 
-def _furnish(belief: ExpressBelief, name: str, furniture: Furniture) -> ExpressBelief:
+def _furnish(belief: ExpressBelief, name: str, furniture: said.Furniture) -> ExpressBelief:
     return _in_room(belief, furniture={**belief.here.furniture, name: furniture}) if belief.here is not None else belief
 
 
@@ -136,13 +135,13 @@ def _put(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBe
     thing, here = match["thing"], belief.here
     if here is None:
         return belief
-    old = here.furniture.get(match["place"], Furniture(open=True))
+    old = here.furniture.get(match["place"], said.Furniture(open=True))
     belief = _furnish(belief, match["place"], replace(old, content=(*(old.content or ()), thing)))
     return belief.but(holding=_without(belief.holding, thing), placed=(*belief.placed, thing))
 
 
 def _prepare(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
-    done = belief.states.get(match["thing"], frozenset()) | {DONE[match["verb"]]}
+    done = belief.states.get(match["thing"], frozenset()) | {said.DONE[match["verb"]]}
     return belief.but(states={**belief.states, match["thing"]: done})
 
 
