@@ -130,13 +130,11 @@ class TelecomGame:
             return Outcome(said)
         self._called.append(call)
         self._over = call.name in (DONE, TRANSFER)
-        won = self._over and self._solved()
-        return Outcome(said, float(won), won, self._over)
-
-    def _solved(self) -> bool:
         criteria = self._task["evaluation_criteria"] or {}
         wanted = criteria.get("actions") or () if "ACTION" in (criteria.get("reward_basis") or ()) else ()
-        return self.sandbox.holds(criteria.get("env_assertions") or ()) and all(map(self._did, wanted))
+        asserted = criteria.get("env_assertions") or ()
+        won = self._over and self.sandbox.holds(asserted) and all(map(self._did, wanted))
+        return Outcome(said, float(won), won, self._over)
 
     def _did(self, action: Mapping[str, Any]) -> bool:
         """True if an action was among the calls; of a transfer, and of what is not compared, the arguments are free."""

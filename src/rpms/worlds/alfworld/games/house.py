@@ -225,14 +225,10 @@ class House:
             barred = kind == self._goal.object and other == self._goal.forbidden
             if candidates and not barred and dice.chance(percent):
                 ids.append(dice.pick(candidates).id)
-        return replace(spot, receptacles=tuple(ids), inside=self._holder(kind, main.id))
-
-    def _holder(self, kind: str, receptacle: str) -> str | None:
         hollow = tables()["attributes"]["isReceptacleObject"]
-        holders = [item.id for item in self.items if item.type in hollow and receptacle in item.receptacles]
-        if kind in _CUTLERY and holders and self._dice.chance(_INSIDE):
-            return self._dice.pick(holders)
-        return None
+        holders = [item.id for item in self.items if item.type in hollow and main.id in item.receptacles]
+        inside = dice.pick(holders) if kind in _CUTLERY and holders and dice.chance(_INSIDE) else None
+        return replace(spot, receptacles=tuple(ids), inside=inside)
 
 
 Fact = tuple[str, ...]
