@@ -231,8 +231,8 @@ def _support(manual: RuleManual, changed: RuleManual, edit: Edit, steps: Sequenc
         return 1
     count = 0
     for step in steps:
-        rules = _rules(changed, step)
-        instance, purpose = rules.instance(step.command), rules.purpose
+        # an edit changes no command's meaning: the manual that all edits are made of has read these before
+        instance, purpose = _rules(manual, step).instance(step.command), _rules(changed, step).purpose
         if edit.part is LinePart.NEEDS and instance is not None and instance.schema.name == edit.of:
             count += not step.refused and edit.add.bind(instance.binding).truth(step.before) is Truth.TRUE
         elif edit.part is LinePart.WANTS and step.won and purpose is not None and purpose.name == edit.of:

@@ -185,7 +185,7 @@ class Ground:
         if way.waived and self._holds_any(way.waived, binding):
             return filled  # nothing to doubt
         levels = self._manual.levels(way)
-        if self._best and levels and not way.waived:
+        if self._best and len(levels) > 1 and not way.waived:
             self._fill_at_once(levels, way.bound, binding, filled)
         if not filled:
             self._fill_levels(levels, way.bound, binding, (), 0.0, filled)

@@ -259,9 +259,9 @@ class Explorer:
     def explore(self) -> Iterator[Trace]:
         """Play until there were so many steps. Every second task is of a type whose goal is not settled."""
         order = self.shuffled()
+        types = {task.type for task in order}
         while self.steps < self.until:
-            types = set[str]().union(*self._seen.values(), (task.type for task in order))
-            settled = set(filter(self.agenda.settled, types))
+            settled = set(filter(self.agenda.settled, types.union(*self._seen.values())))
             some = [task for task in order if not self._types_of(task) <= settled] if self.episodes % 2 else []
             task = (some or order)[self.episodes % len(some or order)]
             trace = self.episode(task)
