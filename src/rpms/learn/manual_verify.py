@@ -15,6 +15,7 @@ from rpms.core.planning.doubts import bindings_met
 from rpms.core.rules import RuleManual
 from rpms.foreign.shown import whole_letters
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.unnamed_effects import unseen_name
 from rpms.store.evidence import Witness
 from rpms.store.runs import RunFolder
 from rpms.store.traces import SUFFIX, Spoken, Trace, read_traces
@@ -173,12 +174,13 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
             if refused:
                 continue
             came: dict[tuple[str, Literal, Literal], list[Truth]] = {}
+            entered = {unseen_name(before.belief, after.belief): after.belief.location or ""}
             for process, names in processes_of(rules, step.command, before):
                 asked = {arg for clause in process.preconditions for each in clause.literals for arg in each.atom.args}
                 given = {name: thing for name, thing in names.items() if name in asked or name not in process.others}
                 for effect in process.effects:  # of a thing that no need tells, it may come about of any
                     key = (process.name, effect, effect.bind(given))
-                    came.setdefault(key, []).append(effect.bind(names).truth(after))
+                    came.setdefault(key, []).append(effect.bind(names).bind(entered).truth(after))
             for (name, effect, _), some in came.items():
                 value = Truth.TRUE if Truth.TRUE in some else min(some, key=(Truth.FALSE, Truth.UNKNOWN).index)
                 found.count(name, effect, value, witness)

@@ -94,7 +94,8 @@ class ActionModel:
     @property
     def guessed(self) -> tuple[Literal, ...]:
         """Facts that plans see to: known needs, the best guess at the rest, and kinds that fit."""
-        certain = [fact.clause.literals[0] for fact in self.labelled(Label.NECESSARY)]
+        needed = self.labelled(Label.NECESSARY)  # of two facts of which one must hold, nobody can tell which it will be
+        certain = [fact.clause.literals[0] for fact in needed if len(fact.clause.literals) == 1 or fact.note]
         return tuple(dict.fromkeys((*certain, *self.explaining, *(table.literal for table in self.tables))))
 
     def labelled(self, *labels: Label) -> tuple[Induced, ...]:

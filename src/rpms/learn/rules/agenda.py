@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice, permutations, product, starmap
 from random import Random
@@ -15,7 +15,7 @@ from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.core.rules import Predicate, Purpose, RuleManual, Stage
-from rpms.learn.rules.attempts import Book
+from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.needs import bits, needs_of, signed, union
@@ -119,8 +119,7 @@ class Agenda:
     _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
     looks: list[ActionSchema] = field(default_factory=list)  # What makes things known and changes nothing
-    deadly: dict[str, set[tuple[int, str]]] = field(default_factory=dict)
-    """By action, kinds in slots with which it often ended the task for good: put off until an episode is nearly over"""
+    deadly: dict[str, Past] = field(default_factory=dict)  # Actions that often ended the task for good, by template
     _manual: RuleManual = field(default_factory=RuleManual)
     _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)  # By action, predicates and signs
     _purposes: dict[object, Purpose] = field(default_factory=dict)  # By the facts to be brought about
@@ -148,7 +147,11 @@ class Agenda:
         changing = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
         seeing = [each for each in every if each.observes and not each.others]
         self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in changing]
-        self.deadly = {each.template: found for each in self.ledger.books.values() if (found := each.deadly())}
+        self.deadly = {
+            book.template: Past(book, lambda attempt: attempt.lost)
+            for book in self.ledger.books.values()
+            if book.lost.total() >= LIMITS.deadly_often
+        }
 
     def goal_model(self, type_: str) -> GoalModel | None:
         """Conclusion about a type of goals."""
@@ -224,17 +227,17 @@ class Agenda:
 
 
 class Past:
-    """The last successes of an action with goals of a type: which of them scored, with which facts and kinds."""
+    """The last successes of an action: which of them came to something, with which facts and kinds."""
 
-    def __init__(self, book: Book, goal: str) -> None:
-        rows = [row for row in book.attempts if row.goal == goal and not row.refused][-LIMITS.recent :]
-        self.usual = (sum(row.scored for row in rows) + 1) / (len(rows) + 2)
+    def __init__(self, book: Book, came: Callable[[Attempt], bool], goal: str | None = None) -> None:
+        rows = [row for row in book.attempts if not row.refused and goal in (None, row.goal)][-LIMITS.recent :]
+        self.book, self.usual = book, (sum(map(came, rows)) + 1) / (len(rows) + 2)
         self._size = size = len(book.facts)
         # facts about the action's things; of one that has none, facts about nothing by its name
         own = [any(map(str.isdigit, fact.args)) if book.slots else not fact.args for fact in book.facts]
         self.own = [bit for bit, holds in enumerate(own) if holds]
         self._mask = mask = sum(1 << bit for bit in self.own)
-        self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, row.scored) for row in rows]
+        self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, came(row)) for row in rows]
         held = Counter(bit for features, _, _ in self._rows for bit in bits(features & mask))
         often = max(LIMITS.known_past, LIMITS.sometimes * len(rows))
         self.rare = {bit: book.facts[bit] for bit in bits(mask) if held[bit] < often}
@@ -251,27 +254,37 @@ class Past:
 
     def promise(self, true: int, false: int, kinds: Sequence[str]) -> float:
         """Probability of a score with some facts true and some false, as far as the past speaks against it."""
+        if self.usual < LIMITS.hopeless:
+            return self.usual
+        return self._share(true, false, kinds, lambda share, before, _: before - share)
+
+    def risk(self, true: int, false: int, kinds: Sequence[str]) -> float:
+        """Probability of a loss, by the facts and kinds that tell most."""
+        return self._share(true, false, kinds, lambda share, before, tried: tried * (share - before) ** 2)
+
+    def _share(
+        self, true: int, false: int, kinds: Sequence[str], telling: Callable[[float, float, int], float]
+    ) -> float:
+        """Share of successes that came to something where a few facts or kinds of now held, those that tell most."""
         worth = usual = self.usual
-        if usual < LIMITS.hopeless:
-            return usual
         now, _ = signed(true & self._mask, false & self._mask, self._size)
-        left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, scores and successes
-        for features, those, scored in self._rows:
+        left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, good ones and all
+        for features, those, came in self._rows:
             alike = sum(1 << slot for slot, kind in enumerate(kinds) if those[slot] == kind)
             mask = features & now | alike << 2 * self._size
             good, tried = left.get(mask, (0, 0))
-            left[mask] = good + scored, tried + 1
+            left[mask] = good + came, tried + 1
         for _ in range(LIMITS.deep):
-            worst, choice, every = worth, -1, sum(tried for _, tried in left.values())
+            most, choice, found, every = 0.0, -1, worth, sum(tried for _, tried in left.values())
             for bit in bits(union(left)):
                 held = [counts for mask, counts in left.items() if mask >> bit & 1]
                 tried = sum(count for _, count in held)
                 share = (sum(good for good, _ in held) + usual) / (tried + 1)
-                if tried < every and share < worst:
-                    worst, choice = share, bit
+                if tried < every and (tells := telling(share, worth, tried)) > most:
+                    most, choice, found = tells, bit, share
             if choice < 0:
                 break
-            worth, left = worst, {mask: counts for mask, counts in left.items() if mask >> choice & 1}
+            worth, left = found, {mask: counts for mask, counts in left.items() if mask >> choice & 1}
         return worth
 
 
@@ -290,6 +303,7 @@ class Ventures:
     agenda: Agenda
     goal: str
     dice: Random
+    too_early: Callable[[str], bool]  # What is new, and may end the task, waits until little is lost by that
     pursued: Prospect | None = None
     given_up: set[str] = field(default_factory=set)
     born: dict[str, None] = field(default_factory=dict)  # What came into being with a step that scored
@@ -313,7 +327,7 @@ class Ventures:
         rare = {each.name: each.circumstances for each in self.agenda.learned.actions} if self.agenda.learned else {}
         for question in self.agenda.questions:
             restored = tuple(Clause((literal,)) for literal in rare.get(question.schema.name, ()))
-            past = Past(question.book, self.goal)
+            past = Past(question.book, lambda attempt: attempt.scored, self.goal)
             for names in self._names(question, past, situation.belief):
                 command = fill(question.book.template, names)
                 worth = 0.0 if command in self.given_up else self._worth(question, past, names, situation.belief)
@@ -345,7 +359,7 @@ class Ventures:
         places = past.own if past.usual >= LIMITS.hopeless else past.rare
         true, false = question.book.measure(belief, names, places) if places else (0, 0)
         born = not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]
-        if born or past.is_new(true, kinds):
+        if born or (past.is_new(true, kinds) and not self.too_early(fill(question.book.template, names))):
             return LIMITS.new_thing
         # what it needs is seen to before it is done
         needed, size = question.wanted, question.needs.size

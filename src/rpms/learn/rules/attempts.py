@@ -335,16 +335,6 @@ class Book:
             chosen.append(role)
         return tuple(chosen)
 
-    def deadly(self) -> set[tuple[int, str]]:
-        """Slots with kinds with which it often ended the task for good; (-1, "") where no kinds tell."""
-        lost, tried = Counter[tuple[int, str]](), Counter[tuple[int, str]]()
-        for count, some in ((lost, self.lost), (tried, self.worked)):
-            for kinds, number in some.items():
-                count.update(dict.fromkeys(((-1, ""), *enumerate(kinds)), number))
-        often, share = LIMITS.deadly_often, LIMITS.deadly
-        found = {part for part, number in lost.items() if number >= max(often, share * tried[part])}
-        return found - {(-1, "")} or found
-
     @property
     def successes(self) -> list[Attempt]:
         return [attempt for attempt in self.attempts if not attempt.refused]

@@ -241,6 +241,7 @@ def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
             for fact in action.observes
         ),
         plan=() if guessing else plan,
+        steps=1 + round(LIMITS.ruin * action.losses / action.successes, 1),
         warnings=(often,) if action.losses and action.ruinous is None else (),
     )
 
@@ -254,6 +255,7 @@ def processes_of(action: ActionModel) -> list[ActionSchema]:
             schema.syntax,
             tuple(dict.fromkeys((*schema.preconditions, *schema.plan, action.bind(fact.given)))),
             action.bind(fact.clause).literals,
+            steps=schema.steps,
         )
         for place, fact in enumerate(action.conditional, 1)
         if fact.given is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 
 from rpms.core.actions import Instance
@@ -49,7 +50,7 @@ class Standing:
 
     def __post_init__(self) -> None:
         agenda, goal = self.agenda, self.diary.goal
-        self.ventures = Ventures(agenda, goal.type, self.dice)
+        self.ventures = Ventures(agenda, goal.type, self.dice, partial(self.too_early, venture=True))
         self._before, self._heard = self.diary.belief, len(self.diary.past)
         if not self.about_goal:
             self.about_goal = not agenda.settled(goal.type) and self.dice.random() < agenda.how.goals
@@ -70,13 +71,19 @@ class Standing:
         elif command not in ("look", "inventory"):
             self.refused.clear()
 
-    def too_early(self, command: str) -> bool:
-        """True if an action that often ends the task for good should wait: late in an episode it costs little."""
+    def too_early(self, command: str, *, venture: bool = False) -> bool:
+        """True if an action that often ends the task for good should wait: late in an episode it costs little.
+
+        Where the score is sought, an experiment that may end the task waits even if others like it seldom do.
+        """
         if not self.agenda.deadly or self.left <= LIMITS.last_steps:
             return False
         reading = self.agenda.ledger.names.read(command)
-        parts = ((-1, ""), *enumerate(map(kind_of, reading.names)))
-        return not self.agenda.deadly.get(reading.template, set()).isdisjoint(parts)
+        past = self.agenda.deadly.get(reading.template)
+        if past is None or (past.usual < LIMITS.deadly and (venture or not self.scoring)):
+            return False
+        facts = past.book.measure(self.diary.belief, reading.names, past.own) if past.own else (0, 0)
+        return past.risk(*facts, tuple(map(kind_of, reading.names))) >= LIMITS.deadly
 
     def vain(self, command: str) -> bool:
         """True if a command was refused since anything changed, or again and again."""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import combinations
+from math import comb, prod
 from operator import and_, or_
 
 from rpms.core.facts import Clause, Literal, kind_of
@@ -65,29 +66,43 @@ class Needs:
         for bit in bits(once & never) if self.tolerated else ():
             if sum(row[2] >> bit & 1 for row in self.wins) <= self.tolerated * len(self.wins):
                 never &= ~(1 << bit)
+        own = sum(1 << bit for bit in bits(once & ~never) if not self._by_name(bit))
+        left = [row for row in self.losses if not row[2] & own]
         for bit in bits(once & ~never):
-            # of facts about many fixed names, some are so common that all successes prove nothing
-            by_chance = self.many and self._by_name(bit) and self._chance(bit) > LIMITS.by_chance / self.size
-            if by_chance or literal_of(self.book.facts, bit) in self.excluded:
-                never |= 1 << bit
+            by_chance = self._luck(left, bit) > LIMITS.by_chance / self.size
+            never |= (by_chance or literal_of(self.book.facts, bit) in self.excluded) << bit
         safe = once & ~never  # facts about fixed names are left out where the others explain the refusals as well
         rest = sum(1 << bit for bit in bits(safe) if not self._by_name(bit))
         explained = [row for row in self.losses if row[2] & safe]
         as_well = sum(bool(row[2] & rest) for row in explained) >= (1 - LIMITS.exceptions) * len(explained)
         return rest if self.losses and as_well else safe
 
-    def _chance(self, bit: int, given: int = 0) -> float:
-        """Likelihood that a fact held in all successes by chance: as often as of random names of which others hold."""
+    def _share(self, bit: int, given: int = 0) -> float:
+        """Share of random names, of which some other facts hold, of which a fact holds."""
         rows = self._drawn or [(true, false) for _, true, false in self.losses]
         known = [true >> bit & 1 for true, false in rows if (true | false) >> bit & 1 and true & given == given]
-        share = sum(known) / len(known) if known else 1.0
-        return float(share ** len(self.wins))
+        return sum(known) / len(known) if known else 1.0
+
+    def _luck(self, refusals: Iterable[tuple[Attempt, int, int]], *some: int) -> float:
+        """Likelihood that one of some facts held in every success, and none in so many refusals, by chance.
+
+        Asked only where one is about many fixed names: of these, some always happen to hold. A refusal counts once an
+        episode: whoever is refused may well try again.
+        """
+        if not self.many or not any(map(self._by_name, some)):
+            return 0.0
+        neither = prod(1 - self._share(bit) for bit in some)
+        known = {row[0].witness.episode: row for row in refusals if all((row[1] | row[2]) >> bit & 1 for bit in some)}
+        count, missed = len(known), sum(all(row[2] >> bit & 1 for bit in some) for row in known.values())
+        ways = ((each, count - each) for each in range(missed, count + 1))
+        tail = sum(comb(count, one) * neither**one * (1 - neither) ** other for one, other in ways)
+        return float((1 - neither) ** len(self.wins) * tail)
 
     @property
     def likely(self) -> int:
         """Of what may be needed, what explains refusals, and what hardly held in all successes by chance."""
-        rest = bits(self.required & ~self.explaining)
-        return self.explaining | sum(1 << bit for bit in rest if self._chance(bit, self.explaining) < LIMITS.by_chance)
+        most, rest = LIMITS.by_chance ** (1 / len(self.wins)), bits(self.required & ~self.explaining)
+        return self.explaining | sum(1 << bit for bit in rest if self._share(bit, self.explaining) < most)
 
     def literals(self, mask: int) -> tuple[Literal, ...]:
         """The literals that bits stand for."""
@@ -307,7 +322,12 @@ class Needs:
         left = [row for row in self._explainable if not row[2] & self.safe and row[1] & needed == needed]
         while len(left) >= LIMITS.either:
             ever = union(row[2] for row in left)
-            pairs = [each for each in combinations(bits(ever), 2) if self._one_always(*each) and _accounts(left, *each)]
+            pairs = [
+                each
+                for each in combinations(bits(ever), 2)
+                if self._one_always(*each) and _accounts(left, *each)
+                if self._luck(left, *each) <= LIMITS.by_chance / self.size**2
+            ]
             best = max(pairs, key=lambda pair: (_both(left, *pair), *map(self._worth, pair)), default=None)
             if best is None:
                 break

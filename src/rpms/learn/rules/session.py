@@ -176,8 +176,9 @@ class Session(Standing):
             ventures.pursued = prospect
             self.patience -= 1
             command = "" if self.vain(prospect.command) else prospect.command
-            if command and any(clause.truth(self.situation) is not Truth.TRUE for clause in prospect.needs):
-                command = self.begin(prospect.needs)
+            truths = [clause.truth(self.situation) for clause in prospect.needs if command]
+            if any(truth is not Truth.TRUE for truth in truths):  # what is only unknown is found out by trying
+                command = self.begin(prospect.needs) or ("" if Truth.FALSE in truths else prospect.command)
             if command in ("", prospect.command):
                 ventures.give_up(prospect)
             if command:

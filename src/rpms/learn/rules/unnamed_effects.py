@@ -35,12 +35,13 @@ def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
     return None
 
 
-def _unseen_name(before: Belief, after: Belief, here: str, there: str) -> str:
-    """The name by which a belief knew a place before it was entered, if it did; else the place's own.
+def unseen_name(before: Belief, after: Belief) -> str:
+    """The name by which a belief knew the place of the agent before it was entered; else the place's own.
 
-    What led from here to that name leads to the place now.
+    What led from where the agent was to that name leads to the place now.
     """
-    if not isinstance(before, FactBelief) or not isinstance(after, FactBelief):
+    here, there = before.location or "", after.location or ""
+    if there == here or not isinstance(before, FactBelief) or there in set().union(*before.names.values()):
         return there
     for atom, holds in before.known.items():
         if holds and here in atom.args and len(atom.args) > 1 and after.truth(atom) is Truth.FALSE:
@@ -107,8 +108,7 @@ class Linked:
 
         record(self.near, (here,), refused=attempt.refused)
         if self.moves:
-            new = moved and there not in before.names.get(role, ())
-            called = _unseen_name(before, after, here, there) if new and there else there
+            called = unseen_name(before, after) if moved else there
             others = [name for name in before.names.get(role, ()) if name not in (here, called, *attempt.names)]
             some = dice.sample(others, min(LIMITS.other_places, len(others)))
             if moved and there and called:

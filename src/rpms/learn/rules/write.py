@@ -76,16 +76,17 @@ def _action(schema: ActionSchema) -> dict[str, Any]:
 
 def _process(schema: ActionSchema) -> dict[str, Any]:
     head = {"command": schema.syntax[0], "needs": _each(schema, schema.preconditions), **_outcome(schema)}
-    return _filled({**head, "steps": schema.steps if schema.steps != 1 else 0, "once": list(schema.once)})
+    return _filled({**head, "once": list(schema.once)})
 
 
-def _outcome(schema: ActionSchema) -> dict[str, list[str]]:
+def _outcome(schema: ActionSchema) -> dict[str, Any]:
     observes = [
         _quoted(schema.variables, Clause((Literal(seen.atom),)))
         + "".join(f" if {text}" for text in _each(schema, seen.given))
         for seen in schema.observes
     ]
-    return {"effects": _each(schema, (Clause((literal,)) for literal in schema.effects)), "observes": observes}
+    effects = _each(schema, (Clause((literal,)) for literal in schema.effects))
+    return {"effects": effects, "observes": observes, "steps": schema.steps if schema.steps != 1 else 0}
 
 
 def _each(schema: ActionSchema, clauses: Iterable[Clause]) -> list[str]:
