@@ -18,8 +18,10 @@ from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.conditions import conditions
 from rpms.learn.rules.ledger import Diary, InHand, Ledger, vocabulary_of
 from rpms.learn.rules.looking import Standing
+from rpms.learn.rules.needs import Needs
 from rpms.learn.rules.scores import deeds_of
 from rpms.learn.rules.templates import Names
+from rpms.learn.rules.unnamed_effects import unseen_name
 from rpms.store.evidence import Witness
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.registry import find_world
@@ -28,6 +30,10 @@ from tests.worlds.scienceworld.laboratory import BOIL, KITCHEN, MENU
 
 _WANTS = [Atom("wants", ("0", manner)) for manner in ("heat", "wash")]
 _CHARMED = Atom("charmed", ("0",))
+
+
+def _scored(attempt: Attempt) -> bool:
+    return attempt.scored
 
 
 def _book(template: str, slots: int, facts: list[Atom], attempts: list[Attempt]) -> Book:
@@ -130,10 +136,10 @@ def test_an_action_is_as_promising_as_the_circumstances_that_speak_against_it_le
     good = [_tried(n, ("nut",), 1, of=2, scored=True) for n in range(3)]
     bad = [_tried(9 + n, ("nut",), 2, of=2, lost=True) for n in range(3)]
     book = _book("crack <>", 1, [Atom("ripe", ("0",)), Atom("green", ("0",))], good + bad)
-    past = Past(book, "work")
-    ripe, green = past.promise(1, 2, ("nut",)), past.promise(2, 1, ("nut",))
+    past = Past(book, _scored, "work")
+    ripe, green = past.share(1, 2, ("nut",), worst=True), past.share(2, 1, ("nut",), worst=True)
     assert green < 0.2 < 0.4 < ripe
-    assert Past(book, "other").promise(2, 1, ("nut",)) == 0.5  # nothing was seen with such goals
+    assert Past(book, _scored, "other").share(2, 1, ("nut",), worst=True) == 0.5  # nothing was seen with such goals
 
 
 def test_what_was_in_hand_whenever_an_action_worked_and_seldom_else_is_told() -> None:
@@ -166,26 +172,61 @@ def test_a_question_of_the_world_neither_scores_nor_repeats_what_did():
 
 def test_a_fact_that_seldom_held_is_tried_with_each_kind_of_other_thing() -> None:
     rows = [_tried(episode, (f"fruit {episode}", "shelf"), 0, of=1) for episode in range(60)]
-    past = Past(_book("put <> in <>", 2, [_CHARMED], rows), "work")
+    past = Past(_book("put <> in <>", 2, [_CHARMED], rows), _scored, "work")
     assert past.is_new(1, ("some fruit", "box"))
     assert not past.is_new(0, ("some fruit", "box"))
     rows += [_tried(60 + episode, (f"charmed {episode}", "box"), 1, of=1) for episode in range(4)]
-    tried = Past(_book("put <> in <>", 2, [_CHARMED], rows), "work")
+    tried = Past(_book("put <> in <>", 2, [_CHARMED], rows), _scored, "work")
     assert not tried.is_new(1, ("another fruit", "box"))
     assert tried.is_new(1, ("another fruit", "shelf"))
+    heated = [_tried(episode, (f"fruit {episode}", "stove"), 1, of=2, lost=True) for episode in range(20)]
+    heating = Past(_book("put <> in <>", 2, _WANTS, heated), _scored, "work")
+    assert heating.is_new(1, ("some fruit", "oven"))
+    assert not heating.is_new(1, ("some fruit", "stove"))
 
 
-def test_what_ends_tasks_is_put_off_with_the_kinds_that_end_them() -> None:
-    book, names = _book("put <> in <>", 2, [_CHARMED], []), Names()
-    for episode in range(20):
-        for place in ("box", "shelf"):
-            lost = place == "box" and episode % 2 == 0
-            book.add(_tried(episode, (f"fruit {episode}", place), 0, of=1, lost=lost), names)
-    assert book.deadly() == {(1, "box")}
-    rung = _book("ring", 0, [], [])
-    for episode in range(6):
-        rung.add(_tried(episode, (), 0, of=0, lost=True), names)
-    assert rung.deadly() == {(-1, "")}
+def test_what_ends_tasks_is_told_by_the_kinds_and_the_facts_that_end_them() -> None:
+    rows = [
+        _tried(episode, (f"fruit {episode}", place), 0, of=1, lost=place == "box" and episode % 2 == 0)
+        for episode in range(20)
+        for place in ("box", "shelf")
+    ]
+    past = Past(_book("put <> in <>", 2, [_CHARMED], rows), lambda attempt: attempt.lost)
+    assert past.share(0, 1, ("pear", "shelf")) < 0.1 < 0.4 < past.share(0, 1, ("pear", "box"))
+    facts = [Atom("wanted", ("0",)), Atom("wants", ("0", "cut"))]
+    cuts = [_tried(n, (f"fruit {n}",), n % 4, of=2, lost=n % 4 == 1) for n in range(40)]  # wanted, and not to be cut
+    cutting = Past(_book("cut <>", 1, facts, cuts), lambda attempt: attempt.lost)
+    harmless = max(cutting.share(true, 3 & ~true, ("fig",)) for true in (0, 2, 3))
+    assert harmless < 0.1 < 0.8 < cutting.share(1, 2, ("fig",))
+
+
+def _needs(names: list[str], rows: list[Attempt]) -> Needs:
+    """Needs of an action that was done in rooms, of which there are many."""
+    book = _book("prepare <>", 1, [Atom("ready"), *(Atom("at", (name,)) for name in names)], rows)
+    book.named = tuple(names)
+    book.imagined += [(row.true, row.false) for row in rows]
+    return Needs(book)
+
+
+def test_where_an_action_works_is_told_by_few_refusals_elsewhere_and_no_two_places_that_happened_to_be() -> None:
+    """Where nine successes may be luck, four refusals elsewhere are not. Of many pairs of places, some always fits."""
+    rooms = [f"room {letter}" for letter in "abcdefghij"]
+    ready, there = 1, 2
+    rows = [_tried(n, ("meal",), ready | there, of=11) for n in range(9)]
+    rows += [_tried(20 + n, ("meal",), ready | there << 1 + n % 2, of=11, refused=True) for n in range(6)]
+    rows += [_tried(40 + n, ("meal",), there << n % 2, of=11, refused=True) for n in range(20)]
+    found = _needs(rooms, rows)
+    assert {str(each) for each in found.literals(found.explaining)} == {"ready", "at(room a)"}
+    mixed = [_tried(n, ("meal",), ready | there << n % 3, of=11) for n in range(9)]
+    mixed += [_tried(20 + n, ("meal",), ready | there << 3 + n % 2, of=11, refused=True) for n in range(4)]
+    assert _needs(rooms, mixed).either == ()
+
+
+def test_a_place_that_was_entered_is_the_one_that_its_made_up_name_stood_for() -> None:
+    hall = FactBelief().learn("at(hall)", "leads(hall, beyond the door)", room=["hall"], other=["beyond the door"])
+    cellar = hall.learn("not at(_)", "at(cellar)", "not leads(hall, _)", "leads(hall, cellar)", room=["cellar"])
+    assert unseen_name(hall, cellar) == "beyond the door"
+    assert unseen_name(cellar, cellar.learn("not at(_)", "at(hall)")) == "hall"
 
 
 def test_blind_trials_are_left_where_those_with_what_scored_end_the_task() -> None:

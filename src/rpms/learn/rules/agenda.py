@@ -41,9 +41,8 @@ class Question:
         self.places = tuple(sorted({bit % needs.size for bit in bits(self.wanted | needs.required)}))
         """Places of the facts that decide what a trial of it would settle."""
         usual = Counter(bit for _, true, _ in needs.wins for bit in bits(true))
-        self.unusual = sum(
-            1 << bit for bit in range(2 * needs.size) if usual[bit] < LIMITS.several and needs.of_slots(bit)
-        )
+        own = [bool(fact.args) == bool(book.slots) and all(map(str.isdigit, fact.args)) for fact in book.facts] * 2
+        self.unusual = sum(1 << bit for bit, holds in enumerate(own) if holds and usual[bit] < LIMITS.several)
         """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
         self.rare = min(1.0, LIMITS.many_successes / max(1, successes))
         self.interest = 1 / (1 + successes / LIMITS.half_interest) if book.slots else 0.0
@@ -147,11 +146,8 @@ class Agenda:
         changing = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
         seeing = [each for each in every if each.observes and not each.others]
         self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in changing]
-        self.deadly = {
-            book.template: Past(book, lambda attempt: attempt.lost)
-            for book in self.ledger.books.values()
-            if book.lost.total() >= LIMITS.deadly_often
-        }
+        often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
+        self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
 
     def goal_model(self, type_: str) -> GoalModel | None:
         """Conclusion about a type of goals."""
@@ -234,14 +230,15 @@ class Past:
         self.book, self.usual = book, (sum(map(came, rows)) + 1) / (len(rows) + 2)
         self._size = size = len(book.facts)
         # facts about the action's things; of one that has none, facts about nothing by its name
-        own = [any(map(str.isdigit, fact.args)) if book.slots else not fact.args for fact in book.facts]
-        self.own = [bit for bit, holds in enumerate(own) if holds]
+        facts = enumerate(book.facts)
+        self.own = [bit for bit, (_, args) in facts if (any(map(str.isdigit, args)) if book.slots else not args)]
         self._mask = mask = sum(1 << bit for bit in self.own)
         self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, came(row)) for row in rows]
         held = Counter(bit for features, _, _ in self._rows for bit in bits(features & mask))
         often = max(LIMITS.known_past, LIMITS.sometimes * len(rows))
-        self.rare = {bit: book.facts[bit] for bit in bits(mask) if held[bit] < often}
-        """Facts that hardly ever held when it was done: nobody knows what comes of it then."""
+        named = {bit for bit in self.own if not all(map(str.isdigit, book.facts[bit].args))}
+        self.rare = {bit: book.facts[bit] for bit in self.own if held[bit] < often or bit in named}
+        """Facts that hardly ever held when it was done, or say what a thing is for: nobody knows what comes of it."""
 
     def is_new(self, true: int, kinds: Sequence[str]) -> bool:
         """True if it was hardly ever done with a fact that holds now and such other things as that is not about."""
@@ -252,20 +249,8 @@ class Past:
                 return True
         return False
 
-    def promise(self, true: int, false: int, kinds: Sequence[str]) -> float:
-        """Probability of a score with some facts true and some false, as far as the past speaks against it."""
-        if self.usual < LIMITS.hopeless:
-            return self.usual
-        return self._share(true, false, kinds, lambda share, before, _: before - share)
-
-    def risk(self, true: int, false: int, kinds: Sequence[str]) -> float:
-        """Probability of a loss, by the facts and kinds that tell most."""
-        return self._share(true, false, kinds, lambda share, before, tried: tried * (share - before) ** 2)
-
-    def _share(
-        self, true: int, false: int, kinds: Sequence[str], telling: Callable[[float, float, int], float]
-    ) -> float:
-        """Share of successes that came to something where a few facts or kinds of now held, those that tell most."""
+    def share(self, true: int, false: int, kinds: Sequence[str], *, worst: bool = False) -> float:
+        """Likelihood that it comes to something now, by facts and kinds that tell most, or speak against it most."""
         worth = usual = self.usual
         now, _ = signed(true & self._mask, false & self._mask, self._size)
         left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, good ones and all
@@ -280,7 +265,8 @@ class Past:
                 held = [counts for mask, counts in left.items() if mask >> bit & 1]
                 tried = sum(count for _, count in held)
                 share = (sum(good for good, _ in held) + usual) / (tried + 1)
-                if tried < every and (tells := telling(share, worth, tried)) > most:
+                tells = worth - share if worst else tried * (share - worth) ** 2
+                if tried < every and tells > most:
                     most, choice, found = tells, bit, share
             if choice < 0:
                 break
@@ -365,4 +351,4 @@ class Ventures:
         needed, size = question.wanted, question.needs.size
         seen_to = needed & (1 << size) - 1 | needed >> size
         true, false = true & ~seen_to | needed & (1 << size) - 1, false & ~seen_to | needed >> size
-        return past.promise(true, false, kinds)
+        return past.share(true, false, kinds, worst=True) if past.usual >= LIMITS.hopeless else past.usual

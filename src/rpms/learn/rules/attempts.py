@@ -111,7 +111,7 @@ class Book:
     it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds in its slots with which it succeeded
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    lost: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds with which the task was over for good
+    losses: int = 0  # How often the task was over for good after it
     roles: list[set[str] | None] = field(default_factory=list)
     """For each slot, the roles that all names had with which it succeeded."""
     probes: dict[Atom, tuple[str, int]] = field(default_factory=dict)
@@ -317,7 +317,7 @@ class Book:
         self.attempts.append(attempt)
         self.succeeded += not attempt.refused
         (self.refused if attempt.refused else self.worked)[attempt.kinds] += 1
-        self.lost[attempt.kinds] += attempt.lost
+        self.losses += attempt.lost
         if not attempt.refused:
             for place, name in enumerate(attempt.names):
                 had, known = self.roles[place], names.roles.get(name, set())

@@ -72,10 +72,7 @@ class Standing:
             self.refused.clear()
 
     def too_early(self, command: str, *, venture: bool = False) -> bool:
-        """True if an action that often ends the task for good should wait: late in an episode it costs little.
-
-        Where the score is sought, an experiment that may end the task waits even if others like it seldom do.
-        """
+        """True if an action that may end the task should wait, as long as there is something to lose by that."""
         if not self.agenda.deadly or self.left <= LIMITS.last_steps:
             return False
         reading = self.agenda.ledger.names.read(command)
@@ -83,7 +80,7 @@ class Standing:
         if past is None or (past.usual < LIMITS.deadly and (venture or not self.scoring)):
             return False
         facts = past.book.measure(self.diary.belief, reading.names, past.own) if past.own else (0, 0)
-        return past.risk(*facts, tuple(map(kind_of, reading.names))) >= LIMITS.deadly
+        return past.share(*facts, tuple(map(kind_of, reading.names))) >= LIMITS.deadly
 
     def vain(self, command: str) -> bool:
         """True if a command was refused since anything changed, or again and again."""

@@ -66,13 +66,12 @@ class Needs:
         for bit in bits(once & never) if self.tolerated else ():
             if sum(row[2] >> bit & 1 for row in self.wins) <= self.tolerated * len(self.wins):
                 never &= ~(1 << bit)
-        own = sum(1 << bit for bit in bits(once & ~never) if not self._by_name(bit))
-        left = [row for row in self.losses if not row[2] & own]
+        left = [row for row in self.losses if not any(not self.by_name(bit) for bit in bits(row[2] & once & ~never))]
         for bit in bits(once & ~never):
             by_chance = self._luck(left, bit) > LIMITS.by_chance / self.size
             never |= (by_chance or literal_of(self.book.facts, bit) in self.excluded) << bit
         safe = once & ~never  # facts about fixed names are left out where the others explain the refusals as well
-        rest = sum(1 << bit for bit in bits(safe) if not self._by_name(bit))
+        rest = sum(1 << bit for bit in bits(safe) if not self.by_name(bit))
         explained = [row for row in self.losses if row[2] & safe]
         as_well = sum(bool(row[2] & rest) for row in explained) >= (1 - LIMITS.exceptions) * len(explained)
         return rest if self.losses and as_well else safe
@@ -84,18 +83,13 @@ class Needs:
         return sum(known) / len(known) if known else 1.0
 
     def _luck(self, refusals: Iterable[tuple[Attempt, int, int]], *some: int) -> float:
-        """Likelihood that one of some facts held in every success, and none in so many refusals, by chance.
-
-        Asked only where one is about many fixed names: of these, some always happen to hold. A refusal counts once an
-        episode: whoever is refused may well try again.
-        """
-        if not self.many or not any(map(self._by_name, some)):
+        """Likelihood by which one of some facts held in all successes, and none in refusals of so many episodes."""
+        if not self.many or not any(map(self.by_name, some)):  # of many fixed names, some fact always happens to hold
             return 0.0
         neither = prod(1 - self._share(bit) for bit in some)
         known = {row[0].witness.episode: row for row in refusals if all((row[1] | row[2]) >> bit & 1 for bit in some)}
         count, missed = len(known), sum(all(row[2] >> bit & 1 for bit in some) for row in known.values())
-        ways = ((each, count - each) for each in range(missed, count + 1))
-        tail = sum(comb(count, one) * neither**one * (1 - neither) ** other for one, other in ways)
+        tail = sum(comb(count, n) * neither**n * (1 - neither) ** (count - n) for n in range(missed, count + 1))
         return float((1 - neither) ** len(self.wins) * tail)
 
     @property
@@ -183,7 +177,7 @@ class Needs:
         known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
         literal = literal_of(self.book.facts, bit)
         wanted = not self.preferred.isdisjoint(literal.atom.args)
-        return wanted, not self._by_name(bit), known, not literal.negated, len(literal.atom.args), -bit
+        return wanted, not self.by_name(bit), known, not literal.negated, len(literal.atom.args), -bit
 
     @cached_property
     def required(self) -> int:
@@ -191,16 +185,12 @@ class Needs:
 
         Of many fixed names, some fact always happened to hold: what explains nothing is left out of these.
         """
-        rest = [bit for bit in bits(self.tested & ~self.explaining) if not (self.many and self._by_name(bit))]
+        rest = [bit for bit in bits(self.tested & ~self.explaining) if not (self.many and self.by_name(bit))]
         return self.explaining | sum(1 << bit for bit in rest if not self._implied(bit))
 
-    def _by_name(self, bit: int) -> bool:
+    def by_name(self, bit: int) -> bool:
+        """True if a fact is about anything by its name."""
         return any(not arg.isdigit() for arg in literal_of(self.book.facts, bit).atom.args)
-
-    def of_slots(self, bit: int) -> bool:
-        """True if a fact is about the action's things, where it has any, and about nothing by its name."""
-        args = literal_of(self.book.facts, bit).atom.args
-        return bool(args) == bool(self.book.slots) and not self._by_name(bit)
 
     def decisive(self, bit: int) -> list[tuple[Attempt, int, int]]:
         """Refusals in which one of the explaining facts alone was false, and all the others were true."""
@@ -267,7 +257,7 @@ class Needs:
         Plans see to it; the guard does not block by it.
         """
         rare = max(1.0, LIMITS.exceptions * held)
-        if self._by_name(bit) or len({each.episode for each in against}) > rare or held < LIMITS.telling:
+        if self.by_name(bit) or len({each.episode for each in against}) > rare or held < LIMITS.telling:
             return False
         left = [row for row in self.losses if not row[2] & self.safe and (row[1] | row[2]) >> bit & 1]
         return sum(row[2] >> bit & 1 for row in left) >= max(LIMITS.either, LIMITS.mostly * len(left))
@@ -321,20 +311,15 @@ class Needs:
         needed, found = self.explaining, list[Induced]()
         left = [row for row in self._explainable if not row[2] & self.safe and row[1] & needed == needed]
         while len(left) >= LIMITS.either:
-            ever = union(row[2] for row in left)
-            pairs = [
-                each
-                for each in combinations(bits(ever), 2)
-                if self._one_always(*each) and _accounts(left, *each)
-                if self._luck(left, *each) <= LIMITS.by_chance / self.size**2
-            ]
-            best = max(pairs, key=lambda pair: (_both(left, *pair), *map(self._worth, pair)), default=None)
+            every = combinations(bits(union(row[2] for row in left)), 2)
+            pairs = [each for each in every if self._one_always(*each) and _accounts(left, *each)]
+            pairs = [each for each in pairs if self._luck(left, *each) <= LIMITS.by_chance / self.size**2]
+            best = max(pairs, key=lambda pair: (len(_neither(left, *pair)), *map(self._worth, pair)), default=None)
             if best is None:
                 break
             clause = Clause(tuple(literal_of(self.book.facts, bit) for bit in best))
-            rows = [row for row in left if row[2] >> best[0] & row[2] >> best[1] & 1]
             known = [row[0].witness for row in self.wins if (row[1] >> best[0] | row[1] >> best[1]) & 1]
-            unknown, shown = len(self.wins) - len(known), [row[0].witness for row in rows]
+            unknown, shown = len(self.wins) - len(known), [row[0].witness for row in _neither(left, *best)]
             if not self.excluded.intersection(clause.literals):
                 found.append(induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown))
             # where it is unknown whether one of the two held, nothing else needs to have been wrong
@@ -383,13 +368,12 @@ def needs_of(book: Book, excluded: frozenset[Literal] = frozenset()) -> Needs:
 
 def _accounts(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> bool:
     """True if it was often enough that neither of two facts held."""
-    both = _both(rows, one, other)
-    held = sum((true >> one | true >> other) & 1 for _, true, _ in rows)
+    both, held = len(_neither(rows, one, other)), sum((true >> one | true >> other) & 1 for _, true, _ in rows)
     return both >= max(LIMITS.either, LIMITS.either_of_known * (both + held), LIMITS.either_of_all * len(rows))
 
 
-def _both(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> int:
-    return sum(false >> one & false >> other & 1 for _, _, false in rows)
+def _neither(rows: Iterable[tuple[Attempt, int, int]], one: int, other: int) -> list[tuple[Attempt, int, int]]:
+    return [row for row in rows if row[2] >> one & row[2] >> other & 1]
 
 
 def circumstances(needs: Needs) -> tuple[Literal, ...]:

@@ -127,11 +127,9 @@ class Rehearsal:
             game = explorer.world.open(task, explorer.setting)
         except (WorldError, FileError):
             return None
-        budget = explorer.how.per_episode or explorer.world.step_budget
-        budget = min(budget, explorer.how.steps - explorer.steps)
+        budget = min(explorer.how.per_episode or explorer.world.step_budget, explorer.how.steps - explorer.steps)
         try:
-            decoding = Decoding(max_tokens=explorer.world.max_tokens)
-            player = Player(explorer.world, mind, open_model("planner"), decoding)
+            player = Player(explorer.world, mind, open_model("planner"), Decoding(explorer.world.max_tokens))
             episode = play(Play(player, game, task, budget, LIMITS.stuck_after))
         finally:
             game.close()
