@@ -59,7 +59,7 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     if broken is not None and broken.conflict:
         return _verdict(broken, mode)
     here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False) if mode.soft else None
-    return _verdict(replace(here, conflict=False), mode) if here is not None else _KEPT
+    return Verdict(Fate.WARNED, here.reason, here.rule, here.fact) if here is not None else _KEPT
 
 
 _Judged = tuple[Entry, Goal, dict[Atom, Truth], Objection | None]

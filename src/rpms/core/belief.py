@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import ClassVar, NamedTuple, Self
 from urllib.parse import unquote
 
@@ -126,7 +127,7 @@ class Belief:
 
     @cached_property
     def _by_kind(self) -> Mapping[str, Sequence[str]]:
-        names = dict.fromkeys(name for names in self.names.values() for name in names)
+        names = dict.fromkeys(chain.from_iterable(self.names.values()))
         return grouped((kind_of(name), name) for name in names)
 
     def but(self, **changes: object) -> Self:

@@ -145,10 +145,11 @@ def decide(
     adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now)}  # past the paper
     judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in recalled}  # 6
     selection = select(judged, recalled, known.retrieval, mind.mask, now.progress)  # the best, as there is room
+    memories = selection.memories
     noticed = notice(trust, now, Situation(prior, goal))  # past the paper; there, it is recorded and nothing more
-    advice = Advice(mind.adviser, now, rules, selection.memories, noticed)  # past the paper; there, nothing is said
+    advice = Advice(mind.adviser, now, rules, memories, noticed)  # past the paper; there, nothing is said
     blocks = _serialise(mind, advice, told or observation)  # 7
-    warned = (each for each in selection.memories if each.verdict.fate is Fate.WARNED)
+    warned = (each for each in memories if each.verdict.fate is Fate.WARNED)
     untagged = {memory_line(each): untagged_line(each) for each in warned}
     style = mind.style
     prompt = build(blocks, style.layout, style.budget, style.form, untagged, style.speak)  # 8

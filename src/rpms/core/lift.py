@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -66,6 +66,8 @@ class Lifted:
     """Name of the thing it found; with a question mark if it was only seen."""
     source: str = ""
     """The place of the find."""
+    to_do: tuple[tuple[Stride, tuple[str, ...]], ...] = ()
+    """The deeds that only searched, or led to where another is done, left out; each with the places to reach first."""
 
 
 def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
@@ -99,7 +101,21 @@ def _lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
         vain = sought and name not in later
         own = Role.VAIN if vain else in_goal.get(kind_of(name), Role.KIND)
         roles[name] = Role.SOURCE if name == source else own
-    return Lifted(deeds, roles, held, sought, source)
+    to_do = tuple(_to_do(deeds, roles, sought, source))
+    return Lifted(deeds, roles, held, sought, source, to_do)
+
+
+def _to_do(
+    deeds: Sequence[Stride], roles: Mapping[str, Role], sought: str, source: str
+) -> Iterator[tuple[Stride, tuple[str, ...]]]:
+    used = {source, *(name for deed in deeds if len(deed.names) > 1 for name in deed.names)}
+    for deed in deeds:
+        if len(deed.names) == 1 and (roles[deed.names[0]] is Role.VAIN or deed.names[0] in used):
+            continue
+        found, first = sought in deed.names, next(other for other in deeds if set(other.names) == set(deed.names))
+        places = [name for name in deed.names if name != sought] if found or len(deed.names) > 1 else []
+        places += [source] if found and source not in deed.names else []
+        yield deed, tuple(places) if deed is first else ()
 
 
 def _finding(deeds: Sequence[Stride], held: frozenset[str], goal: GoalSignature) -> tuple[int, str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 
@@ -68,11 +68,11 @@ class Adviser:
             plan = plan.respelled(lambda command: self.spell(command, belief), step.refused)
             if plan.options and plan.options[0].command in step.refused:  # nothing works as planned: look again
                 glances = sorted(reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command))
-                plan = replace(plan, options=(*glances, *plan.options))
+                plan = plan.offering((*glances, *plan.options))
         noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
         plan = weighed(plan, memories, step) if self.how.adapt and memories else plan
         first = plan.options[0].command if plan.options else ""
-        return plan, replace(noticed, trust=replace(noticed.trust, first=first))
+        return plan, noticed.trusting(noticed.trust.but(first=first))
 
 
 @dataclass(frozen=True)
@@ -281,9 +281,9 @@ def weighed(plan: Plan, memories: Sequence[Candidate], context: StepContext) -> 
         told = f"as in {begun[option.command]}" if option.command in begun else ""
         told = option.evidence or _found_there(option, context) or told
         told = f"failed in {lessons[option.command]}" if option.command in lessons else told
-        return replace(option, evidence=told) if told != option.evidence else option
+        return option if told == option.evidence else Option(option.command, option.regret, option.chain, told)
 
-    return replace(plan, options=tuple(sorted(map(weigh, plan.options), key=lambda one: one.command in lessons)))
+    return plan.offering(sorted(map(weigh, plan.options), key=lambda one: one.command in lessons))
 
 
 def _found_there(option: Option, context: StepContext) -> str:

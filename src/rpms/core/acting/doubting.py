@@ -56,8 +56,7 @@ def plan_doubting(context: StepContext, rules: ActiveRules, spell: Spelling, not
         tries = islice(untried(context, rules, spell, noticed.trust), _TRIED)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
     ventures = {one.command: one.chain for one in reversed(options) if one.chain}
-    noticed = replace(noticed, trust=replace(noticed.trust, ventures=ventures))
-    return replace(best, options=tuple(options)), noticed
+    return best.offering(options), noticed.trusting(noticed.trust.but(ventures=ventures))
 
 
 def _waits(option: Option) -> bool:
@@ -85,7 +84,7 @@ def _best(
     def sound(found: Plan) -> Plan:
         options = [option.spelled(spell) for option in found.options]
         options = [option for option in options if option.command not in idle]
-        return replace(found, options=tuple(one for one in options if not trust.bars(one.command, rules, situation)))
+        return found.offering([one for one in options if not trust.bars(one.command, rules, situation)])
 
     def doubting() -> Iterator[Plan]:
         for wide in (0, 1, 2) if trust.shaken or trust.learned or idle or trust.refused else (1, 2):

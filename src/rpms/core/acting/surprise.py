@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice, pairwise, product
@@ -77,12 +77,16 @@ class Noticed:
 
     def with_(self, kind: str, line: ManualLine | str, text: str, trust: Trust) -> Noticed:
         """The same with one more surprise, and the trust that it leaves."""
-        return Noticed(replace(trust, last=text), (*self.surprises, Surprise(str(kind), str(line), text)))
+        return Noticed(trust.but(last=text), (*self.surprises, Surprise(str(kind), str(line), text)))
+
+    def trusting(self, trust: Trust) -> Noticed:
+        """The same with another trust."""
+        return Noticed(trust, self.surprises)
 
     def stranded(self) -> Noticed:
         """The same where no plan is left."""
         none = Surprise(str(SurpriseKind.STRANDED), "", "nothing known leads to the goal any more")
-        return replace(self, surprises=(*self.surprises, none))
+        return Noticed(self.trust, (*self.surprises, none))
 
     @property
     def against_goal(self) -> str:
@@ -102,7 +106,7 @@ def notice(trust: Trust, now: StepContext, before: Situation, *, won: bool = Fal
     begun = (last.state, last.action, before, trust.ventures.get(last.action, ()))
     # A circle that a player walks by its own choice says nothing about the manual.
     by_plan = last.action == trust.first and not last.failed and not noticed.surprises
-    return replace(noticed, trust=replace(noticed.trust, walked=(*noticed.trust.walked, begun) if by_plan else ()))
+    return noticed.trusting(noticed.trust.but(walked=(*noticed.trust.walked, begun) if by_plan else ()))
 
 
 def against_memory(entry: str, command: str, noticed: Noticed, *, refused: bool) -> tuple[Surprise, ...]:
@@ -121,7 +125,7 @@ def compare(
     noticed = Noticed(trust.barring(command, rules, after) if refused else trust)
     instance, doubt = rules.instance(command), trust.doubt(command)
     if doubt and (refused or HOPED in doubt):  # a hope that comes true is learned, and no hope any more
-        noticed = replace(noticed, trust=noticed.trust.weighed(ManualLine(doubt, LinePart.DOUBTED, ""), CONTRADICTED))
+        noticed = noticed.trusting(noticed.trust.weighed(ManualLine(doubt, LinePart.DOUBTED, ""), CONTRADICTED))
     if instance is None:
         return noticed
     if refused:
@@ -130,7 +134,7 @@ def compare(
     for link in trust.ventures.get(command, ())[:1]:
         if link.reveals and after.value(*link.fact[:2]) is None:
             blank = {**noticed.trust.blank, (link.command, *link.fact[:2]): surroundings(command, rules, after)}
-            noticed = replace(noticed, trust=replace(noticed.trust, blank=blank))
+            noticed = noticed.trusting(noticed.trust.but(blank=blank))
     still = before.belief == after.belief  # nothing at all has changed
     begun = [(process, binding, still) for process, binding in processes_of(rules, command, before)]
     for schema, binding, due in ((instance.schema, instance.binding, True), *begun):  # a process may take time
@@ -138,7 +142,7 @@ def compare(
             line, bound = effect_line(rules, schema, effect), effect.bind(binding)
             value = bound.truth(after)
             if value is Truth.TRUE:
-                noticed = replace(noticed, trust=noticed.trust.weighed(line, CONFIRMED))
+                noticed = noticed.trusting(noticed.trust.weighed(line, CONFIRMED))
             elif value is Truth.FALSE and due:
                 text = f"`{command}` was done, but not: {_said(rules, bound)}"
                 noticed = noticed.with_(SurpriseKind.ABSENT, line, text, noticed.trust.weighed(line, CONTRADICTED))
@@ -164,7 +168,7 @@ def _refused(
     if waived or not against:  # or it needs something else as well
         trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
     if against:
-        return replace(noticed, trust=trust)
+        return noticed.trusting(trust)
     line = ManualLine(key, LinePart.NEEDS, COMPLETE)
     trust = trust.weighed(line, CONTRADICTED)
     for clause in schema.preconditions:
@@ -181,7 +185,7 @@ def _accepted(
     trust = noticed.trust.working(key, rules, instance, before, after)
     if SUPPOSED not in trust.doubt(command):  # else it may have worked for what the manual does not state
         trust = trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED)
-    noticed = replace(noticed, trust=trust)
+    noticed = noticed.trusting(trust)
     for clause in needs_of(rules, schema):
         if clause.truth(before, instance.binding) is Truth.FALSE:
             line = need_line(rules, schema, clause)
@@ -254,10 +258,10 @@ def _changes(
     moved = here != before.belief.location
     for atom in _mattering(rules, schema):
         predicate, args = atom.predicate, tuple(map(binding.get, atom.args, atom.args))
-        now = after.value(predicate, args)
-        was = before.value(predicate, args) if now is not None else None
-        if was is None or was is now or (predicate, not now) not in wanted or (moved and here not in args):
-            continue  # or it was said of the place left behind
+        now = after.value(predicate, args) if not moved or here in args else None  # else said of the place left behind
+        was = before.value(predicate, args) if now is not None and (predicate, not now) in wanted else None
+        if was is None or was is now:
+            continue
         literal = Literal(atom, not now)
         if literal not in known and literal.bind(binding) not in told and not _implied(rules, literal):
             news.append(literal)
@@ -270,7 +274,7 @@ def _changes(
         if isinstance(one, Literal):
             text = f"`{command}` changed what nobody foretold: {_said(rules, one.bind(binding))}"
             noticed = noticed.with_(SurpriseKind.CHANGED, ManualLine(key, LinePart.DOES, COMPLETE), text, trust)
-    return replace(noticed, trust=trust)
+    return noticed.trusting(trust)
 
 
 @kept_with_rules
@@ -339,7 +343,7 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
         blamed = [ManualLine(instance.schema.name, part, str(Literal(fact.atom, fact.negated)))]
     text = f"`{chain[0].command}` led back to a state in which it was done before"
     if any(one.kind == SurpriseKind.CIRCLE for one in noticed.surprises):
-        return replace(noticed, trust=trust)
+        return noticed.trusting(trust)
     return noticed.with_(SurpriseKind.CIRCLE, blamed[0] if blamed else "", text, trust)
 
 

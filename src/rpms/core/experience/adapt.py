@@ -54,7 +54,7 @@ def bind(candidate: Candidate, trail: Trail | str) -> Candidate:
     if isinstance(trail, str):
         return candidate.judged(Verdict(Fate.FILTERED, trail))
     entry = replace(snippet_of(candidate), actions=tuple(step.command for step in trail.steps))
-    return replace(candidate, entry=entry, adapted=trail)
+    return Candidate(entry, candidate.score, candidate.rank, candidate.verdict, trail)
 
 
 def snippet_of(candidate: Candidate) -> SuccessSnippet:
@@ -229,7 +229,7 @@ class StepContext:
 
     def _holds(self, thing: str, place: str) -> bool | None:
         for predicate in self._contains:  # asked of every place: a generator costs more
-            value = self.belief.value(predicate, (thing, place))
+            value = self.situation.belief.value(predicate, (thing, place))
             if value is not None:
                 return value
         return None
@@ -240,15 +240,9 @@ class StepContext:
         """The steps of a snippet that are still to be done, as far as their names are bound; None if all are done."""
         steps: list[Stride] = []
         complete = True
-        for deed in lifted.deeds:
-            if self._leads_elsewhere(lifted, deed):
-                continue
-            found = lifted.sought in deed.names
-            if deed is next(other for other in lifted.deeds if set(other.names) == set(deed.names)):
-                places = [name for name in deed.names if name != lifted.sought] if found or len(deed.names) > 1 else []
-                places += [lifted.source] if found and lifted.source not in deed.names else []
-                for place in places:  # what it needs is to be reached first
-                    steps += self._approach(lifted, place, names, deed.number)
+        for deed, places in lifted.to_do:
+            for place in places:  # what it needs is to be reached first
+                steps += self._approach(lifted, place, names, deed.number)
             if not all(name in names for name in deed.names):
                 complete = False
                 break
@@ -259,13 +253,6 @@ class StepContext:
             steps += self._approach(lifted, lifted.source, names, len(lifted.deeds))
         left = self._undone(steps)
         return left if left or not complete else None
-
-    def _leads_elsewhere(self, lifted: Lifted, deed: Stride) -> bool:
-        """True if an action only searched, or led to a place where another is done: that is bound anew."""
-        if len(deed.names) != 1:
-            return False
-        used = {lifted.source, *(name for other in lifted.deeds if len(other.names) > 1 for name in other.names)}
-        return lifted.roles[deed.names[0]] is Role.VAIN or deed.names[0] in used
 
     def _approach(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Stride]:
         """Steps that make a place usable: as with others of its kind, else as in the snippet itself."""

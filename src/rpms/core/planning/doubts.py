@@ -334,4 +334,4 @@ def unfinished(trust: Trust, rules: ActiveRules, situation: Situation) -> Trust:
     held = trust.held or frozenset()
     for binding in bindings_met(rules.purpose, situation) if rules.purpose is not None else ():
         held |= {each for each in continuations_of(rules) if each.bind(binding).truth(situation) is Truth.TRUE}
-    return replace(trust, held=held)
+    return trust.but(held=held)

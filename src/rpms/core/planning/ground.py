@@ -12,7 +12,7 @@ from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen, kind_of
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
-from rpms.core.planning.kept import Judged, answers_of, known_names
+from rpms.core.planning.kept import Judged, answers_of, asked_about, known_names
 from rpms.core.planning.whereabouts import Order, place_ranks
 from rpms.core.rules import ANYTHING
 
@@ -57,6 +57,7 @@ class Edge:
 
 Filled = tuple[dict[str, str], tuple[Fact, ...], float]
 """Names for all parameters, with what is still to be seen to and the price of what is granted."""
+_UNASKED: Any = object()  # looked up once, since facts and names are hashed anew each time
 HOLDS: Judged = (True, 0.0, None)
 IMPOSSIBLE: Judged = (False, inf, None)
 
@@ -75,7 +76,7 @@ class Ground:
         self._vocabulary = known_names(achievers, situation.belief.names)
         self._names = self._vocabulary.names
         self._made, self._judged = self._vocabulary.made, self._vocabulary.judged
-        self._passed = self._vocabulary.stones.setdefault("passed", {})
+        self._passed = self._vocabulary.passed
         self._known, self._passing, self._here, self._reached = answers_of(achievers, situation)[2:]
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
@@ -271,8 +272,10 @@ class Ground:
 
     def _possible(self, need: Need, parameter: str, binding: dict[str, str]) -> set[str]:
         """The names for a parameter with which a need is not out of the question."""
-        key = (id(need), parameter, *need.literals[0].bound(binding).args)
-        if key not in self._passing:
+        args = need.literals[0].args
+        key = (id(need), parameter, *map(binding.get, args, args))
+        kept = self._passing.get(key)
+        if kept is None:
             kept = self._passed.get(key)
             if kept is None or not self._stands(kept[1].items()):
                 outer, self._read = self._read, {}
@@ -281,11 +284,11 @@ class Ground:
                     bound[parameter] = name
                     if self._judge(need, bound)[0] is not False:
                         passing.add(name)
-                kept = self._passed[key] = passing, self._read
+                kept = self._passed[key] = passing, self._read, asked_about(self._read)
                 self._read = outer
             self._passing[key] = kept
-        self._read.update(self._passing[key][1])
-        return self._passing[key][0]
+        self._read.update(kept[1])
+        return kept[0]
 
     def _stands(self, read: Iterable[tuple[Any, Any]]) -> bool:
         """True if answers of an earlier step, about facts and names in a role, are those of this one."""
@@ -295,9 +298,10 @@ class Ground:
                 if names.get(key, ()) is not answer:
                     return False
                 continue
-            if key not in known:
-                known[key] = self._find_value(*key)
-            if known[key] is not answer:
+            now = known.get(key, _UNASKED)
+            if now is _UNASKED:
+                now = known[key] = self._find_value(*key)
+            if now is not answer:
                 return False
         return True
 
@@ -317,16 +321,20 @@ class Ground:
         predicate, args, negated, makeable = need.literals[0]
         args = tuple(map(binding.get, args, args))
         fact = (predicate, args)
-        value = self._known[fact] if fact in self._known else self._value(predicate, args)
-        self._read[fact] = value
+        value: bool | None = self._known.get(fact, _UNASKED)
+        if value is _UNASKED:
+            value = self._value(predicate, args)
+        else:
+            self._read[fact] = value
         if value is not None and value is not negated:
             return HOLDS
         if value is not None and not makeable:
             return IMPOSSIBLE
-        key = (id(need), value, args)
-        if key not in self._judged:
-            self._judged[key] = self._judge_literals(need, binding)
-        return self._judged[key]
+        key = (id(need), args, value)
+        judged = self._judged.get(key)
+        if judged is None:
+            judged = self._judged[key] = self._judge_literals(need, binding)
+        return judged
 
     def _judge_literals(self, need: Need, binding: Mapping[str, str]) -> Judged:
         left: list[Fact] = []
@@ -377,9 +385,10 @@ class Ground:
 
     def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         key = (predicate, args)
-        if key not in self._known:  # most often so: to raise an error would cost more than to look twice
-            self._known[key] = self._find_value(predicate, args)
-        value = self._read[key] = self._known[key]
+        value: bool | None = self._known.get(key, _UNASKED)
+        if value is _UNASKED:
+            value = self._known[key] = self._find_value(predicate, args)
+        self._read[key] = value
         return value
 
     def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -20,8 +20,10 @@ _used: dict[Achievers, None] = {}  # The latest used last
 _using = Lock()
 
 
-Found = tuple[Sequence[Any], dict[Any, Any], float]
-"""Edges that lead to a fact, the answers they rest on, and the cost of the cheapest way that was left out."""
+Passing = tuple[set[str], dict[Any, Any], frozenset[str]]
+"""The names that pass a need, the answers that were asked for it, and what these are about."""
+Found = tuple[Sequence[Any], dict[Any, Any], float, frozenset[str]]
+"""Edges that lead to a fact, the answers they rest on, the cost of the cheapest way left out, and all names asked."""
 Expanded = tuple[Goal | None, object, tuple[dict[Fact, Found], dict[Fact, Found]]]
 """The edges to each fact, for a goal and an order of places: all of them, and those that a best plan may have."""
 
@@ -29,7 +31,7 @@ Expanded = tuple[Goal | None, object, tuple[dict[Fact, Found], dict[Fact, Found]
 class KnownNames:
     """Names that a situation knows, and all that follows from them and from the manual.
 
-    When only names are added, the next step starts with all of it: nothing that was derived asked about the new ones.
+    The next step starts with all of it, but for what was derived about names that have other roles then.
     """
 
     def __init__(
@@ -39,29 +41,44 @@ class KnownNames:
         same = {role: names[role] for role, every in known.items() if names.get(role) == every}
         self.known = known  # of what is the same, the same object
         self.names: Mapping[str, Sequence[str]] = {**lasting, **known, **same}
-        self.called = {role: frozenset(every) for role, every in self.names.items()}
+        was: Mapping[str, frozenset[str]] = before.called if before is not None else {}
+        self.called: dict[str, frozenset[str]] = {
+            role: was[role] if every is names.get(role) else frozenset(every) for role, every in self.names.items()
+        }
         self.every = frozenset().union(*self.called.values())
-        kept = before if before is not None and before.grown_to(self) else None
-        self.strangers: set[str] = set(kept.strangers) if kept else set()
+        self.strangers: set[str] = set()
         """Names that were asked about and not known."""
-        self.made: dict[tuple[str, tuple[str, ...], bool], bool] = dict(kept.made) if kept else {}
+        self.made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
         """True if some action causes the fact."""
-        self.judged: dict[tuple[object, ...], Judged] = dict(kept.judged) if kept else {}
+        self.judged: dict[tuple[int, tuple[str, ...], bool | None], Judged] = {}
         """Needs of one fact, by its value."""
-        self.stones: dict[str, dict[object, Any]] = (
-            {key: dict(each) for key, each in kept.stones.items()} if kept else {}
-        )
-        """Facts and things derived for progress, and the names that passed a need."""
-        goal, order, (every, best) = kept.expanded if kept else (None, None, ({}, {}))
-        self.expanded: Expanded = (goal, order, (dict(every), dict(best)))
+        self.passed: dict[tuple[object, ...], Passing] = {}
+        self.stones: dict[str, dict[object, Any]] = {}
+        """Facts and things derived for progress."""
+        self.expanded: Expanded = (None, None, ({}, {}))
+        if before is not None:
+            self._take_over(before)
 
-    def grown_to(self, other: KnownNames) -> bool:
-        """True if all names have the roles they had, and of the new ones none was asked about."""
-        nobody = frozenset[str]()
-        return self.strangers.isdisjoint(other.every) and all(
-            other.called.get(role, nobody) & self.every == self.called.get(role, nobody)
-            for role in self.called.keys() | other.called.keys()
-        )
+    def _take_over(self, before: KnownNames) -> None:
+        nobody, old, new = frozenset[str](), before.called, self.called
+        roles = frozenset(role for role in old.keys() | new.keys() if old.get(role) is not new.get(role))
+        others = nobody.union(*[old.get(role, nobody) ^ new.get(role, nobody) for role in roles])
+        changed = others & before.every | others & before.strangers
+        self.strangers = before.strangers - self.every
+        self.made, self.judged = before.made.copy(), before.judged.copy()
+        if changed:
+            self.made = {key: each for key, each in self.made.items() if changed.isdisjoint(key[1])}
+            self.judged = {key: each for key, each in self.judged.items() if changed.isdisjoint(key[1])}
+        same, (goal, order, (every, best)) = (changed | roles).isdisjoint, before.expanded
+        self.passed = {key: each for key, each in before.passed.copy().items() if same(each[2])}
+        self.stones = {key: each.copy() for key, each in before.stones.items()} if not changed else {}
+        every = {fact: found for fact, found in every.copy().items() if same(found[3])}
+        self.expanded = (goal, order, (every, {fact: each for fact, each in best.copy().items() if same(each[3])}))
+
+
+def asked_about(read: Iterable[Any], names: Iterable[str] = ()) -> frozenset[str]:
+    """All names that answers are about, and roles, beside some that are known."""
+    return frozenset(names).union(*[key[1] if type(key) is tuple else (key,) for key in read])
 
 
 class Answers(NamedTuple):
@@ -70,8 +87,7 @@ class Answers(NamedTuple):
     belief: Belief
     goal: Goal
     known: dict[tuple[str, tuple[str, ...]], bool | None]
-    possible: dict[tuple[object, ...], tuple[set[str], dict[Any, Any]]]
-    """The names that pass a need, and the facts that were asked for it."""
+    possible: dict[tuple[object, ...], Passing]
     here: dict[str, list[str]]
     reached: dict[tuple[object, ...], int]
     """Stages behind, by purpose and things."""

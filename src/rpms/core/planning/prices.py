@@ -22,7 +22,7 @@ from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen
 from rpms.core.planning.achievers import Achievers, Fact
 from rpms.core.planning.ground import Edge
-from rpms.core.planning.kept import Found
+from rpms.core.planning.kept import Found, asked_about
 from rpms.core.planning.progress import Purposeful
 from rpms.core.planning.whereabouts import Order
 from rpms.core.rules import ANYTHING
@@ -34,6 +34,8 @@ MARGIN = 8.0
 """Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
+
+_NOTHING: Found = ((), {}, -inf, frozenset())
 
 
 class Surroundings(NamedTuple):
@@ -173,7 +175,7 @@ class Priced(Purposeful):
         """The edges to a fact that does not hold; those of an earlier step where they rest on nothing that changed."""
         if fact not in self._found and fact in self._expanded and self._stands(self._expanded[fact][1].items()):
             self._found[fact] = self._expanded[fact]
-        had, read, since = self._found.get(fact, ((), {}, -inf))
+        had, read, since, _ = self._found.get(fact, _NOTHING)
         if since >= spend:
             return had
         self._read, self._beyond = dict(read), inf
@@ -183,7 +185,7 @@ class Priced(Purposeful):
             possible = self._possible_edges(fact, since, spend)
             barred = self._manual.rules.barred
             found = [self._finding(edge) for edge in possible if not (barred and self._is_barred(edge))]
-        self._found[fact] = [*had, *found], self._read, self._beyond
+        self._found[fact] = [*had, *found], self._read, self._beyond, asked_about(self._read, fact.args)
         if None not in self._read:
             self._expanded[fact] = self._found[fact]
         self._read = {}  # what is asked from here on is no matter of this fact

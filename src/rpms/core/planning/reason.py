@@ -8,7 +8,7 @@ action changes makes a plan impossible. No simulator is asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import inf
@@ -40,13 +40,17 @@ class Plan:
     def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Plan:
         """The same plan with commands as a game wants them written, and what just failed after all else."""
         options = [option.spelled(spell) for option in self.options]
-        return replace(self, options=tuple(sorted(options, key=lambda option: option.command in failed)))
+        return self.offering(sorted(options, key=lambda option: option.command in failed))
 
     def after(self, others: Iterable[Option]) -> Plan:
         """The same plan where other options come first."""
         first = {option.command: option for option in others}
         rest = [option for option in self.options if option.command not in first]
-        return replace(self, options=(*first.values(), *rest))
+        return self.offering((*first.values(), *rest))
+
+    def offering(self, options: Iterable[Option]) -> Plan:
+        """The same plan with other options."""
+        return Plan(tuple(options), self.cost, self.imagined, self.opened)
 
 
 class Remedy(NamedTuple):
@@ -110,7 +114,7 @@ class Reasoner(Achievers):
         plan = self._graph(situation, order, most, best=best).plan(purposes) if purposes else Plan()
         first = self._graph(situation, order).first_things() if self.rules.lore.always else ()
         if first:
-            return replace(plan, options=first)
+            return plan.offering(first)
         return plan if plan.options or plan.cost == 0 or not seek else self.search(situation, order)
 
     def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:

@@ -99,7 +99,7 @@ class Trust:
         """True if a line of the manual was contradicted, or brought about what no line brings about."""
         return self.lacking or self.held is not None or any(value < 0 for value in self.evidence.values())
 
-    def _with(self, **parts: object) -> Trust:
+    def but(self, **parts: object) -> Trust:
         """The same with other parts: `replace` asks for every field by name, several times a step."""
         other = object.__new__(Trust)
         vars(other).update(vars(self), **parts)
@@ -120,11 +120,11 @@ class Trust:
 
     def weighed(self, line: ManualLine, weight: float) -> Trust:
         """The same with more evidence on a line."""
-        return self._with(evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
+        return self.but(evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
 
     def refuted(self, line: ManualLine) -> Trust:
         """The same without any trust in a line that the manual states."""
-        return self._with(evidence={**self.evidence, line: -inf})
+        return self.but(evidence={**self.evidence, line: -inf})
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
         """True if a command was refused when all about its things and the place was as it is now."""
@@ -133,11 +133,11 @@ class Trust:
     def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Trust:
         """The same once a command was refused."""
         then = (*self.refused.get(command, ()), surroundings(command, rules, situation))
-        return self._with(refused={**self.refused, command: then})
+        return self.but(refused={**self.refused, command: then})
 
     def suspecting(self, action: str, false: frozenset[Literal]) -> Trust:
         """The same once an action was refused without a reason while some facts were not known to hold."""
-        return self._with(unexplained={**self.unexplained, action: (*self.unexplained.get(action, ()), false)})
+        return self.but(unexplained={**self.unexplained, action: (*self.unexplained.get(action, ()), false)})
 
     def suspects(self, action: str) -> dict[Literal, int]:
         """Facts that an action may need beside those stated, with the number of refusals that each does not explain."""
@@ -152,7 +152,7 @@ class Trust:
 
     def working(self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts) -> Trust:
         """The same once an action worked: it needs none of the facts that were false."""
-        return self._with(
+        return self.but(
             worked={**self.worked, action: (*self.worked.get(action, ()), (rules, instance, before, after))}
         )
 
@@ -164,7 +164,7 @@ class Trust:
     def learning(self, action: str, news: Iterable[Literal | Revelation], *, lacking: bool) -> Trust:
         """The same with changes that no line foretold."""
         known = dict.fromkeys((*self.learned.get(action, ()), *news))
-        return self._with(learned={**self.learned, action: tuple(known)}, lacking=self.lacking or lacking)
+        return self.but(learned={**self.learned, action: tuple(known)}, lacking=self.lacking or lacking)
 
 
 UNSHAKEN = Trust()

@@ -6,7 +6,7 @@ place: several places may share one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import groupby
@@ -184,7 +184,7 @@ class AlfworldBelief(Belief):
             lines.append("Location: middle of the room")
         elif place is not None:
             others = [other for other in self.sites.at(self.site or "") if other != place]
-            lines.append(f"Location: {place}{f' (same place: {_ranges(others)})' if others else ''}")
+            lines.append(f"Location: {place}{f' (same place: {_ranges(tuple(others))})' if others else ''}")
             inside = sorted(self.contents.get(place, ()), key=lambda thing: kind_of(thing) not in goal)
             shut = f"{place} is closed" if self.containers.get(place) is False else ""
             lines.append(f"Here: {shut or some(inside, _HERE_SHOWN) or 'nothing'}")
@@ -192,9 +192,9 @@ class AlfworldBelief(Belief):
         seen = [" ".join([*states(thing), thing, "in", home]) for thing, home in elsewhere if kind_of(thing) in goal]
         left = [each for each in self.places if each not in self.seen]
         told = {
-            "Open": _ranges([each for each, is_open in self.containers.items() if is_open]),
+            "Open": _ranges(tuple([each for each, is_open in self.containers.items() if is_open])),
             "Seen": some(seen, _SPOTTED_SHOWN),
-            "Not yet searched": (_ranges(left) or "nothing") if self.places else "",
+            "Not yet searched": (_ranges(tuple(left)) or "nothing") if self.places else "",
         }
         return (*lines, *(f"{name}: {text}" for name, text in told.items() if text))
 
@@ -259,7 +259,8 @@ AlfworldBelief.answers = {
 """Predicate → number of arguments, and who answers. Deeds (`heated`, …) are false until done or seen."""
 
 
-def _ranges(places: Sequence[str]) -> str:
+@lru_cache(maxsize=4_096)
+def _ranges(places: tuple[str, ...]) -> str:
     """Places by kind, with numbers in a row written as one: `cabinet 1-6, fridge 1`."""
     digits = ((kind_of(place), place.rpartition(" ")[2]) for place in places)
     numbers = grouped((kind, int(end) if end.isdecimal() and len(end) < 5 else 0) for kind, end in digits)

@@ -55,6 +55,7 @@ def serves(use: str, name: str) -> bool | None:
     return False if use != "food" and _MATTER.fullmatch(name.casefold()) else None
 
 
+@lru_cache(maxsize=16_384)
 def is_a(kind: str, name: str) -> bool:
     """True if a thing is known to be of a kind: food, wired, hiding, or of those that come into no room by themselves.
 
@@ -99,11 +100,13 @@ def is_animal(name: str) -> bool:
     return _ANIMAL.fullmatch(name) is not None and not name.endswith("bee")
 
 
+@lru_cache(maxsize=16_384)
 def is_fixed(name: str) -> bool:
     """True if it stays where it is."""
     return (ware(name) or name) in _ARE["fixed"]
 
 
+@lru_cache(maxsize=16_384)
 def takes_things(name: str) -> bool | None:
     """True if things can be put into it as it is; None where a lid decides, or where nothing is known."""
     kind = _kind(name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from rpms.worlds.base import ToldDeed, read_deed, read_table
@@ -216,6 +217,7 @@ def refused(observation: str) -> bool:
 _WATER: Final = {"water": "liquid", "ice": "solid", "steam": "gas"}
 
 
+@lru_cache(maxsize=16_384)
 def substance_of(name: str) -> str:
     """The substance by one name in all its states.
 

@@ -116,7 +116,7 @@ class Scene(Belief):
         """The instruments carried."""
         return tuple(name for name in self.holding if name in INSTRUMENTS)
 
-    def visible(self) -> list[Seen]:
+    def visible(self) -> tuple[Seen, ...]:
         """Everything known here and in the inventory."""
         return walk(self.here, self.room or "") + walk(self.inventory, INVENTORY)
 
@@ -152,9 +152,9 @@ class Scene(Belief):
     def by_name(self) -> Mapping[str, Seen]:
         """Every thing by a name that tells it from all others, such as `sink in kitchen`; equal ones are one."""
         names = Counter(seen.name for seen in self.things)
+        every = "\n".join((*names, ""))
         for name in filter(is_fixed, names):  # `freezer` would also be the ultra low temperature freezer
-            tail = f" {name}"
-            names[name] += sum([other.endswith(tail) for other in names])
+            names[name] += every.count(f" {name}\n")
         mixed = Counter(self._holding(seen) for seen in self.things if names[seen.name] > 1)
         found: dict[str, Seen] = {}
         for seen in self.things:

@@ -137,14 +137,27 @@ class Seen(NamedTuple):
         )
 
 
-def walk(forest: Forest, place: str = "", above: Forest = (), path: tuple[int, ...] = ()) -> list[Seen]:
-    """Every thing in a room or in the inventory."""
+_WALKED: Final[dict[tuple[int, str], tuple[Forest, tuple[Seen, ...]]]] = {}
+_WALKS_KEPT: Final = 1_024
+
+
+def walk(forest: Forest, place: str = "") -> tuple[Seen, ...]:
+    """Every thing in a room or in the inventory. Kept, since most rooms stay as they are from step to step."""
+    of, found = _WALKED.get((id(forest), place), ((), ()))
+    if of is not forest:
+        if len(_WALKED) >= _WALKS_KEPT:
+            _WALKED.clear()
+        _WALKED[id(forest), place] = forest, (found := tuple(_walk(forest, place)))
+    return found
+
+
+def _walk(forest: Forest, place: str, above: Forest = (), path: tuple[int, ...] = ()) -> list[Seen]:
     found: list[Seen] = []
     for number, thing in enumerate(forest):
         here = (*path, number)
         found.append(Seen(thing, above, place, here))
         if thing.contents:
-            found += walk(thing.contents, place, (thing, *above), here)
+            found += _walk(thing.contents, place, (thing, *above), here)
     return found
 
 

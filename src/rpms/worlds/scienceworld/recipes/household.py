@@ -64,6 +64,7 @@ def _focused(scene: Scene, word: str) -> bool:
     return any(name.casefold() in names or substance_of(name.casefold()) in matter for name in done)
 
 
+_TOOLS: Final = frozenset(THINGS["kinds"]["tool"])
 EVERYDAY: Final = Recipe(
     predicates={
         **keyed(_carried, _within, _holds, _opened, _focused),
@@ -78,8 +79,10 @@ EVERYDAY: Final = Recipe(
     },
     roles={
         "object": lambda scene: list(scene.by_name),
-        "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
-        "tool": lambda scene: scene.such(lambda seen: seen.name in THINGS["kinds"]["tool"]),
+        "place": lambda scene: [
+            name for name, seen in scene.by_name.items() if takes_things(seen.thing.name) is not False
+        ],
+        "tool": lambda scene: [name for name, seen in scene.by_name.items() if seen.thing.name in _TOOLS],
         "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
         "lid": lambda scene: [name for room in scene.rooms if room in scene.looked for name in scene.hiding(room)],
         "choice": lambda scene: [str(_best_option(scene))] if scene.menu else [],
@@ -211,9 +214,11 @@ def _loads(scene: Scene) -> list[str]:
     """Thing for the box: the one focused on, in its flower pot or its vessel if it is in one."""
     goal = scene.aim
     chosen = read_phrase(scene.readings.get("focus", "") if goal.type == "F1" else goal.target)
+    mine = scene.of_kind(goal.target)
     for name, seen in scene.by_name.items():
-        near = not chosen.places or seen.holder in (chosen.places[0], "") or not FLOWER_POT.fullmatch(chosen.places[0])
-        if near and (alike(seen.name, chosen.head) if goal.type == "F1" else name in scene.of_kind(goal.target)):
+        if not (alike(seen.name, chosen.head) if goal.type == "F1" else name in mine):
+            continue
+        if not chosen.places or seen.holder in (chosen.places[0], "") or not FLOWER_POT.fullmatch(chosen.places[0]):
             poured = flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
             if poured or FLOWER_POT.fullmatch(seen.holder):
                 return [next((pot for pot, it in scene.by_name.items() if it.thing is seen.holders[0]), seen.holder)]
