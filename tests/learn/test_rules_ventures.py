@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.actions import ActionSchema
-from rpms.core.belief import Belief, FactBelief
+from rpms.core.belief import Belief, FactBelief, Situation
 from rpms.core.facts import Atom, Literal
 from rpms.core.goal import Goal
 from rpms.core.rules import Lore, Predicate, RuleManual
 from rpms.learn.manual_verify import verify
-from rpms.learn.rules.agenda import Agenda, Past
+from rpms.learn.rules.agenda import Agenda, Past, Question, Ventures
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.conditions import conditions
 from rpms.learn.rules.ledger import Diary, InHand, Ledger, vocabulary_of
@@ -183,6 +183,22 @@ def test_a_fact_that_seldom_held_is_tried_with_each_kind_of_other_thing() -> Non
     heating = Past(_book("put <> in <>", 2, _WANTS, heated), _scored, "work")
     assert heating.is_new(1, ("some fruit", "oven"))
     assert not heating.is_new(1, ("some fruit", "stove"))
+
+
+def test_what_came_into_being_with_a_score_is_tried_first_by_itself() -> None:
+    world = find_world("scienceworld")
+    agenda = Agenda(Ledger(world, vocabulary_of(world)))
+    for template, words in (("eat <>", ("eat <thing>",)), ("put <> in <>", ("put <thing> in <place>",))):
+        slots = template.count("<>")
+        rows = [_tried(n, ("fig", "box")[:slots], 0, of=1) for n in range(30)]
+        agenda.questions.append(Question(ActionSchema(template[:3], words), _book(template, slots, [_CHARMED], rows)))
+    things = [f"rare {number}" for number in range(20)]
+    before = FactBelief().learn(*(f"charmed({thing})" for thing in things), thing=things, place=["box"])
+    after = before.learn("holding(meal)", "here(meal)", thing=["meal"])
+    ventures = Ventures(agenda, "work", Random(0), lambda _: False)
+    ventures.born["meal"] = None
+    found = [each.command for each in ventures.prospects(Situation(after, Goal("work")))]
+    assert found[:1] == ["eat meal"]
 
 
 def test_what_ends_tasks_is_told_by_the_kinds_and_the_facts_that_end_them() -> None:

@@ -321,7 +321,7 @@ class Ventures:
                     continue
                 instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
                 needs = tuple(dict.fromkeys((*restored, *instance.preconditions)))
-                ready = all(clause.truth(situation) is Truth.TRUE for clause in needs)
+                ready = all(clause.truth(situation) is not Truth.FALSE for clause in needs)
                 worth *= 1.0 if ready else LIMITS.not_yet
                 if worth >= LIMITS.hopeless:
                     found[command] = Prospect(worth, command, needs)
@@ -337,7 +337,8 @@ class Ventures:
             rare = [fact.predicate for fact in past.rare.values() if fact.args == (str(slot),)]
             remarkable = [name for name in known if any(belief.value(fact, (name,)) for fact in rare)]
             some = [name for name in known if name in near or kind_of(name) in fit]
-            slots.append(list(dict.fromkeys((*remarkable, *some)))[: LIMITS.names_tried])
+            born = [name for name in self.born if name in known]
+            slots.append(list(dict.fromkeys((*born, *remarkable, *some)))[: LIMITS.names_tried])
         yield from (names for names in product(*slots) if len(set(names)) == len(names))
 
     def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief) -> float:
@@ -346,7 +347,7 @@ class Ventures:
         true, false = question.book.measure(belief, names, places) if places else (0, 0)
         born = not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]
         if born or (past.is_new(true, kinds) and not self.too_early(fill(question.book.template, names))):
-            return LIMITS.new_thing
+            return LIMITS.new_thing / len(kinds) if born else LIMITS.new_fact
         # what it needs is seen to before it is done
         needed, size = question.wanted, question.needs.size
         seen_to = needed & (1 << size) - 1 | needed >> size

@@ -108,7 +108,8 @@ class Thresholds:
     recent: int = 150  # Attempts of an action that are looked at
     deep: int = 3  # Facts that are put together to find what speaks against it
     hopeless: float = 0.08  # Likelihood of scoring below which it is not tried
-    new_thing: float = 0.5  # Likelihood for a thing that came into being with a step that scored
+    new_thing: float = 1.0  # Likelihood for a thing that came into being with a score, by itself: tried first
+    new_fact: float = 0.5  # Likelihood where nobody knows what comes of a fact that holds now
     known_past: int = 4  # Times after which an action's past speaks for itself
     not_yet: float = 0.8  # Discount for what cannot be done yet
     names_tried: int = 12  # Names that are looked at for a slot
