@@ -199,6 +199,8 @@ def test_what_came_into_being_with_a_score_is_tried_first_by_itself() -> None:
     ventures.born["meal"] = None
     found = [each.command for each in ventures.prospects(Situation(after, Goal("work")))]
     assert found[:1] == ["eat meal"]
+    agenda.questions[0].book.worked["meal",] = 3
+    assert ventures.prospects(Situation(after, Goal("work")))[0].command == "eat meal"  # until its past tells
 
 
 def test_what_ends_tasks_is_told_by_the_kinds_and_the_facts_that_end_them() -> None:

@@ -345,7 +345,7 @@ class Ventures:
         kinds = tuple(map(kind_of, names))
         places = past.own if past.usual >= LIMITS.hopeless else past.rare
         true, false = question.book.measure(belief, names, places) if places else (0, 0)
-        born = not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]
+        born = not self.born.keys().isdisjoint(names) and question.book.worked[kinds] < LIMITS.known_past
         if born or (past.is_new(true, kinds) and not self.too_early(fill(question.book.template, names))):
             return LIMITS.new_thing / len(kinds) if born else LIMITS.new_fact
         # what it needs is seen to before it is done
