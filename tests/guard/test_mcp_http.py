@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import subprocess
@@ -55,6 +56,9 @@ async def connected(address: str, mode: str = "auto", asked: list | None = None,
     async def decide(_context, params):
         if asked is not None:
             asked.append(params.message)
+            if "Really" in params.message and "give up" in asked:
+                asked.remove("give up")
+                raise RuntimeError("gone")
         return mcp.types.ElicitResult(action="accept", content={"sure": True} if "Really" in params.message else {})
 
     async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
@@ -111,6 +115,20 @@ def test_a_person_approves_once_what_the_server_asks_about_too(mode):
     with guarding() as address:
         run(scenario(address))
     assert ["approves refunds" in each for each in asked] == [True, False]
+
+
+def test_an_approval_ends_with_the_call_that_was_given_up():
+    asked = ["give up"]
+
+    async def scenario(address: str) -> None:
+        async with connected(address, "auto", asked) as call:
+            with contextlib.suppress(Exception):
+                assert await call("refund", order_id="W3") != "refunded W3"
+            assert await call("refund", order_id="W3") == "refunded W3"
+
+    with guarding() as address:
+        run(scenario(address))
+    assert ["approves refunds" in each for each in asked] == [True, False, True, False]
 
 
 def test_a_gateway_before_a_server_over_http_wants_its_token_and_turns_strangers_away(tmp_path):

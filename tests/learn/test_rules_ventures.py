@@ -238,6 +238,8 @@ def test_where_an_action_works_is_told_by_few_refusals_elsewhere_and_no_two_plac
     mixed = [_tried(n, ("meal",), ready | there << n % 3, of=11) for n in range(9)]
     mixed += [_tried(20 + n, ("meal",), ready | there << 3 + n % 2, of=11, refused=True) for n in range(4)]
     assert _needs(rooms, mixed).either == ()
+    many = [_tried(n, ("meal",), ready | there << n % 2, of=11, refused=n % 2 == 1) for n in range(2500)]
+    assert "at(room a)" in {str(each) for each in _needs(rooms, many).literals(_needs(rooms, many).safe)}
 
 
 def test_a_place_that_was_entered_is_the_one_that_its_made_up_name_stood_for() -> None:

@@ -58,7 +58,7 @@ class Gateway:
         self._clients: list[Client] = []
         self._tools: dict[str, tuple[Client, types.Tool]] = {}
         self._asked: dict[str, str] = {}
-        """The calls that a person is asked about, by what the client sends back; and approved ones that come again."""
+        """The calls that a person is asked about, by what the client sends back; and states of approved ones."""
         self.server: Server[Any] = Server(
             "rpms-guard",
             get_tool_input_schema=lambda name: self._tools[name][1].input_schema if name in self._tools else None,
@@ -122,7 +122,8 @@ class Gateway:
         client = self._tools.get(params.name, (None, None))[0]
         if client is None:
             return _failed(f"no server has a tool {excerpt(call.tool)!r}")
-        approved = True if self._asked.pop(before, None) else None
+        answers = params.request_state is not None or params.input_responses is not None
+        approved = True if self._asked.pop(before, None) == (params.request_state or "") and answers else None
         if params.request_state in self._asked:
             same = self._asked.pop(params.request_state) == call.key
             replies = mcp.object_of(params.model_dump(mode="json").get("input_responses"))
@@ -136,7 +137,7 @@ class Gateway:
         made = ruling.call if isinstance(ruling, Modify) else call
         result = await self._made(guard, made, client, params, ruling.notice, context)
         if approved and isinstance(result, types.InputRequiredResult):
-            self._asked[before] = call.key  # the server asks too, and the same call comes again with the answer
+            self._asked[before] = result.request_state or ""  # the server asks too: the same call comes with the answer
         return result
 
     async def _ruling(self, guard: Guard, call: Call, context: Any, approved: bool | None) -> Any:

@@ -17,9 +17,9 @@ from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import read_bytes, text_lines
@@ -27,6 +27,7 @@ from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key, read_js
 from rpms.foreign.limits import LARGEST_RECORD
 from rpms.foreign.typed import reader_of
 from rpms.store.files import remove_leftovers, waiting_lock, write_whole, written_beside
+from rpms.store.protocol import Text
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _FILES = "[0-9a-f][0-9a-f]/*.json"
@@ -128,13 +129,13 @@ class Heading(BaseModel):
     """The first line: whose answers, when, on what."""
 
     rpms: Literal["answers 1"] = "answers 1"
-    model: str
-    recorded: str
+    model: Text
+    recorded: Text
     """The day."""
-    about: str = ""
+    about: Text = ""
     bounds: tuple[str, ...] = ()
     """Constraints on actions anywhere in the record."""
-    answers: int
+    answers: Annotated[int, Field(ge=0, le=LARGEST_RECORD, strict=True)]
     sha256: str
 
     @property

@@ -1,6 +1,7 @@
 """Listing the games under `$ALFWORLD_DATA`."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,9 @@ def test_movable_sliced_unsolvable_and_unfinished_games_are_left_out(tmp_path):
     put_game(tmp_path, "something_else-Pen-None-Desk-305/trial_1")
     put_game(tmp_path, "pick_and_place_simple-Pen-None-Desk-308/trial_1").unlink()
     (tmp_path / "json_2.1.1" / "train" / "README").write_text("")
+    pipe = put_game(tmp_path, "pick_and_place_simple-Pen-None-Desk-309/trial_1")
+    pipe.unlink()
+    os.mkfifo(pipe)
     assert ids(tmp_path) == [kept]
 
 

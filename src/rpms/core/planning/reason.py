@@ -109,8 +109,9 @@ class Reasoner(Achievers):
         the first alone, which takes less time.
         """
         order = order if order is not None else likely_places(self.rules)
-        purpose = purpose or self.rules.purpose
-        purposes = self.rules.purposes or (((purpose, 0.0),) if purpose is not None else ())
+        chosen = purpose or self.rules.purpose
+        purposes = () if purpose is not None else self.rules.purposes
+        purposes = purposes or (((chosen, 0.0),) if chosen is not None else ())
         plan = self._graph(situation, order, most, best=best).plan(purposes) if purposes else Plan()
         first = self._graph(situation, order).first_things() if self.rules.lore.always else ()
         if first:

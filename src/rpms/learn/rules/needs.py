@@ -88,7 +88,8 @@ class Needs:
             return 0.0
         neither = prod(1 - self._share(bit) for bit in some)
         known = {row[0].witness.episode: row for row in refusals if all((row[1] | row[2]) >> bit & 1 for bit in some)}
-        count, missed = len(known), sum(all(row[2] >> bit & 1 for bit in some) for row in known.values())
+        last = list(known.values())[-LIMITS.recent :]
+        count, missed = len(last), sum(all(row[2] >> bit & 1 for bit in some) for row in last)
         tail = sum(comb(count, n) * neither**n * (1 - neither) ** (count - n) for n in range(missed, count + 1))
         return float((1 - neither) ** len(self.wins) * tail)
 

@@ -292,8 +292,9 @@ class Jvm:
             for pipe in self._pipes:
                 with contextlib.suppress(OSError):
                     pipe.close()
-            while not self.idle.empty():
-                self.idle.get().close()
+            with contextlib.suppress(queue.Empty):  # others may take some at the same time
+                while True:
+                    self.idle.get_nowait().close()
             self._folder.remove()
 
     def forget(self) -> None:

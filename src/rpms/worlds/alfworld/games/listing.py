@@ -54,6 +54,8 @@ def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
         kind, below = type_of(Path(place).parent.name), place[len(str(folder)) :]
         if GAME_FILE in held and kind is not None and not any(word in below for word in _UNSUPPORTED):
             path = os.path.join(place, GAME_FILE)  # noqa: PTH118  as the original writes it
+            if not os.path.isfile(path):  # noqa: PTH113  a pipe would never end
+                continue
             with suppress(OSError), open(path, "rb") as file:  # one that cannot be read is reported when it is played
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
                 if _UNSOLVABLE.search(file.read()) is not None:
