@@ -62,7 +62,7 @@ class Question:
         """Value of doing it where some facts are true and some false, and the question it would settle."""
         needs = self.needs
         holds, fails = signed(true, false, needs.size)
-        missing, fits = self.wanted & ~holds, self._fits(kinds)
+        missing, fits = self.wanted & ~holds, self.fits(kinds)
         if missing:
             single = missing & (missing - 1) == 0 and fails & missing
             if not single or not fits or (needs.paired and not self.book.worked[kinds]):
@@ -78,16 +78,17 @@ class Question:
 
     def most(self, kinds: tuple[str, ...]) -> float:
         """The most that doing it with things of some kinds can be worth, whatever is so of them."""
-        return max(self._by_kinds(kinds), self._by_facts if self._fits(kinds) else 0.0)
+        return max(self._by_kinds(kinds), self._by_facts if self.fits(kinds) else 0.0)
 
-    def _fits(self, kinds: tuple[str, ...]) -> bool:
+    def fits(self, kinds: tuple[str, ...]) -> bool:
+        """True if it has worked with each of some kinds in its slot."""
         return all(map(set.__contains__, self.needs.fit, kinds))
 
     def _by_kinds(self, kinds: tuple[str, ...]) -> float:
         """Value of doing it with things of some kinds where no fact is missing."""
         worked, tried = self.book.worked[kinds], self.faultless.get(kinds, 0) + self.asked[kinds]
         if not worked and tried < LIMITS.refused_kinds:
-            return (4.0 if not self._fits(kinds) else 3.0) / (1 + tried) * self.rare
+            return (4.0 if not self.fits(kinds) else 3.0) / (1 + tried) * self.rare
         return self.rare / (1 + worked + self.asked[kinds])
 
 
@@ -230,14 +231,13 @@ class Past:
         self.book, self.usual = book, (sum(map(came, rows)) + 1) / (len(rows) + 2)
         self._size = size = len(book.facts)
         # facts about the action's things; of one that has none, facts about nothing by its name
-        facts = enumerate(book.facts)
-        self.own = [bit for bit, (_, args) in facts if (any(map(str.isdigit, args)) if book.slots else not args)]
+        slots = [list(map(str.isdigit, fact.args)) for fact in book.facts]
+        self.own = [bit for bit, of_slots in enumerate(slots) if (any(of_slots) if book.slots else not of_slots)]
         self._mask = mask = sum(1 << bit for bit in self.own)
         self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, came(row)) for row in rows]
         held = Counter(bit for features, _, _ in self._rows for bit in bits(features & mask))
         often = max(LIMITS.known_past, LIMITS.sometimes * len(rows))
-        named = {bit for bit in self.own if not all(map(str.isdigit, book.facts[bit].args))}
-        self.rare = {bit: book.facts[bit] for bit in self.own if held[bit] < often or bit in named}
+        self.rare = {bit: book.facts[bit] for bit in self.own if held[bit] < often or not all(slots[bit])}
         """Facts that hardly ever held when it was done, or say what a thing is for: nobody knows what comes of it."""
 
     def is_new(self, true: int, kinds: Sequence[str]) -> bool:
@@ -346,8 +346,10 @@ class Ventures:
         places = past.own if past.usual >= LIMITS.hopeless else past.rare
         true, false = question.book.measure(belief, names, places) if places else (0, 0)
         born = not self.born.keys().isdisjoint(names) and question.book.worked[kinds] < LIMITS.known_past
-        if born or (past.is_new(true, kinds) and not self.too_early(fill(question.book.template, names))):
-            return LIMITS.new_thing / len(kinds) if born else LIMITS.new_fact
+        if born:
+            return LIMITS.new_thing / len(kinds)
+        if past.is_new(true, kinds) and not self.too_early(fill(question.book.template, names)):
+            return LIMITS.new_fact * (1.0 if question.fits(kinds) else LIMITS.not_yet)
         # what it needs is seen to before it is done
         needed, size = question.wanted, question.needs.size
         seen_to = needed & (1 << size) - 1 | needed >> size
