@@ -186,6 +186,7 @@ class Processes:
 def _live(pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, threads: int) -> None:
     """Play what the parent hands over until it says to stop, or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides what it means
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a parent that ends while it starts ends its children without a word
     atexit._clear()  # noqa: SLF001  what the parent is to clean up is not ours
     gc.freeze()  # plan, memory and manual stay to the end: nobody need look for garbage in them
     sending = threading.Lock()
