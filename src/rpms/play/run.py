@@ -20,7 +20,7 @@ from rpms.worlds.base import Task
 
 
 class Engine(Protocol):
-    """Whatever plays tasks of a plan."""
+    """Player of a plan's tasks."""
 
     def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish, one or several. ModelUnavailable where no model can answer."""
@@ -152,7 +152,7 @@ def _play(engine: Engine, rows: Mapping[str, EpisodeRow], keep: Callable[[Sequen
 
 @contextmanager
 def _saying_how_to_go_on(plan: RunPlan, rows: Mapping[str, EpisodeRow]) -> Iterator[None]:
-    """Whatever stops a run says how far it came; `rows` are its episodes, to which it adds."""
+    """Says how far a run came, whatever stops it; `rows` are its episodes, to which it adds."""
     before = len(rows)
     try:
         yield

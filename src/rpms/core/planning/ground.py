@@ -129,8 +129,7 @@ class Ground:
 
     def _called(self, role: str) -> Sequence[str]:
         """The names in a role."""
-        names = self._names.get(role, ())
-        self._read[role] = names
+        names = self._read[role] = self._names.get(role, ())
         return names
 
     def _places(self, predicate: str) -> Sequence[str]:
@@ -222,9 +221,8 @@ class Ground:
         self, levels: Sequence[Level], needs: Iterable[Need], binding: dict[str, str], filled: list[Filled]
     ) -> None:
         """Fill in names with which all needs hold. Any others cost more, and are in no best plan."""
-        for need in needs:
-            if self._judge(need, binding)[0] is not True:
-                return
+        if any(self._judge(need, binding)[0] is not True for need in needs):
+            return
         if not levels:
             filled.append((dict(binding), (), 0.0))
             return
@@ -337,9 +335,7 @@ class Ground:
         return judged
 
     def _judge_literals(self, need: Need, binding: Mapping[str, str]) -> Judged:
-        left: list[Fact] = []
-        granted = 0.0
-        manual = self._manual
+        left, granted, manual = list[Fact](), 0.0, self._manual
         for literal in need.literals:
             args = tuple(map(binding.get, literal.args, literal.args))
             value = self._value(literal.predicate, args)
@@ -367,9 +363,8 @@ class Ground:
         """True if any action gives such a fact, with names in the roles that they have."""
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
-            manual = self._manual
-            makers = manual.makers(fact.predicate, fact.negated)
-            self._made[key] = (fact.predicate in manual.companions and not fact.negated) or any(
+            makers = self._manual.makers(fact.predicate, fact.negated)
+            self._made[key] = (fact.predicate in self._manual.companions and not fact.negated) or any(
                 not way.circular
                 and all(
                     self._suits(parameter, name) if parameter in way.parameters else kind_of(name) == parameter

@@ -20,7 +20,7 @@ Leg = tuple[str, str]
 
 
 class AirlineFacts(PolicyFacts):
-    """What the airline's rules ask about a call."""
+    """Facts that the airline's rules ask about a call."""
 
     @property
     def trip(self) -> Any:

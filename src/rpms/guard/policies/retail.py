@@ -7,7 +7,7 @@ from rpms.guard.policies.records import PolicyFacts
 
 
 class RetailFacts(PolicyFacts):
-    """What the shop's rules ask about a call."""
+    """Facts that the shop's rules ask about a call."""
 
     def ours(self, order: str) -> bool | None:
         """True if the order belongs to whom the conversation is with."""

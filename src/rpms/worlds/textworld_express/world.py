@@ -75,7 +75,7 @@ class TextWorldExpress(World):
 
 
 def _things(belief: ExpressBelief) -> set[str]:
-    """What a belief says of things that are carried or in the open."""
+    """Facts of a belief about things that are carried or in the open."""
     found = {f"{thing} is carried" for thing in belief.holding}
     found |= {f"{thing} is {state}" for thing in belief.holding for state in belief.states.get(thing, ())}
     if belief.here is not None:
@@ -86,7 +86,7 @@ def _things(belief: ExpressBelief) -> set[str]:
 
 
 def _ways(belief: ExpressBelief) -> set[str]:
-    """What a belief says of ways, doors and lids, of which a look does not show all."""
+    """Facts of a belief about ways, doors and lids, of which a look does not show all."""
     if belief.here is None:
         return set()
     found = {f"{direction} is {there}" for direction, there in belief.here.exits.items() if there is not None}
