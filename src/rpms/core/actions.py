@@ -1,7 +1,5 @@
 """Actions of the manual's environment tier as checkable schemas: how they are written, what they need, what they do."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

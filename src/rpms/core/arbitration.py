@@ -5,8 +5,6 @@ is a conflict; an undecided one is a doubt. The hard layer drops conflicts in an
 conflicts here and now, and doubts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace

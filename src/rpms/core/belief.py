@@ -1,7 +1,5 @@
 """The task-facing belief b of Section 3.1 and its signature σ."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -30,7 +28,7 @@ class StateSignature:
     fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @classmethod
-    def of(cls, **fields: tuple[str, ...] | None) -> StateSignature:
+    def of(cls, **fields: tuple[str, ...] | None) -> Self:
         """Make one from named fields, in the order given; None means unknown."""
         return cls(tuple((name, values) for name, values in fields.items() if values is not None))
 
@@ -51,14 +49,14 @@ class StateSignature:
         return None
 
     @property
-    def coarse(self) -> StateSignature:
+    def coarse(self) -> Self:
         """Signature by which experiences are merged: occupancy instead of names, no open containers."""
         kept = [
             (name, ("something",) if values and name in _EMPTY_WORDS else values)
             for name, values in self.fields
             if name not in ("open", "location")
         ]
-        return StateSignature(tuple(kept))
+        return type(self)(tuple(kept))
 
     def __str__(self) -> str:
         pieces = []
@@ -71,7 +69,7 @@ class StateSignature:
 
     @classmethod
     @lru_cache(maxsize=65_536)
-    def parse(cls, text: str) -> StateSignature:
+    def parse(cls, text: str) -> Self:
         """Read the text form; equal texts give one object. A ValueError says what is wrong."""
         fields: list[tuple[str, tuple[str, ...]]] = []
         known: set[str] = set()

@@ -1,7 +1,5 @@
 """Conditions of the experiments, composed of neutral elements: nothing in a step asks which one it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """State-consistent filtering, Eq. 5 and 6: is an experience from a state like this one?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """One step of RPMS: Algorithm 1, line by line, up to the question. The caller asks the model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """Steps, and the episode they make up."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -10,8 +10,6 @@ RPMSError               anything this package raises on purpose
     └── ContextOverflow     the prompt is too long for the model
 """
 
-from __future__ import annotations
-
 from pathlib import PurePath
 
 

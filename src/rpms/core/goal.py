@@ -1,11 +1,9 @@
 """Goals, their signature γ, and how far along one is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from urllib.parse import unquote
 
 UNKNOWN_GOAL = "unknown"
@@ -42,7 +40,7 @@ class GoalSignature:
 
     @classmethod
     @lru_cache(maxsize=65_536)
-    def parse(cls, text: str) -> GoalSignature:
+    def parse(cls, text: str) -> Self:
         """Read the text form; equal texts give one object. A ValueError says what is wrong."""
         fields = [unquote(field.strip()) for field in text.split(":")]
         if not fields[0] or len(fields) > 4:

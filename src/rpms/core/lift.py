@@ -1,7 +1,5 @@
 """Experience without its instances: which names an action is about, what they were for, and what failed alike."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Names that people type: a wrong one is answered with the nearest right one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 _NEAR = 0.6

@@ -1,7 +1,5 @@
 """Wilson's interval of a proportion."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

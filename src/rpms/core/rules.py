@@ -1,13 +1,11 @@
 """The three-tier rule manual of Section 3.2: rules as text, actions as the schemas of `core.actions`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from rpms.core.actions import ActionSchema, Instance, fixed_words, syntaxes
 from rpms.core.facts import Atom, Clause, Kinds, Literal, Truth
@@ -198,7 +196,6 @@ class ActiveRules:
     """Commands that were refused or showed nothing, with the facts on their things then (`Surroundings`):
     plans do not give them where these facts are the same."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
-    _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
     kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
     """Values derived from these rules, for the steps to come (`kept_with_rules`)."""
 
@@ -210,17 +207,6 @@ class ActiveRules:
     def all_actions(self) -> tuple[ActionSchema, ...]:
         """All that plans are made of: the actions and the processes."""
         return (*self.environment, *self.lore.processes)
-
-    def narrowed(
-        self, name: str, schemas: Callable[[ActionSchema], bool], rules: Callable[[Rule], bool]
-    ) -> ActiveRules:
-        """A part of these rules, by a name under which it is remembered: one object for all steps that ask for it."""
-        if name not in self._narrowed:
-            universal, domain = (tuple(filter(rules, tier)) for tier in (self.universal, self.domain))
-            shown = tuple(filter(schemas, self.environment))
-            rest = (self.predicates, self.purpose, self.lore, self.goals)
-            self._narrowed[name] = ActiveRules(universal, domain, shown, *rest)
-        return self._narrowed[name]
 
     @cached_property
     def prohibitions(self) -> Mapping[str, tuple[tuple[Rule, Prohibition], ...]]:
@@ -315,7 +301,7 @@ class RuleManual:
     lore: Lore = field(default_factory=Lore)
     _active: dict[tuple[str, ...], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
-    def of_tiers(self, tiers: Iterable[Tier]) -> RuleManual:
+    def of_tiers(self, tiers: Iterable[Tier]) -> Self:
         """The same manual with some of its tiers; what its facts are called stays."""
         kept = frozenset(tiers)
         if kept.issuperset(Tier):
@@ -344,7 +330,7 @@ class RuleManual:
             )
         return found
 
-    def bare(self) -> RuleManual:
+    def bare(self) -> Self:
         """The manual without rules, procedures and lore: only the syntax of commands and the goals."""
         goals = tuple(each for each in self.purposes if not each.staged)
         return replace(self, rules=(), purposes=goals, lore=Lore())

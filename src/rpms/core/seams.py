@@ -3,8 +3,6 @@
 A part is a plain function, or anything that is called like one. None stands for the paper's own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

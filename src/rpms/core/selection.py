@@ -1,7 +1,5 @@
 """Selects the best candidates of each kind, as many as the prompt has room for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """The cost of asking a model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +19,8 @@ class Usage:
     written_tokens: int = 0
     """The part of `prompt_tokens` stored for reuse, which Anthropic bills higher; 0 where a provider does not say."""
 
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,11 @@
 """Verdicts on retrieved memories, with their reasons."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rpms.core.memory import Entry, Stride
 
@@ -69,7 +67,7 @@ class Trail(NamedTuple):
     followed: bool = False
     """True if it leads on from here step by step, from place to place."""
 
-    def saying(self, *words: str) -> Trail:
+    def saying(self, *words: str) -> Self:
         """The same with more in its note."""
         return self._replace(note=", ".join(filter(None, (self.note, *words))))
 
@@ -87,9 +85,9 @@ class Candidate:
     adapted: Trail | None = None
     """The entry's binding to the present room; None for an entry used as stored."""
 
-    def judged(self, verdict: Verdict) -> Candidate:
+    def judged(self, verdict: Verdict) -> Self:
         """The same candidate with another verdict."""
-        return Candidate(self.entry, self.score, self.rank, verdict, self.adapted)
+        return type(self)(self.entry, self.score, self.rank, verdict, self.adapted)
 
 
 def reordered(

@@ -1,9 +1,8 @@
 """A world's wording of its prompt's blocks, in the shape of the listings of Appendix D."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Belief
@@ -60,11 +59,11 @@ class Wording:
     assumed: frozenset[str] = frozenset()
     """Predicates that nearly every action needs: the heading says so once, and the actions do not repeat it."""
 
-    def terse(self) -> Wording:
+    def terse(self) -> Self:
         """The same wording with the paper's instruction, and no more of the belief than its prompts show."""
         return replace(self, belief=self.brief or self.belief, instruction=self.printed or self.instruction)
 
-    def silent(self) -> Wording:
+    def silent(self) -> Self:
         """The same wording without a word on goal and belief: the baseline's."""
         return replace(self, goal=lambda _goal, _progress: (), belief=lambda _belief, _progress: ())
 

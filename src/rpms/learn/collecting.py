@@ -1,7 +1,5 @@
 """Collection of garbage while much is recorded that stays."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The guard: an action is checked against the schemas, the rules and the belief before it reaches the world."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rpms.core.arbitration import infeasibility, prohibition

@@ -3,11 +3,9 @@
 At most one plan is made at a step, on demand. Without rules there is only a menu of recalled actions.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
@@ -26,7 +24,7 @@ from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, plan_for, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN
 from rpms.core.prompt import Turn, brief
-from rpms.core.rules import ActiveRules, RuleManual, kept_with_rules
+from rpms.core.rules import ActiveRules, Rule, RuleManual, kept_with_rules
 from rpms.core.verdict import Candidate
 
 _FAILED_SHOWN = 4
@@ -184,12 +182,16 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     links = [link for option in plan.options[:1] for link in option.chain]
     instances = filter(None, (rules.instance(link.command) for link in links))
     actions = frozenset(instance.schema.name for instance in instances)
-    seeking = any(link.reveals for link in links)
-    return rules.narrowed(
-        f"{sorted(actions)} {seeking}",
-        lambda _schema: False,
-        lambda rule: (seeking and rule.locality is not None) or any(ban.action in actions for ban in rule.forbids),
-    )
+    return _about(rules, actions, any(link.reveals for link in links))
+
+
+@kept_with_rules
+def _about(rules: ActiveRules, actions: frozenset[str], seeking: bool) -> ActiveRules:
+    def matters(rule: Rule) -> bool:
+        return (seeking and rule.locality is not None) or any(ban.action in actions for ban in rule.forbids)
+
+    universal, domain = (tuple(filter(matters, tier)) for tier in (rules.universal, rules.domain))
+    return replace(rules, universal=universal, domain=domain, environment=())
 
 
 @kept_with_rules

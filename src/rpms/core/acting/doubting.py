@@ -4,8 +4,6 @@ Contradicted lines are doubted first, then any line, then two of one action; the
 actions are tried that were never tried with the goal's things.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache

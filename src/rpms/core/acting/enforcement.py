@@ -1,7 +1,5 @@
 """Past the paper: how far executability is enforced rather than advised. Every part can be switched on alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 

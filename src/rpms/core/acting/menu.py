@@ -1,7 +1,5 @@
 """The menu: a few actions to choose from, each with what it is for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ goal, or where the belief knows the thing to be. Steps already done are left out
 things were found. Of the manual only syntax and effects are used, so that memory works without rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,29 +22,8 @@ from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import NO_MASK, Candidate, Fate, Mask, Trail, Verdict, reordered
 
-Adapt = Callable[[Iterable[Candidate], "StepContext"], Iterator[Candidate]]
-"""Makes of what comes to mind what it is worth here."""
 _WINDOW = 50
 """Snippets of which those of the present sub-goal come first."""
-
-
-def adapted(candidates: Iterable[Candidate], context: StepContext) -> Iterator[Candidate]:
-    """Bind snippets that suit the state to the names that are here; lazily, so that only what is needed is bound."""
-    said: dict[object, str] = {}
-    sub_goal = context.progress.sub_goal
-
-    def turn(candidate: Candidate) -> int:
-        """Sorts snippets of the present sub-goal first, or without one, those from earlier in episodes."""
-        entry = snippet_of(candidate)
-        if sub_goal != EXPLORING:
-            return entry.sub_goal_type != sub_goal
-        return min((origin.step for origin in entry.origins), default=0)
-
-    for candidate in reordered(candidates, _WINDOW, lambda passed: sorted(passed, key=turn)):
-        bound = context.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
-        if bound.adapted is not None:
-            bound = bound.judged(context.unless_said(snippet_of(bound).actions or bound.adapted.note, bound, said))
-        yield bound
 
 
 def bind(candidate: Candidate, trail: Trail | str) -> Candidate:
@@ -356,6 +333,29 @@ class StepContext:
         for kind in (self.situation.goal.object, self.situation.goal.destination):
             if kind and all(map(self._settled, self.belief.called(kind))):
                 yield kind
+
+
+Adapt = Callable[[Iterable[Candidate], StepContext], Iterator[Candidate]]
+"""Makes of what comes to mind what it is worth here."""
+
+
+def adapted(candidates: Iterable[Candidate], context: StepContext) -> Iterator[Candidate]:
+    """Bind snippets that suit the state to the names that are here; lazily, so that only what is needed is bound."""
+    said: dict[object, str] = {}
+    sub_goal = context.progress.sub_goal
+
+    def turn(candidate: Candidate) -> int:
+        """Sorts snippets of the present sub-goal first, or without one, those from earlier in episodes."""
+        entry = snippet_of(candidate)
+        if sub_goal != EXPLORING:
+            return entry.sub_goal_type != sub_goal
+        return min((origin.step for origin in entry.origins), default=0)
+
+    for candidate in reordered(candidates, _WINDOW, lambda passed: sorted(passed, key=turn)):
+        bound = context.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
+        if bound.adapted is not None:
+            bound = bound.judged(context.unless_said(snippet_of(bound).actions or bound.adapted.note, bound, said))
+        yield bound
 
 
 def which_steps(steps: Sequence[Stride], total: int) -> str:

@@ -1,12 +1,10 @@
 """Past the paper: what snippets tell together of a world with places: the ways between them, how each is searched."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Sequence
 from functools import cached_property
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
@@ -30,7 +28,7 @@ class Where(NamedTuple):
     here: str
 
     @classmethod
-    def of(cls, situation: Situation, syntax: ActiveRules) -> Where | None:
+    def of(cls, situation: Situation, syntax: ActiveRules) -> Self | None:
         """Read from what is known now; nothing where no command moves, or the place is unknown or not in a state."""
         belief, here = situation.belief, situation.belief.location
         if here is None:

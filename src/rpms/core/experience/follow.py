@@ -5,8 +5,6 @@ reached by such ways, then its remaining steps are done (`trail`). If no similar
 of other goals that reached it are followed. Of the manual only syntax and effects are used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property

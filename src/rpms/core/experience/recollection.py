@@ -1,11 +1,10 @@
 """A memory with all that is derived from it, so that what is learned reaches every part at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
+from typing import Self
 
 from rpms.core.belief import Situation
 from rpms.core.consistency import Compat
@@ -42,7 +41,7 @@ class Recollection:
     slack: float = inf
     """Steps a followed snippet may be farther from done than the nearest one."""
 
-    def prepared(self) -> Recollection:
+    def prepared(self) -> Self:
         """The same with its statistics read where steps need them: the first step is not to wait for that."""
         _ = self.whereabouts.trust if self.adapts else None
         return self

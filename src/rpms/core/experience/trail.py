@@ -1,7 +1,5 @@
 """Past the paper: what a snippet would do from here on, the way to its place included."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

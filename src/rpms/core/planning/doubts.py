@@ -1,7 +1,5 @@
 """Rules with doubts: the prices of trust written into the rules as further actions, and goals that may want more."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The ways to a fact in one situation, with names in place of parameters: what regression expands."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf

@@ -1,7 +1,5 @@
 """Progress from the goal's own facts: which of them hold, and what comes before those that do not. No plan is made."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, permutations, product
@@ -30,6 +28,16 @@ class Milestone(NamedTuple):
     name: str
     thing: str
     found: bool = False
+
+
+class _Route(NamedTuple):
+    """One way to reach a goal by its milestones."""
+
+    things: tuple[str, ...]
+    total: int
+    todo: list[Milestone]
+    lacking: list[Fact]
+    away: int
 
 
 class Purposeful(Ground):
@@ -235,16 +243,6 @@ class Tracker(Purposeful):
         stones = [stone for stone in before if stone.thing == thing]
         yield from stones or [Milestone(Fact("found", (thing,)), f"find_{role}", thing, found=True)]
         yield Milestone(fact, f"{makers[0].schema.name}_{role}", thing)
-
-
-class _Route(NamedTuple):
-    """One way to reach a goal by its milestones."""
-
-    things: tuple[str, ...]
-    total: int
-    todo: list[Milestone]
-    lacking: list[Fact]
-    away: int
 
 
 def point(belief: Belief) -> tuple[Progress, int | None]:

@@ -1,7 +1,5 @@
 """Explains why no plan reaches a goal: the need at the end of the chain, and what it lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rpms.core.facts import Truth

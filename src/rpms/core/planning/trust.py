@@ -4,14 +4,12 @@ A stated line has FULL trust, an unstated one none; evidence adds or takes some 
 against a line costs its trust in steps, relying on it what its trust lacks (`doubts`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import permutations
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
@@ -99,9 +97,9 @@ class Trust:
         """True if a line of the manual was contradicted, or brought about what no line brings about."""
         return self.lacking or self.held is not None or any(value < 0 for value in self.evidence.values())
 
-    def but(self, **parts: object) -> Trust:
+    def but(self, **parts: object) -> Self:
         """The same with other parts: `replace` asks for every field by name, several times a step."""
-        other = object.__new__(Trust)
+        other = object.__new__(type(self))
         vars(other).update(vars(self), **parts)
         return other
 
@@ -118,11 +116,11 @@ class Trust:
         """Cost of relying on a line; more with each contradiction."""
         return STEPS * max(FULL - stated - self.evidence.get(line, 0.0), 0.0)
 
-    def weighed(self, line: ManualLine, weight: float) -> Trust:
+    def weighed(self, line: ManualLine, weight: float) -> Self:
         """The same with more evidence on a line."""
         return self.but(evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
 
-    def refuted(self, line: ManualLine) -> Trust:
+    def refuted(self, line: ManualLine) -> Self:
         """The same without any trust in a line that the manual states."""
         return self.but(evidence={**self.evidence, line: -inf})
 
@@ -130,12 +128,12 @@ class Trust:
         """True if a command was refused when all about its things and the place was as it is now."""
         return command in self.refused and surroundings(command, rules, situation) in self.refused[command]
 
-    def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Trust:
+    def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Self:
         """The same once a command was refused."""
         then = (*self.refused.get(command, ()), surroundings(command, rules, situation))
         return self.but(refused={**self.refused, command: then})
 
-    def suspecting(self, action: str, false: frozenset[Literal]) -> Trust:
+    def suspecting(self, action: str, false: frozenset[Literal]) -> Self:
         """The same once an action was refused without a reason while some facts were not known to hold."""
         return self.but(unexplained={**self.unexplained, action: (*self.unexplained.get(action, ()), false)})
 
@@ -150,7 +148,7 @@ class Trust:
         """The line that a command goes against by the plans at hand."""
         return self.ventures[command][0].doubt if command in self.ventures else ""
 
-    def working(self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts) -> Trust:
+    def working(self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts) -> Self:
         """The same once an action worked: it needs none of the facts that were false."""
         return self.but(
             worked={**self.worked, action: (*self.worked.get(action, ()), (rules, instance, before, after))}
@@ -161,7 +159,7 @@ class Trust:
         here = [(command, chain, then) for was, command, then, chain in self.walked if was == state]
         return {(command, doubts_of(chain)) for command, chain, then in here if unchanged(rules, then, present)}
 
-    def learning(self, action: str, news: Iterable[Literal | Revelation], *, lacking: bool) -> Trust:
+    def learning(self, action: str, news: Iterable[Literal | Revelation], *, lacking: bool) -> Self:
         """The same with changes that no line foretold."""
         known = dict.fromkeys((*self.learned.get(action, ()), *news))
         return self.but(learned={**self.learned, action: tuple(known)}, lacking=self.lacking or lacking)

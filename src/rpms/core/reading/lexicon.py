@@ -1,7 +1,5 @@
 """Words of requests: which remembered requests are nearest, and which words point to which goals and kinds."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Goals that the manual has, and what speaks against a reading: rules about kinds, and what is here."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,10 +1,9 @@
 """Readings of a request, best first, and which of them is acted on as an episode goes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 from rpms.core.belief import Belief
 from rpms.core.facts import kind_of
@@ -53,7 +52,7 @@ class Readings:
     def now(self) -> RequestReading:
         return self.ranked[self.taken]
 
-    def following(self, why: str, belief: Belief, price: Price) -> Readings | None:
+    def following(self, why: str, belief: Belief, price: Price) -> Self | None:
         """The readings with the next one to try, in the order in which a search finds soonest what it looks for."""
         rest = weighed(self.ranked[self.taken + 1 :], belief)
         if not rest:
@@ -62,7 +61,7 @@ class Readings:
         ranked = (*self.ranked[: self.taken + 1], *near, *rest[PRICED:])
         return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
 
-    def instead(self, belief: Belief, unsearched: float) -> Readings | None:
+    def instead(self, belief: Belief, unsearched: float) -> Self | None:
         """The readings with another one taken, whose object was seen; `unsearched` is the share of places left."""
         now, seen = self.now, _kinds_seen(belief)
         if now.goal.object in seen:

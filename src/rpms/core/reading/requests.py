@@ -5,8 +5,6 @@ remembered requests are its examples, and their words are evidence of their own.
 yields questions and is sent what the model makes of them.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
