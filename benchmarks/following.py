@@ -19,7 +19,7 @@ from rpms.core.condition import compose
 from rpms.core.episode import Episode
 from rpms.core.errors import RPMSError
 from rpms.core.experience.atlas import Atlas
-from rpms.core.experience.follow import Following
+from rpms.core.experience.recollection import Following
 from rpms.core.experience.trail import Pathfinder
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding

@@ -11,7 +11,7 @@ from rpms.core.acting.advice import recalled_steps
 from rpms.core.belief import Done, FactBelief, Situation, StateSignature
 from rpms.core.consistency import same_occupancy
 from rpms.core.experience.adapt import StepContext, adapted
-from rpms.core.experience.follow import Following
+from rpms.core.experience.recollection import Following
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.lift import Role, ended_alike, failed_alike, lift, names_of, renamed

@@ -17,7 +17,7 @@ from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.decide import Mind
 from rpms.core.experience.adapt import StepContext, adapted, turn_state
 from rpms.core.experience.atlas import Atlas, Where, strides_of
-from rpms.core.experience.follow import Following
+from rpms.core.experience.recollection import Following
 from rpms.core.facts import parse_literal
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind

@@ -10,7 +10,7 @@ from rpms.core.belief import StateSignature
 from rpms.core.errors import InputError
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema, merge
-from rpms.core.recall import EpisodicMemory, Retrieval, Similarity, candidates
+from rpms.core.recall import EpisodicMemory, Retrieval, Similarity
 from tests.core.entries import signatures, stores
 
 GOAL = GoalSignature("pick_heat_then_place_in_recep", "mug", "hot", "cabinet")
@@ -71,13 +71,28 @@ def test_a_schemas_confidence_follows_its_successes_and_failures():
     assert (schema.success_count, schema.failure_count, schema.confidence) == (3, 1, 0.75)
 
 
+def scanned(entries, goal: GoalSignature, retrieval: Retrieval) -> list[tuple[float, str]]:
+    """Eq. 4 as it is written, {m | d_γ(γ(g), γ(m)) ≥ θ}: the rank, which is d_γ times strength, and id, best first."""
+
+    def score(entry) -> float:
+        if not isinstance(entry, VerifiedSchema):
+            return retrieval.similarity(goal, entry.goal_signature)
+        alike = (retrieval.similarity(goal, each) for each in entry.goals)
+        return max(alike, default=0.0) if retrieval.schemas_by_goal else 1.0
+
+    scored = ((entry, score(entry)) for entry in entries)
+    found = [(score * entry.strength, entry.id) for entry, score in scored if score >= retrieval.threshold]
+    return sorted(found, key=lambda pair: (-pair[0], pair[1]))
+
+
 @given(stores, signatures, st.booleans())
 def test_recall_is_what_a_scan_of_everything_would_find(store, goal, by_goal):
     memory, retrieval = EpisodicMemory(merge(store)), Retrieval(schemas_by_goal=by_goal)
     for kind in Kind:
-        found, expected = list(memory.recall(kind, goal, retrieval)), candidates(memory.entries, kind, goal, retrieval)
-        assert [candidate.rank for candidate in found] == [pytest.approx(candidate.rank) for candidate in expected]
-        assert sorted(each.entry.id for each in found) == sorted(each.entry.id for each in expected)
+        found = list(memory.recall(kind, goal, retrieval))
+        expected = scanned([entry for entry in memory.entries if entry.kind is kind], goal, retrieval)
+        assert [candidate.rank for candidate in found] == [pytest.approx(rank) for rank, _ in expected]
+        assert sorted(each.entry.id for each in found) == sorted(id_ for _, id_ in expected)
 
 
 def test_the_goals_type_is_exact_and_its_object_and_destination_are_fuzzy():

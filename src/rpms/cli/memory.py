@@ -11,9 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rpms.cli.screen import complain, make_console, say
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, nearest
 from rpms.core.memory import Entry, Kind, merge
-from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.file_reader import open_regular
 from rpms.foreign.shown import excerpt

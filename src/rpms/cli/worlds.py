@@ -12,8 +12,7 @@ from rpms.cli import options
 from rpms.cli.models import ready_cell
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
-from rpms.core.errors import InputError, RPMSError
-from rpms.core.names import nearest
+from rpms.core.errors import InputError, RPMSError, nearest
 from rpms.play.sources import manual_of
 from rpms.report.table import TableCell, grid
 from rpms.store.files import write_folder

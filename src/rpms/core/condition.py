@@ -1,6 +1,9 @@
-"""Conditions of the experiments, composed of neutral elements: nothing in a step asks which one it is."""
+"""Conditions of the experiments, composed of neutral elements: nothing in a step asks which one it is.
 
-from collections.abc import Callable, Iterator, Mapping
+Parts of a step can be replaced one at a time, each by the paper's name for it (`Seams`).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -8,14 +11,15 @@ from math import inf
 
 from rpms.core.acting.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, judge_here
-from rpms.core.consistency import CompatibilityFilter, accept_everything, executable_from_here
+from rpms.core.belief import Situation
+from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here
 from rpms.core.decide import HARD_SOFT, Mind
-from rpms.core.errors import InputError
-from rpms.core.names import nearest
-from rpms.core.prompt import Form, Layout
-from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import RuleManual, Tier
-from rpms.core.verdict import Candidate
+from rpms.core.errors import InputError, nearest
+from rpms.core.memory import Entry
+from rpms.core.prompt import Form, Layout, Speak
+from rpms.core.recall import EpisodicMemory, Retriever
+from rpms.core.rules import ActiveRules, RuleManual, Tier
+from rpms.core.verdict import Candidate, Verdict
 from rpms.core.wording import Wording
 
 
@@ -77,6 +81,31 @@ def named_condition(name: str) -> Condition:
     if found is None:
         raise InputError(f"unknown condition {name!r}; {nearest(name, CONDITIONS)}")
     return found
+
+
+OwnJudge = Callable[[Entry, ActiveRules, Situation], Verdict | None]
+"""φ: the verdict on an entry that suits the state, dropped or kept with a warning; None keeps the entry as it is."""
+
+
+@dataclass(frozen=True)
+class Seams:
+    """Parts of one's own: plain functions, or what is called like one. None stands for the paper's."""
+
+    retriever: Retriever | None = None
+    consistency: Compat | None = None
+    """COMPAT: takes the belief and an entry, and says why they do not suit each other; nothing if they do."""
+    arbitration: OwnJudge | None = None
+    prompt: Speak | None = None
+    """Takes the prompt's blocks in order and gives the messages that the model is sent."""
+
+
+def judged_by(
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, judge: OwnJudge
+) -> Iterator[Candidate]:
+    """M_arb by a judge of one's own: it is asked of each candidate that nothing rejected before."""
+    for candidate in candidates:
+        verdict = judge(candidate.entry, rules, situation) if candidate.verdict.fate.shown else None
+        yield candidate if verdict is None else candidate.judged(verdict)
 
 
 _JUDGEMENTS: Mapping[JudgedBy, Callable[..., Iterator[Candidate]]] = {

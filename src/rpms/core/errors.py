@@ -1,4 +1,4 @@
-"""The exception tree.
+"""The exception tree, and the nearest right name, with which a wrong one is answered.
 
 RPMSError               anything this package raises on purpose
 ├── InputError          a user's file, flag or name is wrong: one line, exit code 2
@@ -10,6 +10,7 @@ RPMSError               anything this package raises on purpose
     └── ContextOverflow     the prompt is too long for the model
 """
 
+from collections.abc import Iterable
 from pathlib import PurePath
 
 
@@ -51,3 +52,32 @@ class ModelUnavailable(ModelError):
 
 class ContextOverflow(ModelError):
     """The prompt does not fit the model's context window."""
+
+
+_NEAR = 0.6
+"""Similarity from which one name is taken for another misspelt."""
+
+
+def is_near(name: str, known: Iterable[str]) -> bool:
+    """True for what may be a misspelt name. Only such a word of a file is quoted: the file may be any, and secret."""
+    return _nearest_of(name, tuple(known)) is not None
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The hint for an unknown name: the nearest known one, or all of them if none is near.
+
+    >>> nearest("tempature", ("temperature", "theta"))
+    'did you mean temperature?'
+    """
+    names = tuple(known)
+    if (found := _nearest_of(name, names)) is not None:
+        return f"did you mean {found}?"
+    return f"choose one of {', '.join(names)}" if names else "there are none"
+
+
+def _nearest_of(name: str, known: tuple[str, ...]) -> str | None:
+    from rapidfuzz import process  # noqa: PLC0415  only a wrong name waits for it
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
+
+    found = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=_NEAR)
+    return found[0] if found else None

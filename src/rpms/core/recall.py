@@ -1,9 +1,9 @@
-"""Recall by goal signature: which entries come to mind. Eq. 4 stands in `candidates`; the index gives the same."""
+"""Recall by goal signature: which entries come to mind by Eq. 4, found in an index."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -14,11 +14,16 @@ from typing import Any
 
 from rapidfuzz import fuzz
 
+from rpms.core.belief import Situation
 from rpms.core.errors import InputError
-from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
+from rpms.core.goal import UNKNOWN_GOAL, Goal, GoalSignature
 from rpms.core.memory import Entry, Kind, VerifiedSchema
 from rpms.core.verdict import Candidate, Fate, Verdict
 
+Retriever = Callable[[Goal, Situation, Sequence[Entry], Sequence[str]], Iterable[tuple[int, float]]]
+"""Eq. 4, for the entries of one kind at a time, which are also given as a prompt words them.
+
+It gives the positions of those that come to mind, best first, each with its score."""
 Field = tuple[float, float]
 """The likeness that one field of two goals adds, and the most it could add."""
 
@@ -105,24 +110,6 @@ class Retrieval:
     """Probability that an entry is hidden for a whole episode, to measure the effect of showing it."""
 
 
-def candidates(memory: Iterable[Entry], kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> list[Candidate]:
-    """Eq. 4 as it is written, for one kind of entry: M_cand = {m ∈ ℳ | d_γ(γ(g), γ(m)) ≥ θ}, best rank first.
-
-    A schema has the goals it was tried for, or is alike to all. The rank is d_γ times the entry's strength.
-    """
-
-    def score(entry: Entry) -> float:
-        if not isinstance(entry, VerifiedSchema):
-            return retrieval.similarity(goal, entry.goal_signature)
-        if not retrieval.schemas_by_goal:
-            return 1.0
-        return max((retrieval.similarity(goal, each) for each in entry.goals), default=0.0)
-
-    scored = ((entry, score(entry)) for entry in memory if entry.kind is kind)
-    recalled = [Candidate(m, d, d * m.strength, Verdict(Fate.KEPT)) for m, d in scored if d >= retrieval.threshold]
-    return sorted(recalled, key=lambda candidate: (-candidate.rank, candidate.entry.id))
-
-
 class EpisodicMemory:
     """ℳ with its index. Never changes once made; the empty one is the neutral element: no experience.
 
@@ -151,7 +138,10 @@ class EpisodicMemory:
         return len(self.entries)
 
     def recall(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Ranking:
-        """The result of `candidates`, computed from the index as far as the caller iterates."""
+        """M_cand of Eq. 4, {m ∈ ℳ | d_γ(γ(g), γ(m)) ≥ θ}, best rank first, as far as the caller iterates.
+
+        A schema has the goals it was tried for, or is alike to all. The rank is d_γ times the entry's strength.
+        """
         by_goal = kind is Kind.SCHEMA and retrieval.schemas_by_goal
         root = self._schemas if by_goal else self._roots.get(kind) or _Branch()
         return Ranking(root, goal, retrieval.similarity, retrieval.threshold)
@@ -295,3 +285,18 @@ class Ranking(Iterator[Candidate]):
                 found.append(Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason)))
         told = self._told[key] = tuple(found)
         return told
+
+
+class Ranked(Iterator[Candidate]):
+    """The candidates that a retriever of one's own found, as recall gives them."""
+
+    def __init__(self, found: Iterable[tuple[int, float]], entries: Sequence[Entry]) -> None:
+        self._found, self._entries = iter(found), entries
+
+    def __next__(self) -> Candidate:
+        place, score = next(self._found)
+        return Candidate(self._entries[place], score, score, Verdict(Fate.KEPT))
+
+    def missed(self, _most: int) -> tuple[Candidate, ...]:
+        """A retriever does not say what it passed over."""
+        return ()

@@ -8,8 +8,7 @@ from itertools import islice
 from rpms.core.goal import Progress
 from rpms.core.memory import Kind, SuccessSnippet, VerifiedSchema
 from rpms.core.prompt import Part, Prompt
-from rpms.core.recall import Ranking, Retrieval
-from rpms.core.seams import Ranked
+from rpms.core.recall import Ranked, Ranking, Retrieval
 from rpms.core.verdict import Candidate, Fate, Mask, Verdict
 from rpms.core.wording import memory_line
 

@@ -7,9 +7,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, nearest
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
-from rpms.core.names import nearest
 from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.shown import excerpt
 from rpms.guard.comparisons import Alike, text_of

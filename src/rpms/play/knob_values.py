@@ -15,13 +15,11 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from rpms.core.acting.enforcement import PAPER, PARTS, Enforcement, with_part
-from rpms.core.condition import named_condition
-from rpms.core.errors import InputError
+from rpms.core.condition import Seams, named_condition
+from rpms.core.errors import InputError, nearest
 from rpms.core.memory import Kind, told_kinds
-from rpms.core.names import nearest
 from rpms.core.prompt import Layout
 from rpms.core.rules import Tier
-from rpms.core.seams import Seams
 from rpms.foreign.shown import excerpt
 
 SEAMS = tuple(each.name for each in fields(Seams))

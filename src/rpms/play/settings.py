@@ -12,13 +12,11 @@ from typing import Any
 
 from rpms.core.acting.enforcement import PAPER, PARTS, STRICT, Calls, Repair, with_part
 from rpms.core.arbitration import Arbitration
-from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
-from rpms.core.errors import FileError, InputError
+from rpms.core.condition import CONDITIONS, BeliefShown, Condition, Seams, named_condition
+from rpms.core.errors import FileError, InputError, nearest
 from rpms.core.memory import Kind, told_kinds
-from rpms.core.names import nearest
 from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.rules import Tier
-from rpms.core.seams import Seams
 from rpms.models.base import Decoding
 from rpms.play import knob_values as reads
 from rpms.play.knob_values import Part, SettingError, knob

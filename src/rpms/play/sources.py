@@ -9,6 +9,7 @@ from typing import Any
 
 from rpms.core.acting.advice import Adviser
 from rpms.core.acting.enforcement import Constrained, Enforcement, GuardMode
+from rpms.core.condition import Seams, judged_by
 from rpms.core.consistency import CompatibilityFilter
 from rpms.core.decide import HARD_SOFT, Mind
 from rpms.core.errors import FileError, InputError
@@ -16,7 +17,6 @@ from rpms.core.experience.recollection import Recollection
 from rpms.core.prompt import Budget, prompt_limit
 from rpms.core.recall import Retrieval
 from rpms.core.rules import RuleManual
-from rpms.core.seams import Seams, judged_by
 from rpms.core.wording import PromptStyle
 from rpms.models.catalogue import FROM_MENU, backend_of
 from rpms.play.methods import METHODS, REACT, Method

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from rpms.core.errors import FileError
+from rpms.core.errors import FileError, is_near
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
-from rpms.core.names import is_near
 from rpms.core.rules import Tier
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt

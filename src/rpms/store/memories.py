@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 from rpms.core import memory as remembered
 from rpms.core.belief import StateSignature
-from rpms.core.errors import FileError, InputError
+from rpms.core.errors import FileError, InputError, is_near
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, Kind, Origin
-from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.file_reader import is_there, read_bytes
 from rpms.foreign.json_text import NotJson, read_jsonl

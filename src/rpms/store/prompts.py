@@ -15,7 +15,7 @@ from pathlib import Path
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import LiteralScalarString
 
-from rpms.core.names import is_near, nearest
+from rpms.core.errors import is_near, nearest
 from rpms.core.prompt import SHARED, Part
 from rpms.core.wording import Wording
 from rpms.store.files import read_text

@@ -7,8 +7,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
 
 from rpms.core.condition import LATER, named_condition
-from rpms.core.errors import FileError, InputError
-from rpms.core.names import nearest
+from rpms.core.errors import FileError, InputError, nearest
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
 from rpms.play.knob_values import SEAMS, SettingError
 from rpms.play.knobs import KNOBS

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
-from rpms.core.errors import InputError, RPMSError, WorldError
+from rpms.core.errors import InputError, RPMSError, WorldError, nearest
 from rpms.core.facts import grouped
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry
-from rpms.core.names import nearest
 from rpms.core.reading.requests import plain_goal
 from rpms.core.recall import Retrieval
 from rpms.core.wording import Wording

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
-from rpms.core.errors import InputError
-from rpms.core.names import nearest
+from rpms.core.errors import InputError, nearest
 
 
 class GuardMode(StrEnum):

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, nearest
 from rpms.core.goal import UNKNOWN_GOAL, Goal
-from rpms.core.names import nearest
 from rpms.worlds.base import Task, read_table
 
 SPLITS: Final = ("train", "dev", "test")

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, nearest
 from rpms.core.facts import grouped
 from rpms.core.goal import UNKNOWN_GOAL, Goal
-from rpms.core.names import nearest
 from rpms.foreign.json_text import whole_number
 from rpms.worlds.base import Task, read_table
 
