@@ -33,8 +33,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.base import Answer, Model, Request
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
+from rpms.play.engines import InProcesses
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
-from rpms.play.processes import InProcesses
 from rpms.play.run import Listener, run
 from rpms.play.settings import Settings
 from rpms.store.episodes import EpisodeRow

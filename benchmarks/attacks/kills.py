@@ -33,8 +33,8 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.pages import write_report
 from rpms.store.answers import FolderOfAnswers
+from rpms.store.evidence import read_traces, traces_file
 from rpms.store.runs import RunFolder
-from rpms.store.traces import read_traces, traces_file
 from rpms.study.read import read_study
 from rpms.study.running import Means, StudyLayout, run_study
 from rpms.study.values import Learning

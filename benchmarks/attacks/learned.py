@@ -14,8 +14,7 @@ from rpms.learn.manual_review import compare, decide, lines_of
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesPlan, learn_rules
 from rpms.play.sources import choose_manual, manual_of
-from rpms.store.evidence import evidence_file
-from rpms.store.traces import SUFFIX, sealed_line, traces_file
+from rpms.store.evidence import TRACES, evidence_file, sealed_line, traces_file
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -55,7 +54,7 @@ def _laid_out(folder: Path, spoilt: Path, dice: Random) -> Path:
         place = dice.randrange(len(lines))
         row = changed_tree(json.loads(lines[place]), dice)
         lines[place] = as_json(row)
-        if spoilt.name.endswith(SUFFIX) and isinstance(row, dict) and dice.random() < 0.7:
+        if spoilt.name.endswith(TRACES) and isinstance(row, dict) and dice.random() < 0.7:
             lines = _sealed_again([json.loads(line) for line in lines])
         spoilt.write_bytes(b"\n".join((*lines, b"")))
     else:

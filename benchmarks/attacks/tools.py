@@ -18,7 +18,7 @@ from rpms.guard.log import read_guard_log
 from rpms.guard.mcp_session import McpSession
 from rpms.guard.replay import replay, tried
 from rpms.learn.tool_rules import learn_tools
-from rpms.report.guard_pages import write_guard_report
+from rpms.report.pages import write_guard_report
 from rpms.store.manual_reader import manual_text
 
 logging.getLogger("rpms.guard").setLevel(logging.CRITICAL)  # what it says of each hostile result is not the question

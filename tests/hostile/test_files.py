@@ -24,13 +24,12 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.gather import gather
 from rpms.store.episodes import content_text, packed, read_episode, unpacked
-from rpms.store.evidence import read_evidence
+from rpms.store.evidence import read_evidence, read_traces
 from rpms.store.files import write_whole
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
-from rpms.store.traces import read_traces
 from rpms.study.read import read_study
 from rpms.worlds.alfworld.verify import read_playthroughs
 from rpms.worlds.registry import find_world

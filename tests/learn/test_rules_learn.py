@@ -21,10 +21,9 @@ from rpms.learn.rules.ledger import vocabulary_of
 from rpms.learn.rules.rehearse import PLAYED
 from rpms.learn.rules.write import manual_tree
 from rpms.play.sources import universal_tier
-from rpms.store.evidence import Label, evidence_file, read_evidence
+from rpms.store.evidence import Label, evidence_file, keeping, read_evidence, read_traces, sealed_line, traces_file
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import read_manual
-from rpms.store.traces import keeping, read_traces, sealed_line, traces_file
 from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world

@@ -25,8 +25,7 @@ from rpms.models.catalogue import open_model
 from rpms.play.seats import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.play.step import Player
-from rpms.store.evidence import Witness, evidence_of
-from rpms.store.traces import Spoken
+from rpms.store.evidence import Spoken, Witness, evidence_of
 from rpms.worlds.base import Setting, start
 from tests.learn.house import House
 from tests.learn.tidy import HOMES, STRANGE, Tidy

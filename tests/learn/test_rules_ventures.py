@@ -22,8 +22,7 @@ from rpms.learn.rules.needs import Needs
 from rpms.learn.rules.scores import deeds_of
 from rpms.learn.rules.templates import Names
 from rpms.learn.rules.unnamed_effects import unseen_name
-from rpms.store.evidence import Witness
-from rpms.store.traces import Spoken, Trace
+from rpms.store.evidence import Spoken, Trace, Witness
 from rpms.worlds.registry import find_world
 from tests.learn.tidy import Tidy
 from tests.worlds.scienceworld.laboratory import BOIL, KITCHEN, MENU

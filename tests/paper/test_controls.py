@@ -9,9 +9,8 @@ from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import BASELINE, FULL
 from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import FunctionModel
-from rpms.play.epochs import CONTROLS, control_plans, play_controls
 from rpms.play.plan import lend, plan_run
-from rpms.play.run import run
+from rpms.play.run import CONTROLS, control_plans, play_controls, run
 from rpms.report.gather import gather
 from rpms.report.pages import write_report
 from rpms.report.tables import TABLES, applicable, main_table

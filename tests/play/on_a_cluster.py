@@ -23,8 +23,8 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.play.engines import OnRay
 from rpms.play.plan import lend, plan_run
-from rpms.play.ray_engine import OnRay
 from rpms.play.run import Interrupted, Listener, run
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world

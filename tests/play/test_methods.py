@@ -21,9 +21,9 @@ from rpms.foreign.shown import unseen
 from rpms.learn.insights import changed, gather_experience
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, follow_plan
-from rpms.play.epochs import run_trials
 from rpms.play.methods import LONGEST_ITEM, METHODS, Earlier, reflect
 from rpms.play.plan import lend, plan_run
+from rpms.play.run import run_trials
 from rpms.play.settings import SettingError, Settings
 from rpms.store.experience import (
     LONGEST_INSIGHT,

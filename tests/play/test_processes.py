@@ -15,7 +15,7 @@ import pytest
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel
-from rpms.play.processes import AVAILABLE, InProcesses
+from rpms.play.engines import AVAILABLE, InProcesses
 from rpms.play.run import run
 from rpms.play.seats import Threads
 from rpms.store.runs import RunFolder
@@ -126,7 +126,7 @@ def test_a_full_folder_or_a_wrong_number_is_said_before_anything_is_forked(tmp_p
 SLOW = """
 import sys
 from pathlib import Path
-from rpms.play.processes import InProcesses
+from rpms.play.engines import InProcesses
 from rpms.play.run import Interrupted, run
 from tests.play.test_run import plan, task
 tasks = [task(f"t {number}", rooms=3, seconds=float(sys.argv[2])) for number in range(40)]

@@ -14,8 +14,8 @@ from rpms.foreign.json_text import question_key
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.catalogue import open_model
 from rpms.models.recorded import ReplayModel
-from rpms.play.epochs import run_trials
 from rpms.play.plan import NamedModel, lend
+from rpms.play.run import run_trials
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.memories import read_frozen
 from rpms.study.read import read_study

@@ -17,9 +17,8 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import FROM_MENU, Backend, ModelOptions, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.display import progress
-from rpms.play.epochs import trial_folders
 from rpms.play.plan import NamedModel, OpenModel
-from rpms.play.run import How, Listener
+from rpms.play.run import How, Listener, trial_folders
 from rpms.play.settings import Settings
 from rpms.store.experience import write_experience
 from rpms.store.runs import RunFolder

@@ -15,10 +15,9 @@ from rpms.core.usage import Price
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import NO_LLM, ModelOptions, parse_model_name
 from rpms.models.windows import Window
+from rpms.play.engines import InProcesses, OnRay
 from rpms.play.meter import Limits, Meter, parse_duration
 from rpms.play.plan import NamedModel, RunPlan, place_of, variation_called
-from rpms.play.processes import InProcesses
-from rpms.play.ray_engine import OnRay
 from rpms.play.run import MakeEngine
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.sources import can_play, idle_parts

@@ -46,8 +46,7 @@ def report(
             raise InputError(f"{each}: is not a guard's log; {_TAKES}")
     writing = needs_extra("pages")
     if all(map(is_guard_log, inputs)):
-        guard_pages = needs_extra("guard_pages")
-        written = guard_pages.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
+        written = writing.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
     else:
         place = out or inputs[0] / "report"
         written = writing.write_report(inputs, place, title=title, with_published=published, pages=pages)

@@ -21,12 +21,11 @@ from rpms.learn.manual_review import Entry, Relation, compare, decide, lines_of
 from rpms.learn.manual_verify import recorded
 from rpms.learn.mend import Edit, propose, recorded_steps, write_edit
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
-from rpms.store.evidence import counts_of
+from rpms.store.evidence import counts_of, read_traces, traces_file
 from rpms.store.files import write_whole
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import find_mistakes, merged_text, read_manual
 from rpms.store.runs import RunFolder
-from rpms.store.traces import read_traces, traces_file
 from rpms.worlds.registry import find_world, world_named, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)

@@ -20,10 +20,9 @@ from rpms.learn.tool_rules import learn_tools
 from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.report.table import grid
-from rpms.store.evidence import Label, counts_of, evidence_file
+from rpms.store.evidence import Label, counts_of, evidence_file, traces_file
 from rpms.store.manual_reader import manual_text
 from rpms.store.manuals import read_manual
-from rpms.store.traces import traces_file
 from rpms.worlds.registry import find_world, world_named
 
 _STEPS = 20_000

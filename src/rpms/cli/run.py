@@ -19,11 +19,10 @@ from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
 from rpms.models.windows import context_window
 from rpms.play.display import progress
-from rpms.play.epochs import Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.knob_values import worded
 from rpms.play.meter import Spending, spending
 from rpms.play.plan import RunPlan, read_part
-from rpms.play.run import How, Listener
+from rpms.play.run import How, Listener, Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.settings import Settings
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow

@@ -21,9 +21,8 @@ from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.display import progress
-from rpms.play.epochs import CONTROLS, FOLDER
 from rpms.play.plan import NamedModel, RunPlan
-from rpms.play.run import How, Listener
+from rpms.play.run import CONTROLS, FOLDER, How, Listener
 from rpms.play.settings import Settings
 from rpms.report.table import TableCell, grid
 from rpms.store.experience import Experience

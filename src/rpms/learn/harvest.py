@@ -22,8 +22,8 @@ from rpms.core.usage import Usage
 from rpms.learn.corrections import corrective_rule, in_words, schema_effects, template_of
 from rpms.learn.manual_verify import has_asked
 from rpms.play.sources import knowledge_of
+from rpms.store.evidence import Trace
 from rpms.store.memories import write_memory
-from rpms.store.traces import Trace
 from rpms.worlds.base import World
 
 

@@ -16,9 +16,8 @@ from rpms.core.rules import RuleManual
 from rpms.foreign.shown import whole_letters
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.unnamed_effects import unseen_name
-from rpms.store.evidence import Witness
+from rpms.store.evidence import TRACES, Spoken, Trace, Witness, read_traces
 from rpms.store.runs import RunFolder
-from rpms.store.traces import SUFFIX, Spoken, Trace, read_traces
 from rpms.worlds.base import World
 
 _ENDS = (Ending.WON, Ending.LOST)
@@ -27,7 +26,7 @@ _ENDS = (Ending.WON, Ending.LOST)
 def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
     """The episodes of recorded runs, or of an exploration's file; those of another world are an InputError."""
     for place in runs:
-        if place.name.endswith(SUFFIX):
+        if place.name.endswith(TRACES):
             settings, traces = read_traces(place)
             _check_world(place, settings.get("world", ""), world)
             yield from traces

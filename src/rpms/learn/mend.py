@@ -20,9 +20,8 @@ from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
 from rpms.learn.manual_review import keep_sentences
 from rpms.learn.manual_verify import replayed
-from rpms.store.evidence import Claim, Label, Witness
+from rpms.store.evidence import Claim, Label, Trace, Witness
 from rpms.store.manuals import MANUAL
-from rpms.store.traces import Trace
 from rpms.store.yaml_files import manual_yaml, plain, read_yaml, with_list
 from rpms.worlds.base import World
 

@@ -32,8 +32,8 @@ from rpms.play.reading import CONTROLS, Reads
 from rpms.play.sources import Sources, knowledge_of
 from rpms.store.answers import FolderOfAnswers, open_answers
 from rpms.store.memories import memory_hash
-from rpms.store.prompts import prompts_hash
 from rpms.store.protocol import Protocol
+from rpms.store.yaml_files import prompts_hash
 from rpms.worlds.base import Setting, Task, World, game_of
 
 
@@ -87,7 +87,7 @@ class RunPlan:
     seed: int = 0
     """Seed that drew the task list, where it was drawn, and that hides memories."""
     epoch: int = 1
-    """Number of the time that these tasks are played; see `rpms.play.epochs`."""
+    """Number of the time that these tasks are played; see `rpms.play.run`."""
     keep: Mapping[str, Keep] = field(default_factory=dict)
     """Further texts to keep of each episode, by the name of the folder in the run's folder."""
     harvest: str = ""
@@ -97,7 +97,7 @@ class RunPlan:
     """Name of the reader of goals in people's words, a control or a model; by default the model that plays."""
     open_reader: OpenModel | None = None
     trial: int = 0
-    """Number of the attempt at its tasks; see `rpms.play.epochs`."""
+    """Number of the attempt at its tasks; see `rpms.play.run`."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """By task: the attempt before, from which the model is to carry something to this one."""
 

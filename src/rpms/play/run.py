@@ -1,21 +1,35 @@
-"""A run: the episodes of a plan, played and kept in a folder, whatever happens in between."""
+"""A run: the episodes of a plan, played and kept in a folder, whatever happens in between; and in it, further runs.
+
+epochs/2 …      the same tasks played again: single runs of hosted models differ, and this is by how much
+controls/NAME   a random choice from the same menus, and always the best entry; they cost no model
+trial-1/ …      later attempts at the tasks that no earlier one has won
+best-of-N/      the best attempt at each task, the earliest where several are
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count, takewhile
+from math import comb
 from pathlib import Path
-from typing import Protocol, TypedDict
+from typing import Protocol, TypedDict, TypeVar, Unpack
 
-from rpms.core.errors import InputError, ModelUnavailable
+from rpms.core.errors import FileError, InputError, ModelUnavailable
 from rpms.core.usage import Price, Usage
-from rpms.foreign.file_reader import is_there
+from rpms.foreign.file_reader import is_there, read_bytes
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import LARGEST_EPISODE
+from rpms.foreign.typed import reader_of
+from rpms.models.catalogue import NO_LLM, Backend, backend_of
+from rpms.play.engines import InProcesses
 from rpms.play.meter import LimitReached, Meter, usages_of
-from rpms.play.plan import RunPlan
-from rpms.play.processes import InProcesses
+from rpms.play.methods import CARRIED, METHODS, REACT, Earlier
+from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.seats import Finished, Threads
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import RunSummary, open_run
+from rpms.store.runs import EPOCHS, PROTOCOL, RunFolder, RunSummary, Timing, open_run
 from rpms.worlds.base import Task
 
 
@@ -171,3 +185,215 @@ def _saying_how_to_go_on(plan: RunPlan, rows: Mapping[str, EpisodeRow]) -> Itera
 
 def _how_to_go_on(rows: Mapping[str, EpisodeRow], plan: RunPlan) -> str:
     return f"{len(rows)} of {len(plan.tasks)} episodes are done, and the same command goes on from there"
+
+
+Outcome = TypeVar("Outcome")
+
+
+def epoch_folders(run: Path) -> tuple[Path, ...]:
+    """The folders of a run's epochs, itself first; later ones as far as they are there without a gap."""
+    later = (run / EPOCHS / str(number) for number in count(2))
+    return (run, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
+
+
+def epoch_plan(plan: RunPlan, number: int) -> RunPlan:
+    """The plan of an epoch: the same tasks, another seed for a model that samples, and a record of its own."""
+    if number == 1:
+        return plan
+    decoding, open_model = plan.decoding, plan.open_model
+    if decoding.seed is not None:
+        decoding = replace(decoding, seed=decoding.seed + number - 1)
+    if isinstance(open_model, NamedModel) and open_model.record is not None:
+        open_model = replace(open_model, record=open_model.record / f"epoch-{number}")
+    return replace(plan, epoch=number, decoding=decoding, open_model=open_model)
+
+
+def run_epochs(
+    plan: RunPlan, out: Path, epochs: int, run_one: Callable[[RunPlan, Path], Outcome]
+) -> tuple[Outcome, ...]:
+    """Run every epoch of a plan, one after the other, by a function that runs one in a folder."""
+    return tuple(
+        run_one(epoch_plan(plan, number), out if number == 1 else out / EPOCHS / str(number))
+        for number in range(1, epochs + 1)
+    )
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Agreement of epochs, over the tasks that were played in all of them."""
+
+    wins: tuple[int, ...]
+    """Of each such task, in how many epochs it was won."""
+    epochs: int
+    rates: tuple[float, ...]
+    """Success by epoch, over the same tasks."""
+    left_out: int = 0
+    """Tasks that an epoch lacks."""
+
+    @property
+    def tasks(self) -> int:
+        return len(self.wins)
+
+    @property
+    def mean(self) -> float:
+        return sum(self.rates) / len(self.rates)
+
+    def pass_hat(self, k: int) -> float:
+        """pass^k: how likely k attempts at a task, drawn from its epochs without putting back, are all won.
+
+        >>> Agreement((3, 1, 0), 3, (0.0, 0.0, 0.0)).pass_hat(2)  # (1 + 0 + 0) / 3
+        0.3333333333333333
+        """
+        ways = comb(self.epochs, k)
+        return sum(comb(won, k) for won in self.wins) / (ways * self.tasks) if self.tasks else 0.0
+
+    @property
+    def flip_rate(self) -> float:
+        """Probability that two epochs of a task end differently, one won and one not."""
+        pairs = comb(self.epochs, 2) * self.tasks
+        return sum(won * (self.epochs - won) for won in self.wins) / pairs if pairs else 0.0
+
+    @property
+    def flipped(self) -> int:
+        """Tasks that were won in some epochs and not in others."""
+        return sum(0 < won < self.epochs for won in self.wins)
+
+    def text(self) -> str:
+        """In one line."""
+        rates = ", ".join(f"{rate:.1%}" for rate in self.rates)
+        passes = ", ".join(f"pass^{k} {self.pass_hat(k):.1%}" for k in range(1, self.epochs + 1))
+        flips = f"flip rate {self.flip_rate:.1%}, {self.flipped} of {self.tasks} tasks flipped"
+        return f"{self.epochs} epochs: success {rates}; {passes}; {flips}"
+
+
+def agreement(epochs: Sequence[Mapping[str, bool]]) -> Agreement | None:
+    """Compare epochs, each by task whether it was won; None for fewer than two, or none with a task in common."""
+    if len(epochs) < 2:
+        return None
+    every = dict.fromkeys(task for epoch in epochs for task in epoch)
+    shared = [task for task in every if all(task in epoch for epoch in epochs)]
+    if not shared:
+        return None
+    wins = tuple(sum(epoch[task] for epoch in epochs) for task in shared)
+    rates = tuple(sum(epoch[task] for task in shared) / len(shared) for epoch in epochs)
+    return Agreement(wins, len(epochs), rates, len(every) - len(shared))
+
+
+CONTROLS = ("menu-random", "menu-best")
+FOLDER = "controls"
+"""The folder of a run that holds its controls, one run each."""
+
+
+def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
+    """The controls of a plan, by name; none where there is no menu, or where no LLM chooses from it."""
+    menu = plan.condition.enforcement.menu and plan.condition.informed
+    if not menu or plan.trial or backend_of(plan.model_name) in NO_LLM - {Backend.REPLAY}:
+        return {}
+    alike = replace(plan, keep={}, method=METHODS[REACT])
+    return {name: replace(alike, model_name=name, open_model=NamedModel(name)) for name in CONTROLS}
+
+
+def play_controls(
+    plan: RunPlan, folder: Path, workers: int | None = None, engine: MakeEngine = Threads
+) -> Mapping[str, RunSummary]:
+    """Play what is missing of a run's controls; none where there is nothing to control for."""
+    return {
+        name: run(control, folder / FOLDER / name, workers, engine=engine)
+        for name, control in control_plans(plan).items()
+    }
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Results of all attempts."""
+
+    folders: tuple[Path, ...]
+    """By trial; fewer than were allowed where every task was won before."""
+    summaries: tuple[RunSummary, ...]
+    best_folder: Path
+    """The first trial's, for a method that has no other."""
+    best: RunSummary
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all attempts together."""
+        return sum((summary.usage for summary in self.summaries), start=Usage())
+
+
+def trial_folder(out: Path, number: int) -> Path:
+    """Folder of a trial, from 0."""
+    return out / f"trial-{number}" if number else out
+
+
+def trial_folders(out: Path) -> tuple[Path, ...]:
+    """A run, and its later trials where it has any."""
+    later = (trial_folder(out, number) for number in count(1))
+    return (out, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
+
+
+def run_trials(
+    plan: RunPlan,
+    out: Path,
+    workers: int | None = None,
+    listener: Callable[[int], Listener] = lambda _: Listener(),
+    **how: Unpack[How],
+) -> Trials:
+    """Play what is missing of all trials of a plan's method: one, for most. Raises and continues as `run` does."""
+    folders: list[Path] = []
+    summaries: list[RunSummary] = []
+    trial = plan
+    for number in range(plan.method.trials):
+        if number:
+            trial = next_trial(plan, folders)
+            if not trial.tasks:
+                break
+        folder = trial_folder(out, number)
+        begun = RunFolder(folder)
+        if trial.trial and begun.begun and begun.played and begun.protocol.differences(trial.protocol()):
+            why = "its attempts followed from others, which were played again since"
+            raise InputError(f"{folder}: {why}; remove it to play them too")
+        summaries.append(run(trial, folder, workers, listener(number), **how))
+        folders.append(folder)
+    if not plan.method.question:
+        return Trials(tuple(folders), tuple(summaries), out, summaries[0])
+    chosen = out / f"best-of-{plan.method.trials}"
+    return Trials(tuple(folders), tuple(summaries), chosen, _write_best(plan, folders, chosen))
+
+
+def next_trial(plan: RunPlan, folders: Sequence[Path]) -> RunPlan:
+    """The plan of the trial after those in some folders: the tasks that none of them has won."""
+    runs = [RunFolder(folder) for folder in folders]
+    won = {row.task for each in runs for row in each.rows() if row.won}
+    todo = tuple(task for task in plan.tasks if task.id not in won)
+    earlier = {task.id: _earlier(runs[-1], task.id, first=len(runs) == 1) for task in todo}
+    return replace(plan, tasks=todo, trial=len(folders), earlier=earlier)
+
+
+def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
+    record = run_before.episode(task)
+    try:
+        carried = () if first else reader_of(tuple[str, ...])(loads(run_before.beside(task, CARRIED)))
+    except NotJson:
+        where = run_before.file_beside(task, CARRIED)
+        raise FileError(where, None, "is not what an episode brought along") from None
+    return Earlier.of(record, str(record.row.ending), carried)
+
+
+def _write_best(plan: RunPlan, folders: Sequence[Path], out: Path) -> RunSummary:
+    """Write the best attempt at each task into a run folder of its own, and give it in numbers."""
+    first = plan.protocol()
+    agent = {**plan.method.settings(), "best_of": plan.method.trials}
+    runs = [RunFolder(folder) for folder in folders]
+    timings = [each.timings() for each in runs]
+    attempts = [{row.task: row for row in each.rows()} for each in runs]
+    with open_run(out, replace(first, settings={**first.settings, "agent": agent})) as best:
+        for task in first.tasks:
+            tried = [(rows[task], number) for number, rows in enumerate(attempts) if task in rows]
+            row, number = max(tried, key=lambda each: (each[0].won, each[0].score, -each[1]))
+            data = read_bytes(runs[number].file(task), LARGEST_EPISODE)
+            if not is_there(best.run.file(task)) or read_bytes(best.run.file(task), LARGEST_EPISODE) != data:
+                timing = timings[number].get(task, Timing(task, 0.0))
+                best.write(row, data, timing)
+        if (price := runs[0].price()) is not None:
+            best.write_price(price)
+        return best.run.summary()

@@ -128,10 +128,6 @@ def play(episode: Play, on_step: Callable[[Step], None] = lambda _: None) -> Epi
     return episode.episode()
 
 
-LOSSES = 4
-"""Losses of an episode with its node or process after which it counts as a world error."""
-
-
 @dataclass(frozen=True, slots=True)
 class Finished:
     """A finished episode as it goes to disk: small, and free of everything it was played with."""
@@ -159,12 +155,6 @@ def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, 
     if plan.trial:
         beside = (*beside, (CARRIED, json.dumps(carried) + "\n"))
     return Finished(row_of(episode), packed(episode_text(episode)), timing, beside, usages)
-
-
-def lost_episode(plan: RunPlan, task: Task, why: str) -> Finished:
-    """The end of an episode that was lost with its process or node too often: the world broke down."""
-    text = f"lost {LOSSES + 1} times with the process that played it ({why})"
-    return finish(plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0)
 
 
 class Seat:

@@ -22,7 +22,7 @@ from rpms.models.catalogue import FROM_MENU, backend_of
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import read_manual
-from rpms.store.prompts import Prompts
+from rpms.store.yaml_files import Prompts
 from rpms.worlds.base import World
 
 PAPER_MANUAL, COMPLETE_MANUAL = "paper", "complete"

@@ -14,7 +14,7 @@ from rpms.core.facts import grouped
 from rpms.foreign.file_reader import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.play.epochs import CONTROLS, FOLDER, agreement, epoch_folders
+from rpms.play.run import CONTROLS, FOLDER, agreement, epoch_folders
 from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
 from rpms.store.files import LOCK, is_held

@@ -17,7 +17,7 @@ from rpms.core.arbitration import Arbitration
 from rpms.core.condition import ABLATION, CONDITIONS
 from rpms.core.usage import Price, Usage
 from rpms.models.accounting import list_cost
-from rpms.play.epochs import Agreement
+from rpms.play.run import Agreement
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder
 

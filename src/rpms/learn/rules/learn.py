@@ -22,10 +22,21 @@ from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.write import claims_of, manual_tree
 from rpms.play.sources import universal_tier
-from rpms.store.evidence import Claim, Evidence, Label, Support, Witness, evidence_file, manual_before, write_learned
+from rpms.store.evidence import (
+    Claim,
+    Evidence,
+    Label,
+    Support,
+    Trace,
+    Witness,
+    evidence_file,
+    keeping,
+    manual_before,
+    traces_file,
+    write_learned,
+)
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import MANUAL, read_manual
-from rpms.store.traces import Trace, keeping, traces_file
 from rpms.store.yaml_files import manual_yaml
 from rpms.worlds.base import Setting, Task, World
 

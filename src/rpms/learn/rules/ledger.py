@@ -20,8 +20,7 @@ from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.unnamed_effects import Linked
 from rpms.learn.rules.wants import NOT, GoalBook, Story
 from rpms.play.sources import manual_of
-from rpms.store.evidence import Witness
-from rpms.store.traces import Spoken, Trace
+from rpms.store.evidence import Spoken, Trace, Witness
 from rpms.worlds.base import World
 
 

@@ -24,8 +24,7 @@ from rpms.models.catalogue import open_model
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
-from rpms.store.evidence import Witness
-from rpms.store.traces import Trace
+from rpms.store.evidence import Trace, Witness
 from rpms.worlds.base import Task
 
 PLAYED = "played "

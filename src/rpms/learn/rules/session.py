@@ -16,7 +16,7 @@ from rpms.learn.rules.looking import Standing
 from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.wants import State
-from rpms.store.traces import Spoken, Trace
+from rpms.store.evidence import Spoken, Trace
 from rpms.worlds.base import Setting, Task, World, act, by_verb, start
 
 

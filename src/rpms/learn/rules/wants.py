@@ -20,8 +20,7 @@ from rpms.learn.rules.action_model import Induced, induced
 from rpms.learn.rules.attempts import Vocabulary
 from rpms.learn.rules.templates import Names
 from rpms.learn.rules.thresholds import LIMITS
-from rpms.store.evidence import Label, Witness
-from rpms.store.traces import Spoken
+from rpms.store.evidence import Label, Spoken, Witness
 
 FIELDS: Mapping[str, tuple[str, ...]] = {"object": ("x", "y"), "destination": ("p", "q")}
 """The fields of a goal that name things, and the variables that stand for these."""

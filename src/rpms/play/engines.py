@@ -1,13 +1,15 @@
-"""Many episodes at once on all cores: players in forks of this process.
+"""Many episodes at once: on all cores, by players in forks of this process, or on a Ray cluster of any size.
 
 A fork has the plan, memory and manual already; only tasks and finished episodes are sent. Remote and recorded models
-are opened in each process; weights in this process are asked over the pipe, in one batch. A dead process is replaced,
-and its tasks played again.
+are opened in each process; weights in this process are asked over the pipe, in one batch. To a cluster the plan goes
+out once as a shared object, and each process opens it once. Episodes come back as texts and are written by the process
+that started the run. What a dead process or a lost node was playing is played again.
 """
 
 from __future__ import annotations
 
 import atexit
+import copyreg
 import gc
 import multiprocessing
 import os
@@ -18,6 +20,7 @@ import sys
 import threading
 import time
 import traceback
+import uuid
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -26,14 +29,19 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from rpms.core.episode import Ending, Episode
+from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.catalogue import IN_PROCESS, Backend, backend_of
 from rpms.play.plan import RunPlan
-from rpms.play.seats import GRACE, LOSSES, Finished, Players, Threads, lost_episode
-from rpms.worlds.base import Task
+from rpms.play.seats import GRACE, Finished, Players, Seat, Threads, finish
+from rpms.worlds.base import Task, World
+from rpms.worlds.registry import find_world, world_names
 
 AVAILABLE = sys.platform == "linux"
 """Elsewhere a fork of a process with threads is not safe; episodes are then played in threads."""
+LOSSES = 4
+"""Losses of an episode with its node or process after which it counts as a world error."""
 _FORKING = threading.Lock()
 """Held over a fork: runs in several threads would otherwise fork at once, which filelock refuses."""
 _AHEAD = 1
@@ -65,10 +73,6 @@ class InProcesses:
         )
 
 
-class _Refused(Exception):
-    """Something that was raised in another process, with the traceback of where it happened."""
-
-
 @dataclass
 class _Child:
     process: Any
@@ -81,19 +85,35 @@ class _Child:
             self.pipe.send(message)
 
 
-class Processes:
+class _Engine:
+    """Tasks to hand out. One that is lost with its process or node is played again, a few times at most."""
+
+    def __init__(self, plan: RunPlan, tasks: Sequence[Task]) -> None:
+        self._plan = plan
+        self._todo = deque(tasks)
+        self._lost: Counter[str] = Counter()
+
+    def _lose(self, task: Task, why: str) -> Iterator[Finished]:
+        """Put a lost task back; its end, as the world broke down, if it was lost too often."""
+        self._lost[task.id] += 1
+        if self._lost[task.id] <= LOSSES:
+            self._todo.append(task)
+            return
+        text = f"lost {LOSSES + 1} times with the process that played it ({why})"
+        yield finish(self._plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0)
+
+
+class Processes(_Engine):
     """Plays tasks in several processes and gives back episodes in the order in which they finish."""
 
     def __init__(
         self, plan: RunPlan, tasks: Sequence[Task], most: int, workers: int | None, *, shared: bool = False
     ) -> None:
-        self._plan = plan
-        self._todo = deque(tasks)
+        super().__init__(plan, tasks)
         self._threads = -(-min(workers or most, len(tasks)) // most)
         """Players in each process."""
         self._knowledge = plan.knowledge()
         self._model: Model | None = plan.open_model() if shared else None
-        self._lost: Counter[str] = Counter()
         self._children = [self._start() for _ in range(most)]
 
     def _start(self) -> _Child:
@@ -118,7 +138,13 @@ class Processes:
         self._hand_out()
         while any(child.tasks for child in self._children):
             ended: list[Finished] = []
-            for child, message in self._messages(None):
+            by_pipe: dict[Any, _Child] = {child.pipe: child for child in self._children}
+            for child in [by_pipe[pipe] for pipe in wait(list(by_pipe))]:
+                try:
+                    message = child.pipe.recv()
+                except (EOFError, OSError):
+                    ended += self._replace(child)
+                    continue
                 if isinstance(message, BaseException):
                     yield ended
                     raise message
@@ -136,28 +162,13 @@ class Processes:
                     child.tasks[task.id] = task
                     child.send(task)
 
-    def _messages(self, timeout: float | None) -> Iterator[tuple[_Child, Any]]:
-        """Messages of processes: finished episodes and exceptions."""
-        by_pipe = {child.pipe: child for child in self._children}
-        for pipe in wait(list(by_pipe), timeout):
-            child = by_pipe[pipe]  # type: ignore[index]
-            try:
-                yield child, child.pipe.recv()
-            except (EOFError, OSError):
-                yield from self._replace(child)
-
-    def _replace(self, dead: _Child) -> Iterator[tuple[_Child, Any]]:
-        """Start another process in place of one that died; its tasks are played again, each a few times at most."""
+    def _replace(self, dead: _Child) -> Iterator[Finished]:
+        """Start another process in place of one that died; its tasks are played again."""
         dead.process.join()
         self._children.remove(dead)
-        new = self._start()
-        self._children.append(new)
+        self._children.append(self._start())
         for task in dead.tasks.values():
-            self._lost[task.id] += 1
-            if self._lost[task.id] > LOSSES:
-                yield new, lost_episode(self._plan, task, f"process ended with {dead.process.exitcode}")
-            else:
-                self._todo.append(task)
+            yield from self._lose(task, f"process ended with {dead.process.exitcode}")
 
     def stop(self) -> list[Finished]:
         """Stop within moments; the episodes that were finished but not given back yet."""
@@ -249,9 +260,141 @@ def _answer(pipe: Connection, model: Model) -> None:
 
 
 def _portable(error: BaseException) -> BaseException:
-    """An exception as it can be sent to another process; one that cannot is told in words."""
+    """An exception as it can be sent to another process; one that cannot is told in words, with its traceback."""
     with suppress(Exception):  # whatever its class does with its arguments
         copy = pickle.loads(pickle.dumps(error))  # noqa: S301  our own, made here
         if str(copy) == str(error):
             return error
-    return _Refused("".join(traceback.format_exception(error)))
+    return RuntimeError("".join(traceback.format_exception(error)))
+
+
+_PATIENCE = 1.0
+"""Seconds between looks at whether the cluster has grown or shrunk."""
+_AHEAD_ON_RAY = 2
+"""Episodes handed out for each that the cluster can play at once, so that no node waits for the next."""
+
+
+@dataclass(frozen=True)
+class OnRay:
+    """Makes engines that play on a cluster: `run(plan, out, engine=OnRay())`."""
+
+    address: str | None = None
+    """Of the cluster; by default the one `RAY_ADDRESS` names or that runs here, or else one started for the run."""
+    cpus: float = 1.0
+    """Of a node's CPUs, for each episode. An episode that waits for a model's server needs a tenth of one or less."""
+
+    def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> RayEngine:
+        return RayEngine(plan, tasks, workers, self)
+
+
+class RayEngine(_Engine):
+    """Plays tasks on a cluster, at most `workers` at once; as many as it has CPUs for if that is None."""
+
+    def __init__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None, options: OnRay) -> None:
+        self._ray = _import_ray()
+        self._started_here = not self._ray.is_initialized()
+        if self._started_here:
+            try:
+                self._ray.init(options.address, log_to_driver=False, logging_level="error", include_dashboard=False)
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                line = " ".join(str(error).split())[:200]
+                raise InputError(f"no Ray cluster at {options.address or 'the default address'}: {line}") from None
+        super().__init__(plan, tasks)
+        self._workers = workers
+        self._cpus = options.cpus
+        self._pending: dict[Any, Task] = {}
+        self._limit = workers or 1
+        self._looked = -_PATIENCE
+        copyreg.pickle(type(plan.world), travelling)
+        self._ticket = (uuid.uuid4().hex, self._ray.put(plan))
+        self._play = self._ray.remote(num_cpus=options.cpus, max_retries=0)(_play)
+
+    def results(self) -> Iterator[Sequence[Finished]]:
+        """The episodes as they finish."""
+        while self._todo or self._pending:
+            self._hand_out()
+            ready, _ = self._ray.wait(list(self._pending), num_returns=1, timeout=_PATIENCE)
+            for reference in ready:
+                yield [*self._take(reference)]
+
+    def _hand_out(self) -> None:
+        now = time.monotonic()
+        if self._workers is None and now - self._looked >= _PATIENCE:
+            self._looked = now
+            cpus = float(self._ray.cluster_resources().get("CPU", 1.0))
+            self._limit = max(1, _AHEAD_ON_RAY * int(cpus / self._cpus))
+        while self._todo and len(self._pending) < self._limit:
+            task = self._todo.popleft()
+            self._pending[self._play.remote(self._ticket, task)] = task
+
+    def _take(self, reference: Any) -> Iterator[Finished]:
+        """The episode of a task that has ended; none if it was lost and will be played again."""
+        task = self._pending.pop(reference)
+        try:
+            done = self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError:
+            raise  # a bug, with the traceback of where it happened
+        except self._ray.exceptions.RayError as error:
+            yield from self._lose(task, type(error).__name__)
+            return
+        if isinstance(done, RPMSError):
+            raise done
+        assert isinstance(done, Finished)
+        yield done
+
+    def stop(self) -> list[Finished]:
+        """Take what is finished, cancel the rest, and leave the cluster as it was."""
+        late: list[Finished] = []
+        if self._pending:
+            ready, _ = self._ray.wait(list(self._pending), num_returns=len(self._pending), timeout=0)
+            for reference in ready:
+                with suppress(self._ray.exceptions.RayError, ModelUnavailable, InputError):
+                    late += self._take(reference)
+            for reference in self._pending:
+                self._ray.cancel(reference, force=True)
+        self._pending.clear()
+        if self._started_here:
+            self._ray.shutdown()
+        return late
+
+
+def _import_ray() -> Any:
+    try:
+        import ray  # noqa: PLC0415  an extra
+        import ray.exceptions  # noqa: PLC0415
+    except ImportError:
+        raise InputError("the engine 'ray' needs Ray: pip install 'rpms[ray]'") from None
+    return ray
+
+
+def travelling(world: World) -> Any:
+    """Reduce a world for other machines: one that is installed there as well goes by its name."""
+    installed = world.name in world_names() and find_world(world.name) is world
+    return (find_world, (world.name,)) if installed else world.__reduce_ex__(4)
+
+
+_OPEN: dict[str, tuple[Model, Seat]] = {}
+"""State of this process: one run's model and seat, by its ticket, however many episodes of it are played here."""
+
+
+def _play(ticket: tuple[str, Any], task: Task) -> Finished | RPMSError:
+    """Play one episode somewhere on the cluster. An error for the user is returned in words alone, which travel."""
+    try:
+        done = _seat(ticket).play(task)
+    except ModelUnavailable as error:
+        return ModelUnavailable(str(error))
+    except InputError as error:
+        return InputError(f"on a node of the cluster: {error}")
+    assert done is not None
+    return done
+
+
+def _seat(ticket: tuple[str, Any]) -> Seat:
+    run, shared = ticket
+    if run not in _OPEN:
+        for other in list(_OPEN):
+            _OPEN.pop(other)[0].close()
+        plan = _import_ray().get(shared)
+        model = plan.open_model()
+        _OPEN[run] = model, Seat(plan, model)
+    return _OPEN[run][1]
