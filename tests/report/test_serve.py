@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
+from rpms.cli.report import make_server
 from rpms.core.errors import InputError
 from rpms.models.secrets import is_local
-from rpms.report.serve import make_server
 from tests.cli.command import Rpms, rpms
 
 __all__ = ["rpms"]

@@ -1,6 +1,8 @@
 """Look at what was run: `rpms report`, `view`, `table`, `leaderboard`, `show`, `export`; `convert` old run folders."""
 
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,6 @@ from rpms.guard.log import is_guard_log
 from rpms.models.secrets import is_local
 from rpms.play.plan import place_of
 from rpms.report.export import export
-from rpms.report.serve import make_server
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.old_episodes import convert_run
 from rpms.store.runs import PROTOCOL, RunFolder
@@ -71,6 +72,51 @@ def view(folder: Path, port: int | None = None, host: str = "127.0.0.1") -> None
         say(f"{found} is at http://{name}:{server.server_port}/ until Ctrl-C")
         flush()
         server.serve_forever(poll_interval=0.1)
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Gives out the files of one folder, and nothing else: no listings, nothing that a link leads out to.
+
+    For a machine that one reaches over SSH: `ssh -L 8000:localhost:8000 host`.
+    """
+
+    local: bool
+    """True if only this machine may ask; then a page of another site must not ask in its name."""
+
+    def send_head(self) -> Any:
+        host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
+        if self.local and host not in ("localhost", "127.0.0.1", "[::1]"):
+            self.send_error(403, "This report is served to this machine alone")
+            return None
+        folder, file = Path(self.directory).resolve(), Path(self.translate_path(self.path)).resolve()
+        if file != folder and folder not in file.parents:
+            self.send_error(404)
+            return None
+        return super().send_head()
+
+    def list_directory(self, path: Any) -> None:
+        del path
+        self.send_error(404)
+
+    def end_headers(self) -> None:
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  as the base has it
+        """Logs nothing."""
+
+
+def make_server(folder: Path, host: str, port: int) -> ThreadingHTTPServer:
+    """A server of a report's pages, which listens already; `serve_forever` answers. Port 0 takes any that is free."""
+    if not is_there(folder / "index.html"):
+        raise InputError(f"{folder}: there is no report here; `rpms report` writes one")
+    handler = type("Handler", (_Handler,), {"local": is_local(host)})
+    try:
+        return ThreadingHTTPServer((host, port), partial(handler, directory=str(folder.resolve())))
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot listen at {host}:{port}: {why}; choose another --port") from None
 
 
 def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = None) -> None:

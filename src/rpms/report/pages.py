@@ -44,7 +44,6 @@ class Report:
     """A report that was written."""
 
     folder: Path
-    episodes: int
     notes: tuple[str, ...]
     """Warnings about the numbers: partial runs, crashes, damaged files."""
 
@@ -70,19 +69,19 @@ def write_report(
         raise InputError("nothing to report on; name a run folder or a study")
     with _replacing(out) as beside:
         if len(found) == 1:
-            count = _write_comparison(beside, found[0], title or found[0].title, with_published, pages)
+            _write_comparison(beside, found[0], title or found[0].title, with_published, pages)
         else:
-            count = _write_groups(beside, found, title, with_published, pages)
+            _write_groups(beside, found, title, with_published, pages)
     notes = [(*omissions(each), *unshown(each, pages)) for each in found]
-    return Report(out, count, tuple(note for each in notes for note in each))
+    return Report(out, tuple(note for each in notes for note in each))
 
 
-def write_single(out: Path, template: str, values: Mapping[str, Any], episodes: int = 0) -> Report:
+def write_single(out: Path, template: str, values: Mapping[str, Any]) -> Report:
     """Write a report of one page into a folder, which is new or holds an older report."""
     with _replacing(out) as folder:
         _copy_static(folder)
         _render(folder / "index.html", template, **values)
-    return Report(out, episodes, ())
+    return Report(out, ())
 
 
 @contextmanager
@@ -124,15 +123,16 @@ def _render(page: Path, template: str, **values: Any) -> None:
     _write(page, _environment().get_template(template).render(**values))
 
 
-def _write_groups(folder: Path, comparisons: Sequence[Comparison], title: str, with_published: bool, pages: int) -> int:
+def _write_groups(
+    folder: Path, comparisons: Sequence[Comparison], title: str, with_published: bool, pages: int
+) -> None:
     """Several comparisons: a page that leads to each, with what they have in common."""
-    count = 0
     links = []
     abouts = {each.about for each in comparisons}
     for number, each in enumerate(comparisons, start=1):
         name = each.title or f"Comparison {number}"
         (folder / str(number)).mkdir()
-        count += _write_comparison(folder / str(number), each, name, with_published, pages, "../index.html")
+        _write_comparison(folder / str(number), each, name, with_published, pages, "../index.html")
         own = each.about if len(abouts) > 1 else ""
         links.append({"title": name, "href": f"{number}/index.html", "about": own, "comparison": each})
     main = main_table(comparisons)
@@ -144,7 +144,6 @@ def _write_groups(folder: Path, comparisons: Sequence[Comparison], title: str, w
     about = abouts.pop() if len(abouts) == 1 else ""
     shown = {"groups": links, "tables": tables, "pictures": pictures, "about": about}
     _render(folder / "index.html", "groups.html", title=title or comparisons[0].study or "Comparisons", **shown)
-    return count
 
 
 def _copy_static(folder: Path) -> None:
@@ -168,8 +167,8 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
 
 def _write_comparison(
     folder: Path, comparison: Comparison, title: str, with_published: bool, pages: int, home: str = ""
-) -> int:
-    """Write the pages of one comparison; number of the episodes among them."""
+) -> None:
+    """Write the pages of one comparison."""
     shown = pages // len(comparison)  # tasks that have pages in every condition, so that these can be compared
     each = [flat(results.protocol) for results in comparison]
     settings = {name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))}
@@ -177,7 +176,7 @@ def _write_comparison(
     parts = (shared.get(name, _NOTHING) for name in ("world", "split", "model"))
     title = title or " · ".join(part for part in parts if part != _NOTHING) or "RPMS report"
     book = EntryBook()
-    goals, unreadable, count = _write_episodes(folder, comparison, book, shown)
+    goals, unreadable = _write_episodes(folder, comparison, book, shown)
     data = {"memory": book.overview(), "meta": meta(comparison, title, shown)}
     data |= {f"entries-{number}": rows for number, rows in enumerate(book.chunks())}
     data |= {f"tasks-{number}": rows for number, rows in enumerate(task_chunks(comparison, goals))}
@@ -206,7 +205,6 @@ def _write_comparison(
     _render(folder / "index.html", "index.html", title=title, home=home, **overview)
     for name in ("tasks.html", "episode.html", "memory.html"):
         _render(folder / name, name, title=title, home=home)
-    return count
 
 
 _NOTHING = "—"
@@ -218,9 +216,9 @@ def _said(value: object) -> str:
 
 def _write_episodes(
     folder: Path, comparison: Comparison, book: EntryBook, shown: int
-) -> tuple[dict[str, str], list[str], int]:
-    """Write every episode's file, one at a time; the goals, what could not be read, and how many were written."""
-    goals, unreadable, count = dict[str, str](), list[str](), 0
+) -> tuple[dict[str, str], list[str]]:
+    """Write every episode's file, one at a time; the goals, and what could not be read."""
+    goals, unreadable = dict[str, str](), list[str]()
     tasks = {task: number for number, task in enumerate(comparison.tasks)}
     (folder / "data").mkdir()
     for place, results in enumerate(comparison):
@@ -236,8 +234,7 @@ def _write_episodes(
             file.parent.mkdir(parents=True, exist_ok=True)
             book.add(place, number, record)
             _write(file, script(f"{place}/{number}", episode_data(record)))
-            count += 1
-    return goals, unreadable, count
+    return goals, unreadable
 
 
 def unshown(comparison: Comparison, pages: int) -> tuple[str, ...]:
@@ -334,13 +331,12 @@ def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> R
     tally = _Tally()
     for log in logs:
         tally.add(read_guard_log(log))
-    total = sum(tally.counts.values())
     values = {
         "title": excerpt(title) or f"Guard: {', '.join(log.name for log in logs)}",
-        "total": total,
+        "total": sum(tally.counts.values()),
         "counts": tally.counts,
         "rules": sorted(tally.rules.values(), key=lambda rule: -rule["refuse"]),
         "sessions": [{"name": excerpt(name, 60), "rows": rows} for name, rows in tally.sessions.items()],
         "left_out": tally.left_out,
     }
-    return write_single(out, "guard.html", values, total)
+    return write_single(out, "guard.html", values)

@@ -77,14 +77,12 @@ def _marked(entry: TableLine) -> tuple[TableCell, ...]:
 
 def terminal(table: Table, width: int | None = None) -> str:
     """For a terminal, without colours, as a pipe or a file also wants it: too wide rather than with a number cut."""
-    console = Console(file=io.StringIO(), width=width or 120, highlight=False, no_color=True)
-    made = rich_table(table)
-    console.width = max(console.width, sum(_least(table, place) + _GAP for place in range(len(table.columns))))
-    console.print(made)
+    out, least = io.StringIO(), sum(_least(table, place) + _GAP for place in range(len(table.columns)))
+    console = Console(file=out, width=max(width or 120, least), highlight=False, no_color=True)
+    console.print(rich_table(table))
     for note in table.notes:
         console.print(Text(plain(note), style="dim"))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return out.getvalue()
 
 
 _WORD_WIDTH, _GAP = 16, 2
@@ -135,15 +133,9 @@ def grid(
     return made
 
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
-
-
 def plain(text: str) -> str:
     """A text on one line, without what a terminal would obey or could not write."""
-    return _CONTROL.sub(" ", text)
-
-
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~#!])")
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+", " ", text)
 
 
 def markdown(table: Table) -> str:
@@ -160,7 +152,7 @@ def markdown(table: Table) -> str:
 
 
 def _md(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", plain(text))
+    return re.sub(r"([\\`*_{}\[\]<>|~#!])", r"\\\1", plain(text))
 
 
 _LATEX: Mapping[str, str] = {
@@ -193,7 +185,13 @@ def latex(table: Table) -> str:
     rows = [" & ".join(rf"\textbf{{{_tex(heading)}}}" for heading in table.columns) + r" \\"]
     for group in table.groups:
         rows.append(r"\midrule")
-        rows.extend(" & ".join(_tex_cell(cell, entry.published) for cell in _marked(entry)) + r" \\" for entry in group)
+        for entry in group:
+            cells = [
+                rf"\textbf{{{_tex(cell.text)}}}" if cell.strong and cell.text else _tex(cell.text)
+                for cell in _marked(entry)
+            ]
+            cells = [rf"\textit{{{text}}}" if entry.published and text else text for text in cells]
+            rows.append(" & ".join(cells) + r" \\")
     notes = "".join(f"\\par\\footnotesize {_tex(note)}\n" for note in table.notes)
     body = "\n".join(rows)
     return (
@@ -203,22 +201,9 @@ def latex(table: Table) -> str:
     )
 
 
-_HYPHENS = re.compile("-(?=-)")
-
-
 def _tex(text: str) -> str:
     """Text as LaTeX prints it to the letter: two hyphens stay two, instead of becoming a dash."""
-    return "".join(_LATEX.get(character, character) for character in _HYPHENS.sub("-\0", plain(text)))
-
-
-def _tex_cell(cell: TableCell, published: bool) -> str:
-    text = _tex(cell.text)
-    if cell.strong and text:
-        text = rf"\textbf{{{text}}}"
-    return rf"\textit{{{text}}}" if published and text else text
-
-
-_NUMERIC = re.compile(r"[-+]?\d[\d.,]*%?\Z")
+    return "".join(_LATEX.get(character, character) for character in re.sub("-(?=-)", "-\0", plain(text)))
 
 
 def comma_separated(table: Table) -> str:
@@ -244,20 +229,15 @@ def comma_separated(table: Table) -> str:
     return out.getvalue()
 
 
-_PAIR = re.compile(r"(\d+)/(\d+)")
-_ENDS = re.compile(r"\[([-+]?[\d.]+), ([-+]?[\d.]+)\]")
-_PERCENT = re.compile(r"([-+]?[\d.]+)%")
-
-
 def _apart(heading: str, texts: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """A column as the columns of plain numbers that it holds; any other column as it is."""
     first, slash, second = heading.partition("/")
     for form, headings in (
-        (_PAIR, (first, second) if slash else ("won", "n")),
-        (_ENDS, ("low", "high")),
-        (_PERCENT, (f"{heading} (%)",)),
+        (r"(\d+)/(\d+)", (first, second) if slash else ("won", "n")),
+        (r"\[([-+]?[\d.]+), ([-+]?[\d.]+)\]", ("low", "high")),
+        (r"([-+]?[\d.]+)%", (f"{heading} (%)",)),
     ):
-        found = [form.fullmatch(text) for text in texts]
+        found = [re.fullmatch(form, text) for text in texts]
         if any(found) and all(match or text in ("", DASH) for match, text in zip(found, texts, strict=True)):
             return headings, [match.groups() if match else ("",) * len(headings) for match in found]
     return (heading,), [(text,) for text in texts]
@@ -265,7 +245,11 @@ def _apart(heading: str, texts: Sequence[str]) -> tuple[tuple[str, ...], list[tu
 
 def _unformulated(text: str) -> str:
     text = whole_letters(text)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not _NUMERIC.match(text) else text
+    return (
+        f"'{text}"
+        if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not re.match(r"[-+]?\d[\d.,]*%?\Z", text)
+        else text
+    )
 
 
 FORMS: Mapping[str, Callable[[Table], str]] = {
