@@ -155,14 +155,14 @@ def won_of_two(file, folder):
     )
     learning = study.learning
     assert learning is not None
-    played = plan_round(study, learning, 1, "planner", means)
+    played = plan_round(learning, 1, "planner", means)
     plan = LearningPlan(played, 1, first=learning.condition(1), harvest=learning.settings.harvesting)
     (round_one,) = learn(plan, folder / "memory.jsonl")
     memory = read_frozen(round_one.file, world.name)
     choice = replace(study.choice, settings=replace(study.choice.settings, limit=2))
     return {
         case.name: run_trials(
-            plan_cell(replace(study, choice=choice), case, name, means, memory), folder / case.name, 1
+            plan_cell(choice, case, name, means, memory), folder / case.name, 1
         ).best.won
         for case in study.cases
     }

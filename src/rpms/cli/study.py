@@ -182,7 +182,7 @@ def _means(
             return gather_experience(runs, world.name, answering, played.decoding, played.sources.context)
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
-        play = plan_round(study, learning, 1, model, means)
+        play = plan_round(learning, 1, model, means)
         first, later = learning.condition(1), learning.condition(2)
         plan = LearningPlan(play, learning.rounds, first, later, harvest=learning.settings.harvesting)
         how = How(engine=engine, price=prices.get(model), meter=meter)

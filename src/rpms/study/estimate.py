@@ -54,12 +54,6 @@ class Estimate:
         return list_cost(self.usage, price) if self.left and self.usage != Usage() else 0.0
 
 
-def finished(folder: Path) -> int:
-    """Episodes that a run folder holds already."""
-    run = RunFolder(folder)
-    return run.summary().done if run.begun else 0
-
-
 def estimate_study(study: Study, models: Sequence[str], means: Means, layout: StudyLayout) -> tuple[Estimate, ...]:
     """Every run of a study, the learning rounds included, without asking a model or writing anything."""
     refuse_overlap(study, means)
@@ -67,17 +61,17 @@ def estimate_study(study: Study, models: Sequence[str], means: Means, layout: St
     for model in models:
         cases, who = study.cases_for(model), study.learner(model)
         if learning is not None and who and any(case.learns for case in cases):
-            out = layout.learned(study, means, who)
+            out = layout.learned(learning, means, who)
             for number in range(1, learning.rounds + 1) if out not in seen else ():
-                plan = plan_round(study, learning, number, who, means)
+                plan = plan_round(learning, number, who, means)
                 # the folders that learning keeps its rounds in; a study only counts what is there
-                done = finished(out.with_name(f"{out.stem}.rounds") / f"round{number}")
+                done = _finished(RunFolder(out.with_name(f"{out.stem}.rounds") / f"round{number}"))
                 usage = _times(_guess(plan), len(plan.tasks) - done)
                 found.append(Estimate(f"learning, round {number}", who, len(plan.tasks), done, usage, measured=False))
             seen.add(out)
         for case in cases:
             memory = _memory(study, case, model, means, layout)
-            plan = plan_cell(study, case, model, means, memory or EpisodicMemory(world=means.world.name))
+            plan = plan_cell(study.choice, case, model, means, memory or EpisodicMemory(world=means.world.name))
             folder = layout.run_folder(plan) if memory is not None else None
             key: object = folder or (model, str(case.settings), case.round)
             found.append(_of_case(case, plan, folder, shared=key in seen))
@@ -85,11 +79,15 @@ def estimate_study(study: Study, models: Sequence[str], means: Means, layout: St
     return tuple(found)
 
 
+def _finished(run: RunFolder) -> int:
+    return run.summary().done if run.begun else 0
+
+
 def _of_case(case: Case, plan: RunPlan, folder: Path | None, *, shared: bool) -> Estimate:
-    done = finished(folder) if folder is not None else 0
+    run = RunFolder(folder) if folder is not None else None
+    done = _finished(run) if run is not None else 0
     left, waits = len(plan.tasks) - done, list[float]()
-    if folder is not None and done:
-        run = RunFolder(folder)
+    if run is not None and done:
         usage = _times(run.summary().usage, left / done)
         waits = [wait for timing in run.timings().values() for wait in timing.model_seconds]
     else:
@@ -103,7 +101,7 @@ def _memory(study: Study, case: Case, model: str, means: Means, layout: StudyLay
     world, learning = means.world, study.learning
     file = case.memory_file(world)
     if learning is not None and case.learns and (who := study.learner(model)):
-        out = layout.learned(study, means, who)
+        out = layout.learned(learning, means, who)
         file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
         if not file.is_file():
             return None

@@ -31,7 +31,7 @@ from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
 from rpms.store.runs import RunSummary
-from rpms.study.values import Case, Learning, Study
+from rpms.study.values import Case, Choice, Learning, Study
 from rpms.worlds.base import Setting, World, game_of
 
 _VARIES = ("manual", "prompts", "decoding", "context")
@@ -90,12 +90,10 @@ class StudyLayout:
     pool: Path
     """Runs and memories; several studies that share it share their runs."""
 
-    def learned(self, study: Study, means: Means, model: str) -> Path:
+    def learned(self, learning: Learning, means: Means, model: str) -> Path:
         """The memory that a model learns. Rounds are no part of the name: more of them go on from fewer."""
-        learning = study.learning
-        assert learning is not None
         # the manual and the package version are in the first round's protocol; under others its folder would be refused
-        plan = plan_round(study, learning, 1, model, means)
+        plan = plan_round(learning, 1, model, means)
         told = (plan.protocol().hash, str(learning.condition(2)), name_of(learning.settings.harvesting))
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
@@ -134,27 +132,27 @@ GATHERING = 3
 """Trials of reflexion by which expel gathers experience: its paper's number."""
 
 
-def plan_cell(study: Study, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
+def plan_cell(choice: Choice, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
     """The run of one condition; its first trial, where it has several."""
     return case.settings.plan(
         means.world,
         model,
         means.open_model(model),
         means.window(model, case.settings),
-        split=study.choice.split,
-        tasks=study.choice.tasks(means.world, means.setting),
+        split=choice.split,
+        tasks=choice.tasks(means.world, means.setting),
         condition=case.condition,
         memory=memory,
-        setting=study.choice.setting(means.world, means.setting),
-        step_budget=study.choice.settings.steps,
+        setting=choice.setting(means.world, means.setting),
+        step_budget=choice.settings.steps,
         method=case.method(means.world),
     )
 
 
-def plan_round(study: Study, learning: Learning, number: int, model: str, means: Means) -> RunPlan:
+def plan_round(learning: Learning, number: int, model: str, means: Means) -> RunPlan:
     """A round of learning as a run, as far as it is known before anything is learned."""
     case = Case("learning", replace(learning.settings, condition=learning.condition_name(number)))
-    return plan_cell(study.on(learning.choice), case, model, means, EpisodicMemory(world=means.world.name))
+    return plan_cell(learning.choice, case, model, means, EpisodicMemory(world=means.world.name))
 
 
 def run_study(
@@ -177,7 +175,7 @@ def run_study(
     for model in models:
         memory_of = _memories(study, model, means, layout, given)
         for case in cases[model]:
-            plan = plan_cell(study, case, model, means, memory_of(case))
+            plan = plan_cell(study.choice, case, model, means, memory_of(case))
             if plan.method.recalled and plan.method.experience is None:
                 plan = _experienced(plan, study, case, means, layout)
             what, folder = f"{model}, {case.name}", layout.run_folder(plan)
@@ -207,9 +205,9 @@ def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means
     refuse_overlap(study, means)
     for model, played in cases.items():
         if study.learning is not None and (who := study.learner(model)):
-            plan_round(study, study.learning, 1, who, means)
+            plan_round(study.learning, 1, who, means)
         for case in played:
-            method = plan_cell(study, case, model, means, EpisodicMemory(world=means.world.name)).method
+            method = plan_cell(study.choice, case, model, means, EpisodicMemory(world=means.world.name)).method
             no_way_to_learn = study.learning is None or means.gather is None
             if method.recalled and method.experience is None and no_way_to_learn:
                 what = "give expel `insights: FILE`, or the study a `learn` block"
@@ -233,9 +231,7 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
     assert study.learning is not None
     assert means.gather is not None
     settings = replace(case.settings, agent="reflexion", trials=GATHERING)
-    gathering = plan_cell(
-        study.on(study.learning.choice), Case("gathering", settings), plan.model_name, means, plan.memory
-    )
+    gathering = plan_cell(study.learning.choice, Case("gathering", settings), plan.model_name, means, plan.memory)
     trials = _run(means, f"{plan.model_name}, gathering for {case.name}", gathering, layout.run_folder(gathering))
     digest = gathering.protocol().hash[:_HASH]
     file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{digest}.jsonl"
@@ -257,7 +253,7 @@ def _memories(
     @cache
     def snapshots() -> Mapping[int, Path]:
         assert learning is not None
-        return means.learn(learning, learner, layout.learned(study, means, learner))
+        return means.learn(learning, learner, layout.learned(learning, means, learner))
 
     def memory_of(case: Case) -> EpisodicMemory:
         file = case.memory_file(means.world)

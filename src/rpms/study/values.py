@@ -162,10 +162,6 @@ class Study:
         who = (self.learning.model if self.learning else "") or model
         return who if self.learning and can_play(self.learning.condition(1).enforcement, who) else ""
 
-    def on(self, choice: Choice) -> Study:
-        """The same world with other tasks, and no conditions."""
-        return Study(self.title, self.world, (), choice=choice)
-
     def about_of(self, *models: str) -> str:
         """The text for a report on these models: `about`, and the remarks on those among them."""
         return " ".join(filter(None, (self.about, *(self.players.get(model, "") for model in models))))
