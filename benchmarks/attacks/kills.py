@@ -35,9 +35,8 @@ from rpms.report.pages import write_report
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.evidence import read_traces, traces_file
 from rpms.store.runs import RunFolder
-from rpms.study.read import read_study
 from rpms.study.running import Means, StudyLayout, run_study
-from rpms.study.values import Learning
+from rpms.study.studies import Learning, read_study
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

@@ -18,7 +18,7 @@ from rpms.cli.run import print_summary
 from rpms.play.meter import spending
 from rpms.store.memories import freeze, read_memory
 from rpms.store.runs import RunFolder
-from rpms.study.read import shipped_studies
+from rpms.study.studies import shipped_studies
 from rpms.worlds.registry import find_world
 from tests.cli.command import Ran, Rpms
 

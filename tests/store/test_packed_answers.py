@@ -18,8 +18,8 @@ from rpms.play.plan import NamedModel, lend
 from rpms.play.run import run_trials
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.memories import read_frozen
-from rpms.study.read import read_study
 from rpms.study.running import Means, plan_cell, plan_round
+from rpms.study.studies import read_study
 from rpms.worlds.registry import find_world
 from tests.models.prompts import request
 
@@ -161,8 +161,6 @@ def won_of_two(file, folder):
     memory = read_frozen(round_one.file, world.name)
     choice = replace(study.choice, settings=replace(study.choice.settings, limit=2))
     return {
-        case.name: run_trials(
-            plan_cell(choice, case, name, means, memory), folder / case.name, 1
-        ).best.won
+        case.name: run_trials(plan_cell(choice, case, name, means, memory), folder / case.name, 1).best.won
         for case in study.cases
     }

@@ -14,7 +14,7 @@ from rpms.core.errors import FileError
 from rpms.core.prompt import Form, Layout
 from rpms.core.rules import Tier
 from rpms.play.settings import Settings
-from rpms.study.read import read_study
+from rpms.study.studies import read_study
 from rpms.worlds.registry import find_world, world_names
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))

@@ -27,9 +27,8 @@ from rpms.play.sources import ManualChoice, Sources
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
-from rpms.study.read import read_study
 from rpms.study.running import Means, Result, StudyLayout, run_study
-from rpms.study.values import Study
+from rpms.study.studies import Study, read_study
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

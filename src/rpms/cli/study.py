@@ -29,9 +29,8 @@ from rpms.store.experience import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, Estimate, estimate_study
-from rpms.study.read import find_study, read_study, shipped_studies
 from rpms.study.running import Means, Result, StudyLayout, plan_round, run_study
-from rpms.study.values import Learning, Study
+from rpms.study.studies import Learning, Study, find_study, read_study, shipped_studies
 from rpms.worlds.registry import find_world, world_named
 
 app = typer.Typer(help="Run, list and check studies: one YAML file for each table of the paper.", no_args_is_help=True)
@@ -210,9 +209,9 @@ def _means(
 def _report(console: Console, folder: Path, study: Study, models: Sequence[str]) -> None:
     """Write the page; without what it needs, say so in one line."""
     try:
-        from rpms.report.contrasts import omissions  # noqa: PLC0415  needs the extra
         from rpms.report.gather import gather  # noqa: PLC0415
         from rpms.report.pages import write_report  # noqa: PLC0415
+        from rpms.report.statistics import omissions  # noqa: PLC0415  needs the extra
         from rpms.report.table import terminal, without_notes  # noqa: PLC0415
         from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:

@@ -16,7 +16,7 @@ from rpms.play.plan import RunPlan
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
 from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
-from rpms.study.values import Case, Study
+from rpms.study.studies import Case, Study
 
 STEPS = 0.65
 """The share of the step budget that an episode takes: the paper's conditions take 31 to 37 of 50 steps."""

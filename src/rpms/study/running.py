@@ -31,7 +31,7 @@ from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
 from rpms.store.runs import RunSummary
-from rpms.study.values import Case, Choice, Learning, Study
+from rpms.study.studies import Case, Choice, Learning, Study
 from rpms.worlds.base import Setting, World, game_of
 
 _VARIES = ("manual", "prompts", "decoding", "context")
