@@ -17,7 +17,7 @@ import typer.main
 
 from rpms import __version__
 from rpms.cli.app import COMMANDS as KNOWN
-from rpms.cli.app import ELSEWHERE, ENTRY_POINTS, add_others, app, command_of
+from rpms.cli.app import ELSEWHERE, ENTRY_POINTS, add_others, command_of, make_app
 from rpms.cli.options import Resources
 from rpms.core.acting.enforcement import PARTS
 from tests.cli.command import Rpms
@@ -29,7 +29,7 @@ def _all_of(command: Any, *before: str) -> Iterator[tuple[str, ...]]:
         yield from _all_of(each, *before, name)
 
 
-COMMANDS = tuple(_all_of(typer.main.get_command(app)))
+COMMANDS = tuple(_all_of(typer.main.get_command(make_app())))
 
 
 def test_help_names_every_command(rpms: Rpms):

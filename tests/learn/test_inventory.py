@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rpms.cli.app import app
+from rpms.cli.app import make_app
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import FailureLesson, merge
 from rpms.core.recall import EpisodicMemory
@@ -36,7 +36,7 @@ def memories(tmp_path_factory):
 
 
 def rpms(*words: str | Path):
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(make_app(), [str(word) for word in words])
 
 
 def problem(*words: str | Path) -> str:

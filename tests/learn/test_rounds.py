@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rpms.cli.app import app
+from rpms.cli.app import make_app
 from rpms.core.condition import RULES_ONLY
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
@@ -264,7 +264,7 @@ def test_a_broken_freeze_is_one_clear_line(tmp_path):
 
 
 def rpms(*words: str | Path):
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(make_app(), [str(word) for word in words])
 
 
 def test_the_command_learns_and_a_run_refuses_a_changed_memory(tmp_path):
@@ -338,15 +338,15 @@ def test_learning_continues_from_its_own_frozen_memory(tmp_path, monkeypatch):
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)
     out = tmp_path / "memory.jsonl"
     command = ["learn", "alfworld", "--split", "builtin", "--limit", "2", "--out", str(out)]
-    assert CliRunner().invoke(app, [*command, "--rounds", "1"]).exit_code == 0
+    assert CliRunner().invoke(make_app(), [*command, "--rounds", "1"]).exit_code == 0
     first = read_memory(out)
-    more = CliRunner().invoke(app, [*command, "--rounds", "1", "--continue"])
+    more = CliRunner().invoke(make_app(), [*command, "--rounds", "1", "--continue"])
     assert "round 2: 2 of 2 won" in more.output
     assert snapshot_file(out, 2).read_bytes() == out.read_bytes()
     protocol = RunFolder(round_folder(out, 2)).protocol.settings
     assert protocol["memory"] == {"hash": memory_hash(first), "entries": len(first), "overlap": 2}
     assert {entry.id for entry in first.entries} <= {entry.id for entry in read_frozen(out).entries}
-    again = CliRunner().invoke(app, [*command, "--rounds", "1", "--continue"]).output
+    again = CliRunner().invoke(make_app(), [*command, "--rounds", "1", "--continue"]).output
     assert "round 3 of 3" in again
     assert "round 3: 2 of 2 won" in again
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rpms.cli.app import app
+from rpms.cli.app import make_app
 from rpms.core.errors import InputError
 from rpms.core.memory import learned_from
 from rpms.core.recall import EpisodicMemory
@@ -25,7 +25,7 @@ EMBEDDED = read_memory(Path(WORLD.embedded_memory()), "alfworld")
 
 
 def rpms(*words):
-    return CliRunner().invoke(app, [*map(str, words)], catch_exceptions=True)
+    return CliRunner().invoke(make_app(), [*map(str, words)], catch_exceptions=True)
 
 
 def test_the_embedded_memory_was_learned_on_none_of_the_games_that_are_played_with_it():

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from rpms.cli.app import app
+from rpms.cli.app import make_app
 from rpms.cli.study import results_table
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
@@ -352,7 +352,7 @@ def test_a_study_without_models_wants_one(study):
 
 
 def rpms(*words: str | Path):
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(make_app(), [str(word) for word in words])
 
 
 def test_the_command_runs_a_study_and_prints_its_table(study, tmp_path):

@@ -184,14 +184,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def __getattr__(name: str) -> typer.Typer:
-    """Make the whole application when it is first asked for."""
-    if name != "app":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()["app"] = app = make_app()
-    return app
-
-
 def add_others(app: typer.Typer, but: Sequence[str] = ()) -> list[str]:
     """Add the commands that worlds and other packages bring; says of those that cannot be loaded why."""
     from importlib.metadata import entry_points  # noqa: PLC0415  few commands wait for it

@@ -62,7 +62,7 @@ class ResourceOptions:
 
 def declare(function: Any, command: str) -> None:
     """Give the parameters of a command the options and arguments that `options.toml` tells of them."""
-    sign(function, told(inspect.signature(function, eval_str=True).parameters.values(), command))
+    sign(function, [told(each, command) for each in inspect.signature(function, eval_str=True).parameters.values()])
 
 
 def sign(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
@@ -71,25 +71,20 @@ def sign(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
     function.__annotations__ = {each.name: each.annotation for each in parameters}
 
 
-def told(parameters: Iterable[inspect.Parameter], command: str) -> list[inspect.Parameter]:
-    """Parameters of a command with their options, where any are told."""
-    return [each.replace(annotation=_told(each, command)) for each in parameters]
-
-
-def _told(parameter: inspect.Parameter, command: str) -> Any:
-    """The annotation of a parameter with its option, where one is told."""
+def told(parameter: inspect.Parameter, command: str) -> inspect.Parameter:
+    """A parameter of a command with its option, where one is told."""
     name, kind, given = parameter.name, parameter.annotation, parameter.default is not inspect.Parameter.empty
     places = (f"{command}.{name}", f"{command.partition(' ')[0]}.{name}", name)
     found = next((_OPTIONS[place] for place in places if place in _OPTIONS), None)
     if found is None or get_origin(kind) is Annotated:
-        return kind
-    told = dict(found)
-    if "parser" in told:  # loaded with what else such options take, once there is something to read
-        told["parser"] = partial(_parsed, told["parser"])
-    if told.pop("argument", not given):
-        return Annotated[kind, typer.Argument(**told)]
+        return parameter
+    words = dict(found)
+    if "parser" in words:  # loaded with what else such options take, once there is something to read
+        words["parser"] = partial(_parsed, words["parser"])
+    if words.pop("argument", not given):
+        return parameter.replace(annotation=Annotated[kind, typer.Argument(**words)])
     usual = (f"--{name.replace('_', '-')}",) if kind is bool else ()  # without an opposite
-    return Annotated[kind, typer.Option(*told.pop("flags", usual), **told)]
+    return parameter.replace(annotation=Annotated[kind, typer.Option(*words.pop("flags", usual), **words)])
 
 
 def _parsed(parser: str, text: str) -> Any:
@@ -144,8 +139,8 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
         function(**given)
 
     command.__doc__ = function.__doc__
-    plain = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shared.values())]
-    sign(command, grouped([*told(plain, name), *knob_parameters(knobs)]))
+    named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shared.values())]
+    sign(command, grouped([*(told(each, name) for each in named), *knob_parameters(knobs)]))
     return command
 
 

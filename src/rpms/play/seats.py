@@ -170,12 +170,22 @@ class Seat:
 
     def play(self, task: Task, stop: Callable[[], bool] = lambda: False) -> Finished | None:
         """Play one episode; None if asked to stop. A world's error ends it; ModelUnavailable passes through."""
-        start = time.perf_counter()
-        earlier = self._plan.earlier.get(task.id)
+        plan, start = self._plan, time.perf_counter()
+        earlier = plan.earlier.get(task.id)
         brought = self.reflect(task, earlier) if earlier else NOTHING
-        episode = self._episode(task, brought, stop)
-        took = time.perf_counter() - start
-        return None if episode is None else finish(self._plan, episode, took, brought.carried)
+        try:
+            game = plan.world.open(task, plan.setting)
+        except (WorldError, FileError) as error:
+            episode = Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), str(error))
+        else:
+            with closing(game):
+                play = self.begin(task, game, brought)
+                while play.ending is None:
+                    if stop():
+                        return None
+                    play.step()
+                episode = play.episode()
+        return finish(plan, episode, time.perf_counter() - start, brought.carried)
 
     def _name(self, task: Task) -> str:
         """Name of an episode for the model."""
@@ -191,20 +201,6 @@ class Seat:
         plan = self._plan
         name = self._name(task)
         return Play(self._player, game, task, plan.step_budget, plan.stuck_after, name, plan.seed, brought)
-
-    def _episode(self, task: Task, brought: Reflection, stop: Callable[[], bool]) -> Episode | None:
-        plan = self._plan
-        try:
-            game = plan.world.open(task, plan.setting)
-        except (WorldError, FileError) as error:
-            return Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), str(error))
-        with closing(game):
-            play = self.begin(task, game, brought)
-            while play.ending is None:
-                if stop():
-                    return None
-                play.step()
-            return play.episode()
 
 
 GRACE = 1.5

@@ -108,7 +108,7 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
     """Each 2x2 as bars in a panel of its own (the paper has two), with the additive expectation dotted."""
     every = [(comparison, cells) for comparison in comparisons for cells in comparison.ablations]
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(3.6 * len(every) + 0.3, 3.0), layout="constrained")
+        figure = Figure(figsize=(3.6 * len(every) + 0.3, 3.0))
         panels: dict[bool, list[Any]] = {}
         for place, (comparison, cells) in enumerate(every, start=1):
             axes = figure.add_subplot(1, len(every), place)
@@ -141,7 +141,6 @@ def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
     top = max([interval.high for interval in measured.values()] + [expected])
     bottom = min([interval.low for interval in measured.values()] + [0])
     axes.set_ylim(bottom, max(top * 1.1, 10) if comparison.scored else 100)
-    _grid(axes)
 
 
 def drawn_types(comparison: Comparison) -> tuple[str, ...]:
@@ -156,7 +155,6 @@ def type_figure(comparison: Comparison) -> Picture:
     width = 0.8 / max(1, len(comparison))
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(min(16.0, max(4.5, 0.55 + 0.32 * len(types) * max(3, len(comparison)))), 3.2))
-        figure.set_layout_engine("constrained")
         axes = figure.add_subplot()
         for number, results in enumerate(comparison):
             of_types = [(place, results.of_type(kind)) for place, kind in enumerate(types)]
@@ -172,7 +170,6 @@ def type_figure(comparison: Comparison) -> Picture:
         axes.set_xticks(range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center")
         axes.set_ylabel("Success (%)")
         axes.set_ylim(0, 100)
-        _grid(axes)
         figure.legend(loc="outside upper center", ncols=min(4, len(comparison)), frameon=False)
         return _save("types", "Success by task type; whiskers: 95 % Wilson intervals", figure)
 
@@ -180,7 +177,7 @@ def type_figure(comparison: Comparison) -> Picture:
 def learning_figure(points: Sequence[LearningRound]) -> Picture:
     """Success against the size of memory, one line a series."""
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(4.2, 3.0), layout="constrained")
+        figure = Figure(figsize=(4.2, 3.0))
         axes = figure.add_subplot()
         names = list(dict.fromkeys(name for point in points for name in point.results))
         for number, name in enumerate(names):
@@ -198,7 +195,6 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         axes.set_xlabel("Round, and entries in memory")
         axes.set_ylabel("Success (%)")
         axes.set_ylim(0, 100)
-        _grid(axes)
         figure.legend(loc="outside upper center", ncols=min(4, len(names)), frameon=False)
         return _save("learning", "Learning curve; bands: 95 % Wilson intervals", figure)
 
@@ -207,7 +203,7 @@ def conduct_figure(comparison: Comparison) -> Picture:
     """Steps an episode, and infeasible actions per 100 steps, by condition."""
     styles = _places(comparison)
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(min(14.0, max(5.6, 1.5 * len(comparison) + 1.4)), 2.8), layout="constrained")
+        figure = Figure(figsize=(min(14.0, max(5.6, 1.5 * len(comparison) + 1.4)), 2.8))
         steps, infeasible = figure.subplots(1, 2)
         for number, results in enumerate(comparison):
             played = results.played
@@ -223,7 +219,6 @@ def conduct_figure(comparison: Comparison) -> Picture:
             axes.set_ylabel(what)
             axes.margins(y=0.15)
             axes.set_ylim(bottom=0)
-            _grid(axes)
         return _save("conduct", "Steps and infeasible actions; whiskers: 95 % bootstrap intervals", figure)
 
 
@@ -241,11 +236,6 @@ def _whisker(axes: Any, at: Sequence[float], intervals: Sequence[Interval]) -> N
     above = [max(0.0, each.high - each.estimate) for each in intervals]
     mean = [each.estimate for each in intervals]
     axes.errorbar(at, mean, yerr=[below, above], fmt="none", ecolor="#222222", capsize=2.5, elinewidth=0.9, zorder=3)
-
-
-def _grid(axes: Any) -> None:
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.tick_params(length=0)
 
 
 def all_figures(comparison: Comparison) -> tuple[Picture, ...]:

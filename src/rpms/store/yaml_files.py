@@ -172,10 +172,10 @@ def manual_yaml(tree: Mapping[str, Any], head: Sequence[str] = ()) -> str:
     return "".join(f"# {line}\n" for line in head) + yaml_text(_styled(tree))
 
 
-def yaml_text(tree: Mapping[str, Any]) -> str:
+def yaml_text(tree: Mapping[str, Any], width: int = 118) -> str:
     """A tree as it is, in the form in which manuals are written."""
     yaml = YAML(typ="rt")
-    yaml.width = 118
+    yaml.width = width
     yaml.indent(mapping=2, sequence=4, offset=2)
     stream = io.StringIO()
     yaml.dump(tree, stream)
@@ -337,10 +337,7 @@ def prompts_text(wording: Wording) -> str:
     """A file of prompts that says what a world's wording says."""
     texts = {"instruction": wording.instruction, "example": wording.example}
     told = {name: _block(wording.headings[part]) for name, part in _HEADED.items() if part in wording.headings}
-    file, yaml = io.StringIO(), YAML()
-    yaml.width = 4096
-    yaml.dump({**{name: _block(text) for name, text in texts.items()}, "headings": told}, file)
-    return file.getvalue()
+    return yaml_text({**{name: _block(text) for name, text in texts.items()}, "headings": told}, width=4096)
 
 
 def _block(text: str) -> str:
