@@ -11,6 +11,7 @@ from rpms.core.belief import FactBelief
 from rpms.core.errors import InputError
 from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, open_tool_manual, read_tool_manual
 from rpms.guard.log import read_guard_log
+from rpms.guard.replay import resumed
 
 SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
 GIT = SHOP.with_name("git.yaml")
@@ -465,3 +466,20 @@ def test_a_result_that_cannot_be_learned_from_leaves_its_effects_unknown(result)
     assert "did not return" in guard.check(Call("refund", {"order_id": "W1"}, "2")).remedy
     guard.tell('not refunded("W1")')
     assert guard.check(Call("refund", {"order_id": "W1"}, "3")).goes_on
+
+
+@pytest.mark.parametrize(("failed", "rule"), [(None, "did not return"), (False, "refunded"), (True, "")])
+def test_a_result_that_cannot_be_read_leaves_effects_unknown_unless_the_host_says_what_came_of_the_call(
+    failed, rule, tmp_path
+):
+    facts = {"refunded": {"args": ["order"], "initially": False, "yes": "<order> was refunded"}}
+    tools = {"refund": {"args": ["order_id"], "needs": ["not refunded(order_id)"], "effects": ["refunded(order_id)"]}}
+    manual = read_tool_manual(("refund.yaml", json.dumps({"facts": facts, "tools": tools})))
+    guard = Guard(manual, log=tmp_path / "log.jsonl", session="one")
+    call, again = Call("refund", {"order_id": "W1"}, "1"), Call("refund", {"order_id": "W1"}, "2")
+    guard.check(call)
+    guard.observe(call, {"number": float("nan")}, failed=failed)
+    for one in (guard, resumed(guard, tmp_path / "log.jsonl")["one"]):
+        ruling = one.check(again)
+        assert rule in ruling.text
+        assert ruling.goes_on == (not rule)

@@ -333,3 +333,16 @@ def test_a_call_that_is_cancelled_while_a_person_is_asked_is_not_made():
     answer = {"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {}}}
     session.from_client(json.dumps(answer).encode())
     assert "tools/call" not in b"".join(to_server).decode()
+
+
+@pytest.mark.parametrize(("more", "remedy"), [("", "did not return"), ('"isError":true,', "read it first")])
+def test_an_answer_deeper_than_the_guard_reads_leaves_effects_unknown(more, remedy):
+    to_client = []
+    guard = Guard(read_tool_manual(("files.yaml", MANUAL)))
+    session = McpSession(guard, to_client.append, lambda _: None, pytest.fail, patience=60)
+    session.from_client(call_line(1, "read", path="a"))
+    deep = '{"jsonrpc":"2.0","id":1,"result":{' + more + '"a":' + "[" * 60 + "]" * 60 + "}}"
+    session.from_server(deep.encode())
+    assert len(to_client) == 1
+    session.from_client(call_line(2, "delete", path="a"))
+    assert remedy in to_client[1].decode()

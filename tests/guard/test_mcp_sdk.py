@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import subprocess
@@ -68,6 +69,25 @@ def test_refusals_records_and_input_in_every_mode_of_the_client(mode):
             assert "refund(order_id=W3)" in asked[1]
 
     run(scenario())
+
+
+def test_an_approval_ends_with_the_call_that_was_given_up():
+    asked = []
+
+    async def decide(_context, params):
+        asked.append(params.message)
+        if "Really" in params.message and len(asked) == 2:
+            raise RuntimeError("the client gives up")
+        return mcp.types.ElicitResult(action="accept", content={"sure": True} if "Really" in params.message else {})
+
+    async def scenario() -> None:
+        async with mcp.Client(guarded(), mode="auto", elicitation_callback=decide) as client:
+            with contextlib.suppress(Exception):
+                await client.call_tool("refund", {"order_id": "W3"})
+            assert said(await client.call_tool("refund", {"order_id": "W3"})) == "refunded W3"
+
+    run(scenario())
+    assert ["approves refunds" in each for each in asked] == [True, False, True, False]
 
 
 @pytest.mark.parametrize(("mode", "how"), [("legacy", "decline"), ("auto", "decline"), ("auto", "nobody to ask")])

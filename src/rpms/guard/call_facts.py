@@ -194,23 +194,23 @@ class CallFacts:
 
         return (Atom(atom.predicate, args) for args in product(*map(names, atom.args)))
 
-    def changes(self, result: object, *, failed: bool = False) -> list[Literal]:
+    def changes(self, result: object, *, failed: bool) -> list[Literal]:
         """Facts that the call makes true or false; what only its result names is left out until it is there."""
         returned = {RESULT: result}
-        effects = self._effects(returned, failed=failed)
+        effects = self._effects(returned, failed)
         held = (bound for effect, bound in effects if all(self._holds(clause, returned) for clause in effect.given))
         return [each for bound in held for each in bound]
 
-    def possible(self, *, failed: bool = False) -> list[Literal]:
+    def possible(self, *, failed: bool | None = False) -> list[Literal]:
         """Facts that the call may make true or false, whatever that depends on.
 
         Of opposite ones, the last counts: what depends on nothing, or else what is not so yet.
         """
-        found = [(effect, each) for effect, bound in self._effects(NOTHING, failed=failed) for each in bound]
+        found = [(effect, each) for effect, bound in self._effects(NOTHING, failed) for each in bound]
         found.sort(key=lambda one: (not one[0].given, one[1].truth(self) is not Truth.TRUE))
         return [each for _, each in found]
 
-    def _effects(self, more: Mapping[str, Any], *, failed: bool) -> Iterator[tuple[ToolEffect, Iterator[Literal]]]:
+    def _effects(self, more: Mapping[str, Any], failed: bool | None) -> Iterator[tuple[ToolEffect, Iterator[Literal]]]:
         """Each effect of the tool with its facts, as far as the call and its result name them."""
         tool = self.manual.tools.get(self.call.tool)
         for effect in (tool.failing if failed else tool.effects) if tool is not None else ():

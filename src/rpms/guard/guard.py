@@ -269,24 +269,26 @@ class Guard:
             except NotJson as error:
                 _LOUD.warning("the result of %s tells nothing: %s", excerpt(read.tool), error)
                 value = MISSING
-            wrong = self.manual.failed(value) if failed is None else failed
-            known, unsure = self.belief.known, value is MISSING
+            unsure = value is MISSING
+            if failed is None and not unsure:  # of what cannot be read, nobody knows whether it failed
+                failed = self.manual.failed(value)
+            known = self.belief.known
             self.withdraw(read)
             try:
-                self._learn(read, value, failed=wrong)
+                self._learn(read, value, failed=failed)
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
                 unsure = True
             if unsure:  # what it may have changed is unknown until it is found out, or told
-                self._under_way.add(read, self._facts(read).possible(failed=wrong), self.manual)
+                self._under_way.add(read, self._facts(read).possible(failed=failed), self.manual)
                 self._under_way.lose(read)
             text = "" if value is MISSING else text_of(value)
             unread = value is MISSING or len(text) > LONGEST_RESULT
-            if problem := self._note(ResultLine, read, failed=wrong, result=None if unread else value, unread=unread):
+            if problem := self._note(ResultLine, read, failed=failed, result=None if unread else value, unread=unread):
                 _LOUD.error("the log cannot be written: %s", excerpt(problem))
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
-            self._repeats.add(read, (news, text), failed=wrong, learned=self.belief.known != known)
+            self._repeats.add(read, (news, text), failed=bool(failed), learned=self.belief.known != known)
 
     def hear(self, text: str) -> None:
         """Observe what the user said: a manual reads it from the tool `user_says`."""
@@ -307,9 +309,9 @@ class Guard:
             if problem := self._note(ToldLine, facts=tuple(map(str, told))):
                 _LOUD.error("the log cannot be written: %s", excerpt(problem))
 
-    def _learn(self, call: Call, result: object, *, failed: bool) -> None:
+    def _learn(self, call: Call, result: object, *, failed: bool | None) -> None:
         facts = self._facts(call)
-        changes = self.python.within(lambda: facts.changes(result, failed=failed))
+        changes = self.python.within(lambda: facts.changes(result, failed=failed)) if failed is not None else []
         belief = self.belief.learn(*changes) if changes else self.belief
         tool = self.manual.tools.get(call.tool)
         if not failed:

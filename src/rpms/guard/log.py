@@ -72,7 +72,8 @@ class ResultLine(_OfCall):
     """A call's result."""
 
     type: ClassVar[str] = "result"
-    failed: bool
+    failed: bool | None
+    """None if the result could not be read."""
     result: Any = None
     unread: bool = False
     """True if the result was too long to keep, or was not JSON."""

@@ -12,7 +12,7 @@ from rpms.foreign.limits import LARGEST_MESSAGE
 from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.calls import Ask, Call, Modify, Refuse, Ruling
-from rpms.guard.comparisons import loosened
+from rpms.guard.comparisons import MISSING, loosened
 from rpms.guard.guard import Guard
 
 _MOST_KEPT = 1_000
@@ -31,6 +31,8 @@ class _Open:
     call: Call
     notice: str = ""
     """A line for the model to read with the result."""
+    approved: str = ""
+    """Key of the call as a person approved it."""
     given_up: int = 0
     """Its characters, if the client was answered already, or waits no more."""
 
@@ -49,8 +51,8 @@ class McpSession:
     _waiting: dict[str, _Open] = field(default_factory=dict)
     _tasks: dict[str, Call] = field(default_factory=dict)
     _asked: dict[str, _Open] = field(default_factory=dict)
-    _approved: set[str] = field(default_factory=set)
-    """Calls that a person approved, until they have returned: a server may ask for input of its own first."""
+    _approved: dict[str, str] = field(default_factory=dict)
+    """States of approved calls about which the server asks too: the same call comes with the answer."""
     _requests: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Other requests whose answers are read: the method, and the task it is about."""
     _tools: list[dict[str, Any]] = field(default_factory=list)
@@ -131,8 +133,9 @@ class McpSession:
         params = mcp.params_of(message)
         arguments = {} if params.get("arguments") is None else params["arguments"]
         call = Call(params.get("name", ""), arguments, json.dumps(message["id"]))
-        if approved is None and self._approved and isinstance(arguments, dict) and call.key in self._approved:
-            approved = True
+        state = self._approved.pop(call.key, None) if self._approved and isinstance(arguments, dict) else None
+        if approved is None and not params.keys().isdisjoint(("requestState", "inputResponses")):
+            approved = state == (params.get("requestState") or "") or None
         can_ask = self._elicits or mcp.can_elicit(params)
         ruling = self.guard.check(call, can_modify=True, can_ask=can_ask, approved=approved)
         until = time.monotonic() + self.patience
@@ -142,12 +145,11 @@ class McpSession:
         if isinstance(ruling, Refuse):
             self._to_client(mcp.tool_error(message, f"Not done. {ruling.text}"))
             return
+        key = call.key if approved else ""
         if isinstance(ruling, Modify):
             call = ruling.call
             message = {**message, "params": {**params, "arguments": dict(call.arguments)}}
-        if approved:
-            self._approved.add(call.key)
-        self._waiting[_key(message["id"])] = _Open(message, until, call, ruling.notice)
+        self._waiting[_key(message["id"])] = _Open(message, until, call, ruling.notice, key)
         self.write_server(mcp.written(message))
 
     def _ask(self, asked: _Open, ruling: Ruling) -> None:
@@ -232,7 +234,7 @@ class McpSession:
         key = _key(message["id"]) if "method" not in message and "id" in message else ""
         waited = self._waiting.pop(key, None)
         if waited is not None:
-            self._learn(waited.call, message, readable=readable)
+            self._learn(waited, message, readable=readable)
             if waited.given_up:
                 return
             result = mcp.object_of(message.get("result"))
@@ -243,16 +245,16 @@ class McpSession:
             self._read(*self._requests.pop(key), message)
         self._to_client(message)
 
-    def _learn(self, call: Call, response: dict[str, Any], *, readable: bool) -> None:
-        outcome = mcp.outcome_of(response) if readable else mcp.CallOutcome(b"\xff")  # which tells nothing else
+    def _learn(self, waited: _Open, response: dict[str, Any], *, readable: bool) -> None:
+        call, outcome = waited.call, mcp.outcome_of(response)
         if outcome.asks:
             self.guard.withdraw(call)
-            return
-        self._approved.discard(call.key)
-        if outcome.task:
+            if waited.approved and not waited.given_up:
+                self._approved[waited.approved] = mcp.object_of(response["result"]).get("requestState") or ""
+        elif outcome.task:
             self._tasks[outcome.task] = call
         else:
-            self.guard.observe(call, outcome.result, failed=outcome.failed)
+            self.guard.observe(call, outcome.result if readable else MISSING, failed=outcome.failed)
 
     def _read(self, method: str, task: str, response: dict[str, Any]) -> None:
         if method == mcp.LIST:  # say where the manual and the server's tools do not agree, once the list is whole

@@ -74,10 +74,11 @@ def tried(guard: Guard, log: Path) -> Iterator[Tried]:
     steps: Counter[str] = Counter()
     for event, here, before in _played(guard, log, asked=True):
         if isinstance(event, ResultLine):
-            call, error = _call(event), excerpt(event.result) if event.failed else ""
             steps[event.session] += 1
-            step = steps[event.session]
-            yield Tried(call, event.session, step, event.failed, error, before, here.facts_of(call))
+            if event.failed is None:
+                continue  # nobody knows what came of it
+            call, error = _call(event), excerpt(event.result) if event.failed else ""
+            yield Tried(call, event.session, steps[event.session], event.failed, error, before, here.facts_of(call))
 
 
 def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator[Replayed]:
