@@ -9,7 +9,7 @@ import pytest
 from rpms.core.errors import ContextOverflow, ModelUnavailable
 from rpms.core.prompt import Form, Layout
 from rpms.models.base import Decoding
-from rpms.models.patience import Clock, Patience
+from rpms.models.patience import Patience
 from tests.models.prompts import prompt, request
 from tests.models.server import Reply, anthropic_error, anthropic_ok
 
@@ -22,8 +22,7 @@ KEY = "planted-key-claude-55aa"
 
 @pytest.fixture
 def model(server):
-    clock = Clock(now=lambda: 0.0, sleep=lambda _: None)
-    patience = Patience(tries=3, timeout=3.0)
+    patience = Patience(tries=3, timeout=3.0, now=lambda: 0.0, sleep=lambda _: None)
     made = ClaudeModel(
         "anthropic/claude-x",
         "claude-x",
@@ -31,7 +30,6 @@ def model(server):
         key=KEY,
         key_variable="ANTHROPIC_API_KEY",
         patience=patience,
-        clock=clock,
     )
     yield made
     made.close()

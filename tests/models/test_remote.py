@@ -11,7 +11,7 @@ import pytest
 from rpms.core.errors import ContextOverflow, InputError, ModelError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.models.patience import Clock, Patience
+from rpms.models.patience import Patience
 from rpms.models.remote import RemoteModel
 from tests.models.prompts import prompt, request
 from tests.models.server import Reply, openai_error, openai_ok, serve
@@ -26,8 +26,8 @@ class Waits:
         self.waits = []
         self.time = 0.0
 
-    def clock(self) -> Clock:
-        return Clock(now=lambda: self.time, sleep=self.sleep)
+    def patience(self, tries: int, timeout: float) -> Patience:
+        return Patience(tries=tries, timeout=timeout, now=lambda: self.time, sleep=self.sleep)
 
     def sleep(self, seconds):
         self.waits.append(seconds)
@@ -47,8 +47,7 @@ def model(server, waits):
         server.url + "/v1",
         key=KEY,
         key_variable="OPENAI_API_KEY",
-        patience=Patience(tries=4, timeout=3.0),
-        clock=waits.clock(),
+        patience=waits.patience(4, 3.0),
     )
     yield made
     made.close()
@@ -122,9 +121,7 @@ def test_what_may_pass_is_tried_again(server, model, waits, fault):
 
 
 def test_a_dead_port_ends_at_once_in_one_line_that_says_what_to_do(waits):
-    model = RemoteModel(
-        "vllm/m", "m", "http://127.0.0.1:9/v1", patience=Patience(tries=3, timeout=0.3), clock=waits.clock()
-    )
+    model = RemoteModel("vllm/m", "m", "http://127.0.0.1:9/v1", patience=waits.patience(3, 0.3))
     with pytest.raises(ModelUnavailable) as caught:
         model.answer(request())
     model.close()
@@ -158,7 +155,7 @@ def test_a_server_that_has_gone_down_is_reported_at_each_retry_with_the_time_lef
     with serve() as server:
         server.play(replace(openai_ok(), headers={"Connection": "close"}))
         url = f"{server.url}/v1"
-        model = RemoteModel("vllm/m", "m", url, patience=Patience(tries=4, timeout=0.3), clock=waits.clock())
+        model = RemoteModel("vllm/m", "m", url, patience=waits.patience(4, 0.3))
         model.answer(request())
     with pytest.raises(ModelUnavailable, match="4 tries"):
         model.answer(request())

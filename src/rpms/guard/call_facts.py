@@ -83,11 +83,9 @@ class Look:
 
     def truth(self, predicate: str, *args: object) -> bool | None:
         """Another fact of the manual; None where it is unknown."""
-        value = self._facts.truth(Atom(predicate, tuple(map(text_of, args))))
-        return None if value is Truth.UNKNOWN else value is Truth.TRUE
+        return self._facts.truth(Atom(predicate, tuple(map(text_of, args)))).known
 
 
-_UNDERSCORE: Final = "\\_"
 PythonFact = Callable[..., bool | None]
 """A predicate in Python: called with a Look and the values of its arguments; None means unknown."""
 
@@ -109,7 +107,7 @@ class CallFacts:
     manual: ToolManual
     belief: ToolBelief
     now: datetime
-    python: Callable[..., bool | None]
+    python: PythonFact
     """Asks the predicate of a name, with a Look and the values of its arguments."""
     coming: Mapping[Atom, Coming]
     why: dict[Atom, tuple[str, ...] | Atom | Coming] = field(default_factory=dict, init=False)
@@ -121,7 +119,7 @@ class CallFacts:
         """The text that stands for a value in facts, which gives the value back when a reading asks for it."""
         text = text_of(value)
         if text == ANYTHING:  # which in a belief stands for all there is, and a call must not say that
-            text = _UNDERSCORE
+            text = "\\_"
         if text is not value:
             self._values[text] = value
         return text

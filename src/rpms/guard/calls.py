@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from rpms.core.errors import InputError, nearest
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
@@ -276,8 +276,6 @@ _LONGEST = 600
 class Ruling:
     """The outcome of a check; one of Allow, Warn, Modify, Ask and Refuse."""
 
-    word: ClassVar[str] = ""
-    """Its name in logs and on screens."""
     reason: str = ""
     """The rule in words, or what is wrong with the call."""
     rule: str = ""
@@ -287,8 +285,10 @@ class Ruling:
     remedy: str = ""
     """Advice in place of the call, or before it."""
 
-    def __init_subclass__(cls) -> None:
-        cls.word = cls.__name__.lower()
+    @property
+    def word(self) -> str:
+        """Its name in logs and on screens."""
+        return type(self).__name__.lower()
 
     @property
     def goes_on(self) -> bool:

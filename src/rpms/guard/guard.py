@@ -338,7 +338,8 @@ class Guard:
                 else:
                     for found in findings(facts):
                         said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
-                        lines.append(f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}")
+                        why = f": {excerpt(said)}" if said else ""
+                        lines.append(f"  {found.by.rule.id}: {words[found.broken]}{why}")
             told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in self.belief.known.items())
             lines += ["", "facts:", *(f"  {excerpt(line)}" for line in told)]
             lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
@@ -348,4 +349,4 @@ class Guard:
         """The rules that were asked about the last call and stand against nothing in it."""
         facts = self._last[1] if self._last is not None else None
         found = findings(facts) if facts is not None else ()
-        return [each.rule for each in found if each.broken is Truth.FALSE]
+        return [each.by.rule.id for each in found if each.broken is Truth.FALSE]

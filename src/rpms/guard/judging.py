@@ -30,11 +30,6 @@ class RuleFinding:
     facts: tuple[Atom, ...] = ()
     """Facts that decide it, or are not known."""
 
-    @property
-    def rule(self) -> str:
-        """The rule's id."""
-        return self.by.rule.id
-
 
 def findings(facts: CallFacts) -> Iterator[RuleFinding]:
     """Judgements of each rule that concerns the call's tool."""
@@ -86,12 +81,10 @@ class _Case(dict[Atom, tuple[Atom, Truth]]):
         """Truth of a rule being broken, and the requirement that decides it; none where the rule only forbids."""
         scope = Truth.TRUE
         for clause in policy.when:
-            value = clause.truth(self)
-            if value is Truth.FALSE:
-                return value, None
-            if value is Truth.UNKNOWN:
-                scope = value
-        if not policy.requires:
+            scope &= clause.truth(self)
+            if scope is Truth.FALSE:
+                break
+        if scope is Truth.FALSE or not policy.requires:
             return scope, None
         doubtful = None
         for wanted in policy.requires:
@@ -138,9 +131,9 @@ def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False)
     while any(rule.sets for rule in facts.manual.rules.get(facts.call.tool, ())):
         broken = (each for each in findings(changed) if each.by.sets and each.broken is Truth.TRUE)
         found = next(broken, None)
-        if found is None or found.rule in mended:
+        if found is None or found.by.rule.id in mended:
             break
-        mended[found.rule] = found
+        mended[found.by.rule.id] = found
         changed = replace(changed, call=replace(changed.call, arguments={**changed.call.arguments, **found.by.sets}))
     ruling = _judge(changed, approved=approved)
     if not mended or not ruling.goes_on:
@@ -152,8 +145,8 @@ def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False)
     remedy = CALL_IT_WITH + ", ".join(f"{name}={text_of(value)}" for name, value in sets.items())
     fact = _said(first, facts)
     if not can_modify:
-        return facts, Refuse(reason, first.rule, fact, remedy)
-    return changed, Modify(reason, first.rule, fact, remedy, changed.call)
+        return facts, Refuse(reason, first.by.rule.id, fact, remedy)
+    return changed, Modify(reason, first.by.rule.id, fact, remedy, changed.call)
 
 
 def _said(found: RuleFinding, facts: CallFacts) -> str:
@@ -173,7 +166,7 @@ def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
         if kind is Allow or (kind is Ask and approved):
             continue
         remedy = (by.instead or _way_to(found, facts)) if known else _lookup(found, facts) or by.instead
-        ruling = kind(found.text, found.rule, _said(found, facts), remedy)
+        ruling = kind(found.text, by.rule.id, _said(found, facts), remedy)
         if known and kind is Refuse:
             return ruling
         if _GRAVITY.index(kind) > _GRAVITY.index(type(gravest)):

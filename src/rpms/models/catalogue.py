@@ -159,31 +159,41 @@ def missing_extra(provider: Provider) -> str:
     return f"needs pip install 'rpms[{provider.extra}]'{provider.builds}"
 
 
-def available(provider: Provider) -> Availability:  # noqa: PLR0911  a list of what may be missing
+def _reached(provider: Provider, given: str | None = None) -> tuple[str, str | None]:
+    """The address in force, and the key, from the environment alone. No error text ever holds it."""
+    url = base_url_of(provider, given)
+    if url is None:
+        raise InputError(f"{provider.form} needs --base-url, such as http://localhost:8000/v1")
+    check_base_url(url)
+    variable = provider.key_variable
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if key and not (key.isascii() and key.isprintable()):
+        raise ModelUnavailable(f"the environment variable {variable} holds characters that no key has")
+    if not key and provider.key_needed:
+        raise ModelUnavailable(f"{provider.name} needs a key: set the environment variable {variable}")
+    return url, key or None
+
+
+def available(provider: Provider) -> Availability:
     """Say what a provider needs and whether it is there now. Only addresses on this machine are tried."""
     if lacking := missing_extra(provider):
         return Availability(provider, ready=False, why=lacking)
-    if provider.key_variable and provider.key_needed and not os.environ.get(provider.key_variable, "").strip():
-        return Availability(provider, ready=False, why=f"needs the environment variable {provider.key_variable}")
     if provider.base_url_variable is None:
         return Availability(provider, ready=True, why=f"rpms[{provider.extra}] is installed" if provider.extra else "")
-    url = base_url_of(provider)
-    if url is None:
-        return Availability(provider, ready=False, why=f"needs --base-url or {provider.base_url_variable}")
     try:
-        check_base_url(url)
-    except InputError as error:
+        url, _ = _reached(provider)
+    except RPMSError as error:
         return Availability(provider, ready=False, why=str(error))
-    if is_loopback(url):
-        parts = urlsplit(url)
-        try:
-            port = parts.port or (443 if parts.scheme == "https" else 80)
-            socket.create_connection((parts.hostname or "localhost", port), timeout=0.5).close()
-        except (OSError, ValueError):
-            return Availability(provider, ready=False, why=f"no server listens at {shown_url(url)}")
-        return Availability(provider, ready=True, why=f"a server listens at {shown_url(url)}")
-    key = f"{provider.key_variable} is set, " if provider.key_needed else ""
-    return Availability(provider, ready=True, why=f"{key}{shown_url(url)}")
+    if not is_loopback(url):
+        told = f"{provider.key_variable} is set, " if provider.key_needed else ""
+        return Availability(provider, ready=True, why=f"{told}{shown_url(url)}")
+    parts = urlsplit(url)
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        socket.create_connection((parts.hostname or "localhost", port), timeout=0.5).close()
+    except OSError:
+        return Availability(provider, ready=False, why=f"no server listens at {shown_url(url)}")
+    return Availability(provider, ready=True, why=f"a server listens at {shown_url(url)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +276,8 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
 
     claude = provider.backend is Backend.ANTHROPIC
     opened: Callable[..., Model] = ClaudeModel if claude else partial(RemoteModel, forms=provider.forms)
-    url = base_url_of(provider, options.base_url)
-    if url is None:
-        raise InputError(f"{provider.form} needs --base-url, such as http://localhost:8000/v1")
-    check_base_url(url)
-    reached = {"key": _key(provider), "key_variable": provider.key_variable, "patience": options.patience}
+    url, key = _reached(provider, options.base_url)
+    reached = {"key": key, "key_variable": provider.key_variable, "patience": options.patience}
     return opened(str(name), name.rest, url, **reached)
 
 
@@ -294,17 +301,6 @@ def _check_weights(name: ModelName) -> None:
     on_a_hub = name.provider.backend is Backend.HF and name.rest[0] not in "/.~" and path.suffix != ".gguf"
     if not on_a_hub and not is_there(path):
         raise InputError(f"{name}: there is no such file or folder")
-
-
-def _key(provider: Provider) -> str | None:
-    """The key, from the environment alone. No error text ever holds it."""
-    variable = provider.key_variable
-    key = os.environ.get(variable, "").strip() if variable else ""
-    if key and not (key.isascii() and key.isprintable()):
-        raise ModelUnavailable(f"the environment variable {variable} holds characters that no key has")
-    if not key and provider.key_needed:
-        raise ModelUnavailable(f"{provider.name} needs a key: set the environment variable {variable}")
-    return key or None
 
 
 def parse_parameter(text: str) -> tuple[str, Scalar]:

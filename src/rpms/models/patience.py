@@ -33,6 +33,9 @@ class Patience:
     """Seconds that one request may be silent."""
     whole: float = 300.0
     """Seconds that one response may take in all: a byte now and then would never be silent for long."""
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], object] = time.sleep
+    """Time, as values, so that a test need not wait."""
 
     def wait(self, failures: int) -> float:
         """Seconds to wait after so many failures: exponential, with jitter so that episodes do not return together."""
@@ -60,24 +63,14 @@ class NobodyThere(TryAgain):
     """Nobody listens at the address. A server that has answered before may be restarting."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """Time, as a value, so that a test need not wait."""
-
-    now: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], object] = time.sleep
-
-
 def persevere(
     attempt: Callable[[], T],
     patience: Patience,
     where: str,
-    clock: Clock | None = None,
     before_wait: Callable[[str, float, float], None] | None = None,
 ) -> T:
     """Call until it does not raise TryAgain, within limits. `before_wait` is told the trouble, the wait, the rest."""
-    clock = clock or Clock()
-    deadline = clock.now() + patience.total
+    deadline = patience.now() + patience.total
     failures = 0
     while True:
         try:
@@ -88,13 +81,13 @@ def persevere(
         wait = max(patience.wait(failures), after or 0.0)
         if failures >= patience.tries:
             ending = f"gave up after {failures} {'try' if failures == 1 else 'tries'}"
-        elif clock.now() + wait > deadline:
+        elif patience.now() + wait > deadline:
             asked = f"the server asks to wait {after:.0f} s, and " if after and after >= wait else ""
             ending = f"{asked}{patience.total:.0f} s is the limit for one answer"
         else:
             if before_wait is not None:
-                before_wait(what, wait, max(wait, patience.left(failures, deadline - clock.now())))
-            clock.sleep(wait)
+                before_wait(what, wait, max(wait, patience.left(failures, deadline - patience.now())))
+            patience.sleep(wait)
             continue
         raise lasting(f"{where}: {what} ({ending})")
 

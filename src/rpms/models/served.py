@@ -12,7 +12,7 @@ from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.foreign.limits import LONGEST_WORD, MOST_TOKENS
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, Decoding, cut_at_stop
-from rpms.models.patience import Clock, Endpoint, NobodyThere, Patience, Refused, TryAgain, persevere
+from rpms.models.patience import Endpoint, NobodyThere, Patience, Refused, TryAgain, persevere
 from rpms.models.secrets import check_allowed, shown_url, url_secrets, without_secrets
 from rpms.models.wire import JSON, make_client
 
@@ -46,7 +46,6 @@ class ServedModel:
         key: str | None = None,
         key_variable: str | None = None,
         patience: Patience | None = None,
-        clock: Clock | None = None,
     ) -> None:
         """`name`: as the user wrote it; `model`: as the endpoint knows it. The key is held by the SDK alone."""
         package, client, self._path = self.sdk
@@ -57,7 +56,6 @@ class ServedModel:
         self.name = name
         self._model = model
         self._patience = patience or Patience()
-        self._clock = clock or Clock()
         secrets = (*((key,) if key else ()), *url_secrets(base_url))
         self._endpoint = Endpoint(shown_url(base_url), model, key_variable, secrets)
         library = importlib.import_module(sdk.DefaultHttpxClient.__base__.__module__)  # httpx, or its successor
@@ -125,7 +123,7 @@ class ServedModel:
                 failure = ModelUnavailable(str(reply))
             raise failure if isinstance(failure, TryAgain) else type(failure)(f"{self._endpoint}: {failure}")
 
-        reply = persevere(attempt, self._patience, str(self._endpoint), self._clock, self._tell)
+        reply = persevere(attempt, self._patience, str(self._endpoint), self._tell)
         shortened = cut_at_stop(reply.text, decoding.stop)
         cleaned, ending = (without_secrets(text, self._endpoint.secrets) for text in (shortened, reply.finish))
         removed = () if (cleaned, ending) == (shortened, reply.finish) else ("a key was removed from the answer",)
@@ -146,7 +144,7 @@ class ServedModel:
 
     def _tell(self, what: str, wait: float, left: float) -> None:
         """Say that this endpoint is waited for: once, and again if it has not answered since."""
-        now = self._clock.now()
+        now = self._patience.now()
         with self._lock:
             worth_saying = self._at_last_wait in (None, self._answers) and now >= self._quiet_until
             self._at_last_wait = self._answers
