@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from rpms.worlds.base import Outcome
 from rpms.worlds.jvm.process import find_java, shared_jvm, shutdown
-from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
+from rpms.worlds.scienceworld.world import PROGRAM, ScienceWorldGame
 
 WALKS = {
     # The first commands of gold paths on train variations: a kitchen, a workshop, a greenhouse.

@@ -39,10 +39,10 @@ from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
 from rpms.worlds.scienceworld.observations import Thing, room_sight
 from rpms.worlds.scienceworld.observations import carried as inventory
-from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import KINDS
 from rpms.worlds.scienceworld.tree import read_phrase
 from rpms.worlds.scienceworld.tree import walk as every
+from rpms.worlds.scienceworld.world import ScienceWorldGame
 
 LISTED_EVERY = 12
 """At every so many steps the whole list of valid actions is asked for, which takes as long as twenty steps."""

@@ -33,8 +33,7 @@ from rpms.store.manuals import read_manual
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.jvm.process import find_java, shared_jvm
 from rpms.worlds.textworld_express.games import FOLDS, GAMES, list_tasks, parse_choice, task_at
-from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
-from rpms.worlds.textworld_express.world import world
+from rpms.worlds.textworld_express.world import PROGRAM, ExpressGame, world
 
 WALKED = 5
 """Games of each kind that are timed, by their gold paths."""

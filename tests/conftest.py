@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from rpms.core.errors import InputError
 from rpms.worlds.jvm.process import JAVA_VARIABLE, find_java
-from rpms.worlds.scienceworld.simulator import PROGRAM
+from rpms.worlds.scienceworld.world import PROGRAM
 
 os.environ["RPMS_FORBID_REQUESTS"] = "1"
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job, and all it starts, would ignore it

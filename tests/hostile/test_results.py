@@ -229,7 +229,7 @@ def test_a_jvm_that_many_threads_end_is_ended_once():
     """Each thread opens and closes a file meanwhile: a descriptor closed twice would be one of theirs."""
     pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
     from rpms.worlds.jvm.process import Jvm, find_java  # noqa: PLC0415
-    from rpms.worlds.scienceworld.simulator import PROGRAM  # noqa: PLC0415
+    from rpms.worlds.scienceworld.world import PROGRAM  # noqa: PLC0415
 
     jvm = Jvm(PROGRAM, find_java(PROGRAM))
     gate = threading.Barrier(16)
@@ -260,7 +260,7 @@ def test_a_jvm_that_many_threads_end_is_ended_once():
 def test_hung_simulators_of_several_workers_end_their_episodes_alone(tmp_path):
     pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
     from rpms.core.errors import WorldError  # noqa: PLC0415
-    from rpms.worlds.scienceworld.simulator import ScienceWorldGame  # noqa: PLC0415
+    from rpms.worlds.scienceworld.world import ScienceWorldGame  # noqa: PLC0415
 
     ends: list[str] = []
     workers = 6 if "RPMS_SLOW" in os.environ else 3

@@ -10,8 +10,8 @@ from rpms.core.arbitration import objection_to_action
 from rpms.core.belief import Situation
 from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import KINDS
+from rpms.worlds.scienceworld.world import ScienceWorldGame
 
 pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
 SLOW = bool(os.environ.get("RPMS_SLOW"))

@@ -9,7 +9,7 @@ import pytest
 from rpms.worlds.jvm.process import shared_jvm, shutdown
 from rpms.worlds.scienceworld import faster, simulator
 from rpms.worlds.scienceworld.faster import ClassFile
-from rpms.worlds.scienceworld.simulator import ScienceWorldGame
+from rpms.worlds.scienceworld.world import ScienceWorldGame
 
 pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
 pytestmark = pytest.mark.timeout(300)

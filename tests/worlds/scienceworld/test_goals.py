@@ -10,9 +10,8 @@ from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.play.sources import manual_of
 from rpms.worlds.jvm.bridge import Simulator
 from rpms.worlds.jvm.process import shared_jvm
-from rpms.worlds.scienceworld.simulator import PROGRAM
 from rpms.worlds.scienceworld.tasks import KINDS, parse_goal
-from rpms.worlds.scienceworld.world import world
+from rpms.worlds.scienceworld.world import PROGRAM, world
 
 
 @pytest.mark.parametrize("task", KINDS)

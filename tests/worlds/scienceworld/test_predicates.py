@@ -15,7 +15,7 @@ from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.predicates import PREDICATES
-from rpms.worlds.scienceworld.recipes import RECIPES
+from rpms.worlds.scienceworld.recipes.household import RECIPES
 
 MANUAL = manual_of(world)
 RULES = MANUAL.active("F3", "boil")

@@ -12,7 +12,7 @@ import pytest
 from rpms.core.errors import InputError, WorldError
 from rpms.worlds.jvm import bridge, process
 from rpms.worlds.scienceworld import tasks
-from rpms.worlds.scienceworld.simulator import PROGRAM, ScienceWorldGame
+from rpms.worlds.scienceworld.world import PROGRAM, ScienceWorldGame
 
 pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
 pytestmark = pytest.mark.timeout(300)

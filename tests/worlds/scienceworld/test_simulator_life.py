@@ -22,7 +22,7 @@ pytestmark = [
 
 START = (
     "import os, sys, time; from rpms.worlds.jvm.process import shared_jvm; "
-    "from rpms.worlds.scienceworld.simulator import PROGRAM; say = lambda *a: print(*a, flush=True)"
+    "from rpms.worlds.scienceworld.world import PROGRAM; say = lambda *a: print(*a, flush=True)"
 )
 GONE_WITHIN_S = 20.0
 
@@ -198,7 +198,7 @@ def test_kill_9_while_the_jvm_is_starting_leaves_none():
 def test_a_game_carried_into_a_forked_child_is_refused_there():
     program = """
     from rpms.core.errors import WorldError
-    from rpms.worlds.scienceworld.simulator import ScienceWorldGame
+    from rpms.worlds.scienceworld.world import ScienceWorldGame
     with ScienceWorldGame("boil", 0) as game:
         game.reset()
         game.step("wait1")

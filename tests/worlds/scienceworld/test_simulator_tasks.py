@@ -7,7 +7,7 @@ import pytest
 from rpms.core.errors import InputError
 from rpms.worlds.scienceworld import tasks
 from rpms.worlds.scienceworld.commands import menu_options, only_reading, player_choice
-from rpms.worlds.scienceworld.simulator import ScienceWorldGame
+from rpms.worlds.scienceworld.world import ScienceWorldGame
 
 DRAWERS = ("open drawer (in counter, in kitchen)", "open drawer (in cupboard, in kitchen)")
 

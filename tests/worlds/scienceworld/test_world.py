@@ -7,8 +7,8 @@ from rpms.core.errors import InputError
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import PAPER_TASKS
+from rpms.worlds.scienceworld.world import ScienceWorldGame
 
 
 def test_it_is_found_by_its_name():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
+from copy import copy, deepcopy
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -14,7 +14,6 @@ import pytest
 from rpms.core.errors import InputError
 from rpms.foreign.call_text import read_call
 from rpms.worlds.base import Setting, Task
-from rpms.worlds.tau2_telecom.game import Sandbox
 from tests.worlds.tau2_telecom.tickets import TASKS, opened, task_with, world
 
 SLOW = bool(os.environ.get("RPMS_SLOW"))
@@ -72,10 +71,11 @@ def test_what_cannot_be_done_is_refused_in_the_sandbox_own_words(call, says):
     assert game.admissible() == before
 
 
-def copied(sandbox):
+def copied(game):
     """Another with the same state, to try something out in."""
-    other = Sandbox()
-    for name, value in sandbox.store.items():
+    other = copy(game)
+    other.clear()
+    for name, value in game.store.items():
         other.store.set(name, deepcopy(value))
     return other
 
@@ -84,7 +84,7 @@ def test_what_is_listed_is_accepted_and_what_a_tool_would_refuse_is_not_listed()
     game = opened("service_issue", "overdue_bill_suspension", "airplane_mode_on")
     listed = set(game.admissible())
     for command in sorted(listed):
-        said = copied(game.sandbox).call(read_call(command)) if command != "done()" else ""
+        said = copied(game).call(read_call(command)) if command != "done()" else ""
         assert not world.infeasible(said), f"{command}: {said}"
     others = {
         "toggle_wifi()",
@@ -94,7 +94,7 @@ def test_what_is_listed_is_accepted_and_what_a_tool_would_refuse_is_not_listed()
     }
     assert not others & listed
     for command in others:
-        assert world.infeasible(copied(game.sandbox).call(read_call(command)))
+        assert world.infeasible(copied(game).call(read_call(command)))
 
 
 def test_a_ticket_closed_too_early_is_lost_and_takes_no_more_calls():
@@ -115,7 +115,7 @@ def test_a_case_for_a_human_agent_is_won_by_handing_it_over_and_not_by_closing_i
 @pytest.mark.parametrize("task", SAMPLE, ids=lambda task: task.id)
 def test_the_actions_that_a_task_names_solve_it(task):
     """The gold path: what the benchmark's authors expect to be done, in their order."""
-    from rpms.worlds.tau2_telecom.package import records  # noqa: PLC0415
+    from rpms.worlds.tau2_telecom.game import records  # noqa: PLC0415
 
     game = world.open(task, Setting())
     game.reset()
@@ -165,7 +165,7 @@ def test_it_goes_by_its_name_in_the_project():
 
 @pytest.mark.parametrize("name", ["inspect_evals", "inspect_ai"])
 def test_the_list_of_worlds_says_what_is_missing(monkeypatch, name):
-    from rpms.worlds.tau2_telecom import package  # noqa: PLC0415
+    from rpms.worlds.tau2_telecom import game as package  # noqa: PLC0415
 
     assert world.not_installed() == ""
     monkeypatch.setattr(package, "find_spec", lambda wanted: None if wanted == name else wanted)
@@ -173,7 +173,7 @@ def test_the_list_of_worlds_says_what_is_missing(monkeypatch, name):
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch):
-    from rpms.worlds.tau2_telecom import package  # noqa: PLC0415
+    from rpms.worlds.tau2_telecom import game as package  # noqa: PLC0415
 
     monkeypatch.setattr(package, "find_spec", lambda _name: None)
     package.splits.cache_clear()

@@ -16,7 +16,7 @@ from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.tau2_telecom import world
-from rpms.worlds.tau2_telecom.package import load_package
+from rpms.worlds.tau2_telecom.game import load_package
 
 pytest.importorskip("inspect_evals", reason="needs the extra tau2")
 with warnings.catch_warnings():  # what others' packages warn of while they are imported is not ours to mend

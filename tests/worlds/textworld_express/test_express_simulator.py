@@ -23,8 +23,7 @@ from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.jvm import process
 from rpms.worlds.textworld_express.games import FOLDS, GAMES, task_at
-from rpms.worlds.textworld_express.simulator import PROGRAM, ExpressGame
-from rpms.worlds.textworld_express.world import world
+from rpms.worlds.textworld_express.world import PROGRAM, ExpressGame, world
 
 pytest.importorskip("textworld_express", reason="needs the simulator: pip install 'rpms[textworld-express]'")
 pytestmark = pytest.mark.timeout(300)

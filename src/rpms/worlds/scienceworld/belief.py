@@ -12,8 +12,7 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.goal import GoalStep
 from rpms.worlds.base import some
 from rpms.worlds.scienceworld.predicates import PREDICATES
-from rpms.worlds.scienceworld.recipes import EVERY_RECIPE, RECIPES, WORDS
-from rpms.worlds.scienceworld.recipes.household import to_use
+from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE, RECIPES, WORDS, to_use
 from rpms.worlds.scienceworld.recipes.physics import treated
 from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.tasks import TABLE

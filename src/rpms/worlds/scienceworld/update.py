@@ -11,7 +11,7 @@ from rpms.worlds.scienceworld.affordances import SYNONYMS, is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
 from rpms.worlds.scienceworld.commands import meant, menu_options
 from rpms.worlds.scienceworld.observations import RoomSight, Thing, state_of, substance_of
-from rpms.worlds.scienceworld.recipes import EVERY_RECIPE
+from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE
 from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import INVENTORY, Forest, Phrase, Seen, find, merge, put, read_phrase, walk
 

@@ -1,41 +1,193 @@
-"""One ticket being worked on: calls in, what the tools say out, success by the task's own assertions."""
+"""One ticket being worked on: calls in, what the tools say out, success by the task's own assertions.
 
+`load_package` is the one door to the package that holds τ²'s data and tools. Importing it takes about three seconds, so
+it is late. Nearly all of that is Inspect itself, which the tools are written for; no path into the package avoids it.
+Its runtime is not needed: a tool is a coroutine that never waits, working on a store that a context variable names.
+"""
+
+import gzip
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
+from functools import cache
+from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 from rpms.core.errors import InputError
 from rpms.foreign.call_text import NotACall, WrittenCall, read_call
+from rpms.foreign.file_reader import read_bytes
+from rpms.foreign.limits import LARGEST_GAME
 from rpms.foreign.shown import excerpt
-from rpms.worlds.base import Outcome
-from rpms.worlds.tau2_telecom.package import load_package, records
+from rpms.worlds.base import Outcome, Task
 
-_SIDES = {"assistant": "tools", "user": "user_tools"}
-"""Owner of a function → the environment's field that holds it."""
+INSTALL: Final = "pip install 'rpms[tau2]'"
+DATA: Final = ("tau2", "data", "domains", "telecom")
+OFFICIAL: Final = ("train", "test", "base", "small", "full")
 
 
-class Sandbox:
-    """The state of one task. Each has a store of its own, so that many can be played at once."""
+@cache
+def load_package() -> SimpleNamespace:
+    """Import the package: its parts in use, under our own names. If it is missing, one line says what to install."""
+    try:
+        from inspect_ai.model._call_tools import tool_params, validate_tool_input  # noqa: PLC0415
+        from inspect_ai.tool import ToolDef, ToolError  # noqa: PLC0415
+        from inspect_ai.util import Store  # noqa: PLC0415
+        from inspect_ai.util._store import init_subtask_store  # noqa: PLC0415
+        from inspect_evals.tau2.telecom.environment import get_environment  # noqa: PLC0415
+        from inspect_evals.tau2.telecom.tools import all_telecom_agent_tools  # noqa: PLC0415
+        from inspect_evals.tau2.telecom.user_tools import all_telecom_user_tools  # noqa: PLC0415
+        from inspect_evals.tau2.telecom.utils import get_today  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise _missing(error.name or "inspect_evals") from None
+    except ImportError as error:
+        raise InputError(f"this version of inspect-evals is not one that rpms knows ({error}): {INSTALL} -U") from None
+    definitions = [ToolDef(make()) for make in (*all_telecom_agent_tools, *all_telecom_user_tools)]
+    return SimpleNamespace(
+        tools={each.name: each for each in definitions},  # as the sandbox defines them: description, schema, function
+        make_environment=get_environment,  # the database and the phone of the store in force, made at the first call
+        make_store=Store,
+        use_store=init_subtask_store,  # makes a store the one in force, in this context
+        problems=validate_tool_input,  # the sandbox's words for arguments that do not fit a tool's schema
+        converted=tool_params,  # arguments as the tool's function wants them
+        refusal=ToolError,
+        today=get_today().isoformat(),
+    )
 
-    def __init__(self) -> None:
+
+def _missing(module: str) -> InputError:
+    return InputError(f"the tools of τ²-bench are not installed ({module} is missing): {INSTALL}")
+
+
+def missing() -> str:
+    """Missing package, with the way to install it; empty if all is here."""
+    absent = next((name for name in ("inspect_evals", "inspect_ai") if find_spec(name) is None), None)
+    return "" if absent is None else str(_missing(absent))
+
+
+@cache
+def splits() -> Mapping[str, tuple[str, ...]]:
+    """The official splits: the ids of their tasks, in order."""
+    read = _read("split_tasks.json")
+    missing = [name for name in OFFICIAL if name not in read]
+    if missing:
+        raise InputError(f"the installed inspect-evals has no split {missing[0]!r} of telecom tasks: {INSTALL} -U")
+    return {name: tuple(read[name]) for name in OFFICIAL}
+
+
+@cache
+def records() -> Mapping[str, Mapping[str, Any]]:
+    """Every task of the package by its id: ticket, how it begins, what is asserted in the end."""
+    return {task["id"]: task for task in _read("tasks.json.gz")}
+
+
+def _read(name: str) -> Any:
+    """A file of the tasks, found without importing anything."""
+    spec = find_spec("inspect_evals")
+    if spec is None or not spec.submodule_search_locations:
+        raise _missing("inspect_evals")
+    content = read_bytes(Path(spec.submodule_search_locations[0], *DATA, name), LARGEST_GAME)
+    try:
+        return json.loads(gzip.decompress(content) if name.endswith(".gz") else content)
+    except (OSError, EOFError, ValueError) as error:
+        raise InputError(f"inspect-evals has no readable {'/'.join((*DATA, name))} ({error}): {INSTALL} -U") from None
+
+
+SPLITS: Final = (*OFFICIAL, "full-train")
+"""Train and test are disjoint and make up base. Full holds every task, those of test included; full-train, which is our
+own, holds the others: there is much to learn from, and nothing of test."""
+
+_TYPE = re.compile(r"\[([a-z_]+)\]")
+
+
+def list_tasks(split: str) -> Sequence[Task]:
+    """The tasks of a split, in the official order."""
+    if split not in SPLITS:
+        raise InputError(f"tau2-telecom has no split {split!r}; choose one of {', '.join(SPLITS)}")
+    known = splits()
+    held_out = frozenset(known["test"])
+    names = [name for name in known["full"] if name not in held_out] if split == "full-train" else known[split]
+    return [Task(name, split, match[1] if (match := _TYPE.match(name)) else "other") for name in names]
+
+
+DONE: Final = "done"
+"""Closes the ticket; the one tool of solo mode that the package does not have."""
+TRANSFER: Final = "transfer_to_human_agents"
+CLOSED: Final = "The ticket is closed."
+_LINES: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "enable_roaming": lambda line: not line.roaming_enabled,
+    "disable_roaming": lambda line: line.roaming_enabled,
+    "suspend_line": lambda line: line.status.value == "Active",
+    "resume_line": lambda line: line.status.value in ("Suspended", "Pending Activation"),
+}
+"""Tools that refuse some lines, and those that they take."""
+
+
+class TelecomGame:
+    """A ticket of τ²'s telecom domain in solo mode.
+
+    It ends when the ticket is closed with `done()` or handed to a human agent. It is won then if all that the task
+    asserts of database and phone is so, and, where the task counts actions too, if they were among the calls.
+    """
+
+    def __init__(self, name: str) -> None:
+        if name not in records():
+            raise InputError(f"tau2-telecom has no task {name!r}")
+        self._task: Mapping[str, Any] = records()[name]
         self._package = load_package()
-        self._context = copy_context()
-        self.store = self._package.make_store()
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin with a store of its own, so that many can be played at once, in which nothing is broken yet."""
+        self._context, self.store = copy_context(), self._package.make_store()
         self._context.run(self._package.use_store, self.store)
+        self._called: list[WrittenCall] = []
+        self._over = False
+
+    def reset(self) -> Outcome:
+        self.clear()
+        environment = self.environment
+        for action in (self._task["initial_state"] or {}).get("initialization_actions") or ():
+            self._on(environment, action)
+            environment.sync_tools()
+        return Outcome(f"Today is {self._package.today}.\nTicket: {self._task['ticket']}")
 
     @property
     def environment(self) -> Any:
         """Database (`tools`) and phone (`user_tools`), each brought up to date with the other."""
         return self._context.run(self._package.make_environment)
 
-    def prepare(self, actions: Sequence[Mapping[str, Any]]) -> None:
-        """Do what a task's beginning says, which breaks one thing after the other."""
-        environment = self.environment
-        for action in actions:
-            side = getattr(environment, _SIDES[action["env_type"]])
-            getattr(side, action["func_name"])(**action["arguments"])
-            environment.sync_tools()
+    def _on(self, environment: Any, action: Mapping[str, Any]) -> Any:
+        """Do, or ask, on the side that has it what a task says of its beginning or its end."""
+        side = environment.tools if action["env_type"] == "assistant" else environment.user_tools
+        return getattr(side, action["func_name"])(**action["arguments"])
+
+    def step(self, command: str) -> Outcome:
+        if self._over:
+            return Outcome("Error: the ticket is closed", done=True)
+        try:
+            call = read_call(command)
+        except NotACall as problem:
+            return Outcome(f"Error: {problem}")
+        if call.name == DONE:
+            said = CLOSED if not call.arguments else f"Error: {DONE} takes no arguments"
+        else:
+            said = self.call(call)
+        if said.startswith("Error: "):
+            return Outcome(said)
+        self._called.append(call)
+        self._over = call.name in (DONE, TRANSFER)
+        if not self._over:
+            return Outcome(said)
+        environment, criteria = self.environment, self._task["evaluation_criteria"] or {}
+        wanted = criteria.get("actions") or () if "ACTION" in (criteria.get("reward_basis") or ()) else ()
+        asserted = criteria.get("env_assertions") or ()
+        holds = all(self._on(environment, each) == each["assert_value"] for each in asserted)
+        won = holds and all(map(self._did, wanted))
+        return Outcome(said, float(won), won, done=True)
 
     def call(self, call: WrittenCall) -> str:
         """A tool's answer; `Error: …` where it refuses, in the sandbox's own words."""
@@ -63,79 +215,6 @@ class Sandbox:
                     customer.bill_ids = [bill.bill_id if each == old else each for each in customer.bill_ids]
         return answer
 
-    def holds(self, assertions: Sequence[Mapping[str, Any]]) -> bool:
-        """True if all that a task asserts is so."""
-        environment = self.environment
-        return all(
-            getattr(getattr(environment, _SIDES[each["env_type"]]), each["func_name"])(**each["arguments"])
-            == each["assert_value"]
-            for each in assertions
-        )
-
-
-def _run(function: Any, arguments: Mapping[str, Any]) -> str:
-    """Run a coroutine that never waits."""
-    try:
-        function(**arguments).send(None)
-    except StopIteration as stop:
-        return str(stop.value)
-    raise RuntimeError("a tool waits for something outside the sandbox")
-
-
-DONE: Final = "done"
-"""Closes the ticket; the one tool of solo mode that the package does not have."""
-TRANSFER: Final = "transfer_to_human_agents"
-CLOSED: Final = "The ticket is closed."
-_LINES: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "enable_roaming": lambda line: not line.roaming_enabled,
-    "disable_roaming": lambda line: line.roaming_enabled,
-    "suspend_line": lambda line: line.status.value == "Active",
-    "resume_line": lambda line: line.status.value in ("Suspended", "Pending Activation"),
-}
-"""Tools that refuse some lines, and those that they take."""
-
-
-class TelecomGame:
-    """A ticket of τ²'s telecom domain in solo mode.
-
-    It ends when the ticket is closed with `done()` or handed to a human agent. It is won then if all that the task
-    asserts of database and phone is so, and, where the task counts actions too, if they were among the calls.
-    """
-
-    def __init__(self, name: str) -> None:
-        if name not in records():
-            raise InputError(f"tau2-telecom has no task {name!r}")
-        self._task: Mapping[str, Any] = records()[name]
-        self.sandbox = Sandbox()
-        self._called: list[WrittenCall] = []
-        self._over = False
-
-    def reset(self) -> Outcome:
-        self.sandbox, self._called, self._over = Sandbox(), [], False
-        self.sandbox.prepare((self._task["initial_state"] or {}).get("initialization_actions") or ())
-        return Outcome(f"Today is {load_package().today}.\nTicket: {self._task['ticket']}")
-
-    def step(self, command: str) -> Outcome:
-        if self._over:
-            return Outcome("Error: the ticket is closed", done=True)
-        try:
-            call = read_call(command)
-        except NotACall as problem:
-            return Outcome(f"Error: {problem}")
-        if call.name == DONE:
-            said = CLOSED if not call.arguments else f"Error: {DONE} takes no arguments"
-        else:
-            said = self.sandbox.call(call)
-        if said.startswith("Error: "):
-            return Outcome(said)
-        self._called.append(call)
-        self._over = call.name in (DONE, TRANSFER)
-        criteria = self._task["evaluation_criteria"] or {}
-        wanted = criteria.get("actions") or () if "ACTION" in (criteria.get("reward_basis") or ()) else ()
-        asserted = criteria.get("env_assertions") or ()
-        won = self._over and self.sandbox.holds(asserted) and all(map(self._did, wanted))
-        return Outcome(said, float(won), won, self._over)
-
     def _did(self, action: Mapping[str, Any]) -> bool:
         """True if an action was among the calls; of a transfer, and of what is not compared, the arguments are free."""
         name, arguments, compared = action["name"], action["arguments"], action["compare_args"]
@@ -148,7 +227,7 @@ class TelecomGame:
         return () if self._over else tuple(sorted(map(str, [*self._accepted(), WrittenCall(DONE)])))
 
     def _accepted(self) -> Iterator[WrittenCall]:
-        tools, phone = self.sandbox.environment.tools, self.sandbox.environment.user_tools
+        tools, phone = self.environment.tools, self.environment.user_tools
         device, number = phone.device, phone.surroundings.phone_number
         customer = tools.get_customer_by_phone(number)
         lines = {line.line_id: line for line in tools.db.lines if line.line_id in customer.line_ids}
@@ -172,7 +251,7 @@ class TelecomGame:
             "make_payment": phone.surroundings.payment_request is None,
             "send_payment_request": any(bill.status.value == "Awaiting Payment" for bill in bills.values()),
         }
-        for name, tool in load_package().tools.items():
+        for name, tool in self._package.tools.items():
             needed = tool.parameters.required
             for given in product(*(values.get(each, ()) for each in needed)):
                 call = WrittenCall(name, dict(zip(needed, given, strict=True)))
@@ -182,3 +261,12 @@ class TelecomGame:
 
     def close(self) -> None:
         """Nothing is held outside this process."""
+
+
+def _run(function: Any, arguments: Mapping[str, Any]) -> str:
+    """Run a coroutine that never waits."""
+    try:
+        function(**arguments).send(None)
+    except StopIteration as stop:
+        return str(stop.value)
+    raise RuntimeError("a tool waits for something outside the sandbox")

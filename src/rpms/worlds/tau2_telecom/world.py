@@ -11,9 +11,8 @@ from rpms.core.recall import Retrieval, Similarity
 from rpms.foreign.call_text import NotACall, Tool, WrittenCall, read_call
 from rpms.worlds.base import Command, Game, Setting, Task, World, read_wording
 from rpms.worlds.tau2_telecom.belief import TelecomBelief, disagreements
-from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
+from rpms.worlds.tau2_telecom.game import DONE, SPLITS, TelecomGame, list_tasks, load_package, missing
 from rpms.worlds.tau2_telecom.observations import refused, update
-from rpms.worlds.tau2_telecom.package import SPLITS, list_tasks, load_package, missing
 
 _TICKET = re.compile(r"Today is (?P<today>\d{4}-\d\d-\d\d)\.\nTicket: (?P<ticket>.+)", re.DOTALL)
 _TYPES = {
@@ -118,7 +117,7 @@ class Tau2Telecom(World):
         return (*known, Tool(DONE, "Close the ticket: it is solved."))
 
     def contradictions(self, belief: TelecomBelief, game: Game) -> tuple[str, ...]:
-        return disagreements(belief, game.sandbox.environment) if isinstance(game, TelecomGame) else ()
+        return disagreements(belief, game.environment) if isinstance(game, TelecomGame) else ()
 
     def edition(self, _tasks: Sequence[Task], _setting: Setting) -> Mapping[str, str]:
         """The version of the package: its tasks and tools are what is played."""

@@ -7,9 +7,8 @@ from typing import Final
 from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, takes_things
 from rpms.worlds.scienceworld.observations import substance_of
-from rpms.worlds.scienceworld.recipes.biology import FLOWER_POT, GREENS, heredity, life_span
-from rpms.worlds.scienceworld.recipes.physics import chosen_plane, conducts, flows, melting_side, reading_side
-from rpms.worlds.scienceworld.scene import Names, Recipe, Scene
+from rpms.worlds.scienceworld.recipes import biology, physics
+from rpms.worlds.scienceworld.scene import Ask, Names, Recipe, Scene
 from rpms.worlds.scienceworld.tree import Seen, alike, head_of, read_phrase
 
 
@@ -197,11 +196,11 @@ _PORTABLE: Final = re.compile(
 
 def _is_beast(seen: Seen) -> bool:
     loose = not seen.holders and "dead" not in seen.name and not seen.thing.restless
-    return loose and (life_span(seen.name) is not None or seen.name in ("caterpillar", "tadpole"))
+    return loose and (biology.life_span(seen.name) is not None or seen.name in ("caterpillar", "tadpole"))
 
 
 def _is_lifeless(seen: Seen) -> bool:
-    return bool(_PORTABLE.search(seen.name)) and not FLOWER_POT.fullmatch(seen.name) and seen.name != "seed jar"
+    return bool(_PORTABLE.search(seen.name)) and not biology.FLOWER_POT.fullmatch(seen.name) and seen.name != "seed jar"
 
 
 def _focus(_before: object, after: Scene, command: str) -> Iterator[tuple[str, str]]:
@@ -214,13 +213,13 @@ def _loads(scene: Scene) -> list[str]:
     """Thing for the box: the one focused on, in its flower pot or its vessel if it is in one."""
     goal = scene.aim
     chosen = read_phrase(scene.readings.get("focus", "") if goal.type == "F1" else goal.target)
-    mine = scene.of_kind(goal.target)
+    mine, place = scene.of_kind(goal.target), "".join(chosen.places[:1])
     for name, seen in scene.by_name.items():
         if not (alike(seen.name, chosen.head) if goal.type == "F1" else name in mine):
             continue
-        if not chosen.places or seen.holder in (chosen.places[0], "") or not FLOWER_POT.fullmatch(chosen.places[0]):
-            poured = flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
-            if poured or FLOWER_POT.fullmatch(seen.holder):
+        if seen.holder in (place, "") or not biology.FLOWER_POT.fullmatch(place):
+            poured = physics.flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
+            if poured or biology.FLOWER_POT.fullmatch(seen.holder):
                 return [next((pot for pot, it in scene.by_name.items() if it.thing is seen.holders[0]), seen.holder)]
             return [name]
     return []
@@ -237,11 +236,11 @@ def _boxes(scene: Scene) -> list[str]:
 
 
 _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
-    "use": reading_side,
-    "measure": melting_side,
-    "mendelian": heredity,
-    "inclined": chosen_plane,
-    "test": conducts,
+    "use": physics.reading_side,
+    "measure": physics.melting_side,
+    "mendelian": biology.heredity,
+    "inclined": physics.chosen_plane,
+    "test": physics.conducts,
 }
 """First word of a task → which of its answers is right; empty while that is not known."""
 
@@ -258,10 +257,18 @@ BOXES: Final = Recipe(
     words={
         **dict.fromkeys(("animal", "living thing"), lambda scene: scene.such(_is_beast)),
         "plant": lambda scene: scene.such(
-            lambda seen: seen.name.split(" ")[-1] in GREENS and seen.holders and "dead" not in seen.name
+            lambda seen: seen.name.split(" ")[-1] in biology.GREENS and seen.holders and "dead" not in seen.name
         ),
         "non-living thing": lambda scene: scene.such(lambda seen: _is_lifeless(seen) and seen.name in scene.by_name),
     },
     roles={"load": _loads, "box": lambda scene: [scene.name_of(box) for box in _boxes(scene)]},
     notes=_focus,
 )
+
+EVERY_RECIPE: Final = (
+    *(EVERYDAY, BOXES, physics.HEAT, MIXING),
+    *(biology.ANIMALS, biology.GARDEN, physics.PLANES, physics.CIRCUITS),
+)
+RECIPES: Final[dict[str, Ask]] = {name: ask for recipe in EVERY_RECIPE for name, ask in recipe.predicates.items()}
+"""Predicate → who answers."""
+WORDS: Final[Mapping[str, Names]] = {word: names for recipe in EVERY_RECIPE for word, names in recipe.words.items()}
