@@ -50,10 +50,10 @@ from rpms.store.memories import (
 from rpms.store.protocol import read_protocol
 from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.studies import read_study
+from rpms.worlds.alfworld.cli import read_playthroughs
 from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
-from rpms.worlds.alfworld.verify import read_playthroughs
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")

@@ -31,7 +31,7 @@ from rpms.store.manuals import read_manual
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.studies import read_study
-from rpms.worlds.alfworld.verify import read_playthroughs
+from rpms.worlds.alfworld.cli import read_playthroughs
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms
 from tests.hostile.complaints import complaints

@@ -22,9 +22,8 @@ from rpms.envs.env_episodes import at_least_one, commands_each, is_whole
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES
 from rpms.worlds.alfworld.games.listing import game_files, known_dialect, load_game
-from rpms.worlds.alfworld.goals import goal_condition_rate
+from rpms.worlds.alfworld.goals import TASK_TYPES, goal_condition_rate
 
 _NUMBERED = dict(enumerate(TASK_TYPES, 1))
 """The task types by the numbers that configurations give them."""

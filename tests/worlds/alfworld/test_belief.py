@@ -14,8 +14,7 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal, Progress
 from rpms.core.prompt import estimate_tokens
 from rpms.worlds.alfworld import world
-from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.sites import Sites
+from rpms.worlds.alfworld.belief import AlfworldBelief, Sites
 from rpms.worlds.alfworld.update import update
 
 OPENING = (

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rpms.core.errors import FileError, InputError
+from rpms.worlds.alfworld.cli import read_playthroughs, verify_transcripts
 from rpms.worlds.alfworld.engine.dialect import read_domain, read_grammar, recognise
-from rpms.worlds.alfworld.verify import read_playthroughs, verify
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "alfworld"
 TRANSCRIPTS = sorted((SHARED / "transcripts").glob("*.jsonl.xz"))
@@ -37,7 +37,7 @@ def official(tmp_path_factory):
 
 @recorded
 def test_every_recorded_step_is_replayed_to_the_byte(official):
-    result = verify(TRANSCRIPTS, official)
+    result = verify_transcripts(TRANSCRIPTS, official)
     assert result.differences == ()
     assert (result.games, result.steps, result.mismatches) == (320, 12152, 0)
 
@@ -50,7 +50,7 @@ def test_a_changed_recording_is_noticed_and_shown(official, tmp_path):
     played["steps"][3]["won"] = True
     played["steps"][5]["admissible"].append("fly")
     (tmp_path / "t.jsonl").write_text(json.dumps(played) + "\n")
-    result = verify([tmp_path / "t.jsonl"], official)
+    result = verify_transcripts([tmp_path / "t.jsonl"], official)
     assert result.mismatches == 2
     assert [(d.step, d.field) for d in result.differences] == [(3, "observation"), (3, "won"), (5, "admissible")]
     assert result.differences[0].recorded == played["steps"][3]["observation"]
@@ -104,16 +104,16 @@ def test_a_transcript_without_games_verifies_nothing_and_says_so(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text("")
     with pytest.raises(FileError, match="nothing to verify"):
-        verify([path], tmp_path)
+        verify_transcripts([path], tmp_path)
 
 
 def test_a_missing_game_or_folder_is_named(tmp_path, monkeypatch):
     path = tmp_path / "t.jsonl"
     path.write_text(WHOLE)
     with pytest.raises(FileError, match=r"t\.jsonl:1: was recorded from train/x/y"):
-        verify([path], tmp_path)
+        verify_transcripts([path], tmp_path)
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)
     with pytest.raises(InputError, match="--data"):
-        verify([path])
+        verify_transcripts([path])
     with pytest.raises(FileError, match="no such transcript"):
-        verify([tmp_path / "none.jsonl"], tmp_path)
+        verify_transcripts([tmp_path / "none.jsonl"], tmp_path)

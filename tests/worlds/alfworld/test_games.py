@@ -19,10 +19,10 @@ from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.layout import names_of
 from rpms.worlds.alfworld.engine.texts import DIALECTS
-from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES, GameGoal
 from rpms.worlds.alfworld.games.house import initial_facts
-from rpms.worlds.alfworld.games.listing import list_tasks
+from rpms.worlds.alfworld.games.listing import list_tasks, type_of
 from rpms.worlds.alfworld.games.make import SCENES, MadeGame, Unprovable, make_game, make_games, plan
+from rpms.worlds.alfworld.goals import TASK_TYPES, GameGoal
 from tests.alfworld_games import wins_at_the_end
 
 SAMPLE = [make_game(11, index) for index in range(180)]
@@ -192,9 +192,9 @@ def test_any_game_of_any_seed_is_proved(seed, index, dialect):
 
 def test_the_folder_can_be_used_as_alfworld_data(tmp_path):
     made = make_games(1, 12, tmp_path / "deep" / "games", dialect="0.4", split="valid_seen")
-    tasks = list_tasks(made.folder, "valid_seen")
-    assert [task.id for task in tasks] == sorted(made.ids)
-    assert made.by_type == dict.fromkeys(sorted(TASK_TYPES), 2)
+    tasks = list_tasks(tmp_path / "deep" / "games", "valid_seen")
+    assert [task.id for task in tasks] == sorted(made)
+    assert Counter(map(type_of, made)) == dict.fromkeys(sorted(TASK_TYPES), 2)
     for task in tasks:
         path = Path(task.source["path"])
         assert json.loads(path.read_text())["solvable"] is True
@@ -203,7 +203,7 @@ def test_the_folder_can_be_used_as_alfworld_data(tmp_path):
 
 def test_chosen_types_take_turns(tmp_path):
     made = make_games(1, 4, tmp_path / "games", types=["look_at_obj_in_light", "pick_two_obj_and_place"])
-    assert made.by_type == {"look_at_obj_in_light": 2, "pick_two_obj_and_place": 2}
+    assert Counter(map(type_of, made)) == {"look_at_obj_in_light": 2, "pick_two_obj_and_place": 2}
 
 
 def test_an_earlier_result_is_replaced_as_a_whole(tmp_path):
@@ -211,7 +211,7 @@ def test_an_earlier_result_is_replaced_as_a_whole(tmp_path):
     out.mkdir()
     make_games(1, 6, out)
     made = make_games(2, 2, out)
-    assert {task.id for task in list_tasks(out, "train")} == set(made.ids)
+    assert {task.id for task in list_tasks(out, "train")} == set(made)
     assert [path.name for path in tmp_path.iterdir()] == ["games"]
 
 

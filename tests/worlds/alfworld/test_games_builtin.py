@@ -6,7 +6,6 @@ from importlib.resources import files
 import pytest
 
 from rpms.core.errors import InputError
-from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES
 from rpms.worlds.alfworld.games.listing import (
     BUILTIN,
     BUILTIN_COUNT,
@@ -23,6 +22,7 @@ from rpms.worlds.alfworld.games.listing import (
     made_games,
 )
 from rpms.worlds.alfworld.games.make import make_game
+from rpms.worlds.alfworld.goals import TASK_TYPES
 from rpms.worlds.base import Task
 from tests.alfworld_games import load_builtin, save_builtin, wins_at_the_end
 

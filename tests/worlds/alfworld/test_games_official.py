@@ -9,8 +9,8 @@ import pytest
 from rpms.worlds.alfworld.affordances import tables
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, domain, grammar
-from rpms.worlds.alfworld.games.goal_kinds import GameGoal
 from rpms.worlds.alfworld.games.make import plan
+from rpms.worlds.alfworld.goals import GameGoal
 
 FACT = re.compile(r"\(([A-Za-z]+) ([^()]*)\)")
 

@@ -81,8 +81,8 @@ def random_walk(path: str, dice: Dice, steps: int) -> list[str]:
 def test_generated_games_play_alike_in_the_real_engine(tmp_path, dialect):
     made = make_games(5, 6, tmp_path / "games", dialect=dialect)
     jobs = []
-    for index, name in enumerate(made.ids):
-        path = str(made.folder / "json_2.1.1" / "train" / name / "game.tw-pddl")
+    for index, name in enumerate(made):
+        path = str(tmp_path / "games" / "json_2.1.1" / "train" / name / "game.tw-pddl")
         walkthrough = make_game(5, index, dialect).walkthrough
         jobs.append((path, [["look", "inventory", *walkthrough], random_walk(path, Dice("walk", index), 15)]))
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from rpms.core.decide import decide
 from rpms.core.goal import UNKNOWN_GOAL
 from rpms.worlds.alfworld import world
-from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES
-from rpms.worlds.alfworld.goals import parse_goal
+from rpms.worlds.alfworld.goals import TASK_TYPES, parse_goal
 
 SENTENCES = {
     "put a mug in desk.": "pick_and_place_simple:mug::desk",

@@ -20,7 +20,7 @@ from rpms.worlds.alfworld import affordances as known
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import category, tables
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES
+from rpms.worlds.alfworld.goals import TASK_TYPES
 
 KITCHEN = (
     "You are in the middle of a room. Looking quickly around you, you see a countertop 1, a fridge 1, a microwave 1, "

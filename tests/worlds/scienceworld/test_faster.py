@@ -7,9 +7,9 @@ import zipfile
 import pytest
 
 from rpms.worlds.jvm.process import shared_jvm, shutdown
-from rpms.worlds.scienceworld import faster, simulator
+from rpms.worlds.scienceworld import faster
 from rpms.worlds.scienceworld.faster import ClassFile
-from rpms.worlds.scienceworld.world import ScienceWorldGame
+from rpms.worlds.scienceworld.world import PROGRAM, ScienceWorldGame
 
 pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
 pytestmark = pytest.mark.timeout(300)
@@ -22,7 +22,7 @@ WALK = (
 
 @pytest.fixture
 def jar():
-    return simulator.PROGRAM.jars()[1]
+    return PROGRAM.jars()[1]
 
 
 def transcript() -> list[tuple[list[str], float, bool]]:
@@ -72,10 +72,10 @@ def test_from_a_jar_that_is_not_known_nothing_is_written(jar, tmp_path, change):
 
 
 def test_games_say_the_same_with_and_without_the_edited_classes(monkeypatch):
-    assert len(shared_jvm(simulator.PROGRAM).class_path) == 2
+    assert len(shared_jvm(PROGRAM).class_path) == 2
     edited = transcript()
     shutdown()
-    monkeypatch.setattr(simulator, "write_faster_classes", lambda *_: ())
-    assert len(shared_jvm(simulator.PROGRAM).class_path) == 1
+    monkeypatch.setattr("rpms.worlds.scienceworld.world.write_faster_classes", lambda *_: ())
+    assert len(shared_jvm(PROGRAM).class_path) == 1
     assert transcript() == edited
     shutdown()

@@ -1,15 +1,24 @@
-"""The commands that this world brings: `rpms games` and `rpms verify`, for its game files."""
+"""The commands that this world brings, for its game files: `rpms games` makes some, `rpms verify` replays them.
 
-from pathlib import Path
-from typing import Annotated
+Recorded playthroughs are held against the native engine: every text, every list of commands, every win.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from rpms.core.errors import InputError
-from rpms.foreign.shown import lines
-from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES
-from rpms.worlds.alfworld.games.make import make_games
-from rpms.worlds.alfworld.verify import verify as verify_transcripts
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.file_reader import is_there, text_lines
+from rpms.foreign.json_text import NotJson, read_jsonl
+from rpms.foreign.shown import excerpt, lines
+from rpms.worlds.alfworld.game import NativeGame
+from rpms.worlds.alfworld.games.listing import load_game
+from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER, make_games
+from rpms.worlds.alfworld.goals import TASK_TYPES
 
 games = typer.Typer(help="Make ALFWorld games, so that you need not download any.", no_args_is_help=True)
 _PANEL = "Rules, memory and worlds"
@@ -36,10 +45,11 @@ def make(
 ) -> None:
     """Generate ALFWorld games in the official format; each is solved once before it is written."""
     made = make_games(seed, count, out, dialect=dialect, types=tuple(type or TASK_TYPES), split=split)  # type: ignore[arg-type]  # checked there
-    for name, number in made.by_type.items():
+    for name, number in sorted(Counter(name.partition("-")[0] for name in made).items()):
         _say(f"{name:34} {number:5}")
-    _say(f"{len(made.ids)} games in {made.folder}, each solved in {made.steps:.1f} steps on average")
-    _say(f"play them with: rpms run alfworld --split {made.split} --data {out} --model planner --out RUN")
+    mean = sum(made.values()) / len(made)
+    _say(f"{len(made)} games in {out.absolute()}, each solved in {mean:.1f} steps on average")
+    _say(f"play them with: rpms run alfworld --split {split} --data {out} --model planner --out RUN")
 
 
 def verify(
@@ -63,3 +73,123 @@ def verify(
 def _say(text: str) -> None:
     """Print lines, without what could command a terminal."""
     typer.echo(lines(text))
+
+
+SHOWN = 5
+"""Differences kept as examples; all are counted."""
+
+_LONGEST_GAME = 400
+"""Characters of a game's name; official ones have about a hundred."""
+_FIELDS: dict[str, Any] = {"action": str | None, "observation": str, "won": bool}
+"""Fields of a step; the action is a command, or null for the reset."""
+_DIALECTS = {"put": "0.3", "move": "0.4", "0.3": "0.3", "0.4": "0.4"}
+
+
+class Playthrough(NamedTuple):
+    """One recorded game, and where it stands."""
+
+    file: str
+    line: int
+    game: str
+    dialect: str
+    steps: tuple[Mapping[str, Any], ...]
+
+
+class Mismatch(NamedTuple):
+    """One thing that the engine did otherwise than the recording."""
+
+    played: Playthrough
+    step: int
+    """0 is the reset."""
+    command: str | None
+    field: str
+    """`observation`, `admissible`, `won` or `done`."""
+    recorded: object
+    replayed: object
+
+
+class EngineReplay(NamedTuple):
+    """Result of replaying."""
+
+    games: int
+    steps: int
+    mismatches: int
+    """Steps with any difference."""
+    differences: tuple[Mismatch, ...]
+    """The first few."""
+
+
+def verify_transcripts(transcripts: Iterable[str | Path], data: str | Path | None = None) -> EngineReplay:
+    """Replay playthroughs on the games they were recorded from, found under `data` or `$ALFWORLD_DATA`.
+
+    Each line names its game by the official folder, such as `train/TASK/TRIAL`. One folder of games serves recordings
+    in both dialects: where a game's file is in the other one, its problem is replayed in this project's texts of the
+    recording's dialect. Raises FileError for a damaged transcript or a game that is not there.
+    """
+    chosen = data or os.environ.get("ALFWORLD_DATA")
+    if not chosen:
+        raise InputError("the games are not found: give their folder with --data or in $ALFWORLD_DATA")
+    if not os.path.isdir(chosen):  # noqa: PTH112  never raises
+        raise InputError(f"{chosen}: no such data folder")
+    folder = Path(chosen, GAMES_FOLDER) if Path(chosen, GAMES_FOLDER).is_dir() else Path(chosen)
+    games = steps = mismatches = 0
+    shown: list[Mismatch] = []
+    for transcript in transcripts:
+        before = games
+        for played in read_playthroughs(transcript):
+            games += 1
+            steps += len(played.steps)
+            path = folder / played.game / GAME_FILE
+            if len(played.game) > _LONGEST_GAME or not is_there(path):
+                wrong = f"was recorded from {excerpt(played.game)}, which is not under {folder}"
+                raise FileError(played.file, played.line, wrong)
+            found = list(compare(NativeGame(load_game(str(path), played.dialect)), played))
+            mismatches += len({each.step for each in found})
+            shown += found[: SHOWN - len(shown)]
+        if games == before:
+            raise FileError(transcript, None, "holds no playthroughs: there is nothing to verify")
+    return EngineReplay(games, steps, mismatches, tuple(shown))
+
+
+def compare(game: NativeGame, played: Playthrough) -> Iterator[Mismatch]:
+    """Differences between a game, given the recorded commands, and its record."""
+    for number, step in enumerate(played.steps):
+        command = step["action"]
+        outcome = game.reset() if command is None else game.step(command)
+        replayed = {
+            "observation": outcome.observation,
+            "admissible": list(game.admissible()) if "admissible" in step else None,
+            "won": outcome.won,
+            "done": outcome.done,
+        }
+        for field, value in replayed.items():
+            if field in step and step[field] != value:
+                yield Mismatch(played, number, command, field, step[field], value)
+
+
+def read_playthroughs(path: str | Path) -> Iterator[Playthrough]:
+    """The playthroughs of a `.jsonl` or `.jsonl.xz` file, one a line. Raises FileError at the first bad line."""
+    if not is_there(Path(path)):
+        raise FileError(path, None, "no such transcript")
+    problem = "is no playthrough, or the transcript is damaged"
+    for number, (game, dialect, steps) in read_jsonl(path, text_lines(path), _recorded, problem):
+        yield Playthrough(str(path), number, game, dialect, tuple(steps))
+
+
+def _recorded(data: Any) -> tuple[str, str, list[Any]]:
+    """Game, dialect and steps of a line."""
+    if not isinstance(data, dict) or not isinstance(data.get("game"), str) or not isinstance(data.get("steps"), list):
+        raise NotJson("it needs 'game' and 'steps'")
+    game = PurePosixPath(data["game"])
+    if game.is_absolute() or ".." in game.parts or "\x00" in data["game"]:
+        raise NotJson("names a game outside the data folder")
+    dialect = _DIALECTS.get(str(data.get("dialect", "put")))
+    if dialect is None:
+        raise NotJson("names a dialect that is neither put (0.3) nor move (0.4)")
+    for index, step in enumerate(data["steps"]):
+        for field, kind in _FIELDS.items():
+            if not isinstance(step, dict) or not isinstance(step.get(field, ...), kind):
+                raise NotJson(f"has no {field!r} in step {index}, or not one of the right kind")
+    if not data["steps"]:
+        raise NotJson("has no steps: there is nothing to verify")
+    return data["game"], dialect, data["steps"]

@@ -7,7 +7,7 @@ from functools import cache
 from rpms.core.facts import kind_of
 from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.observations import WORDS
+from rpms.worlds.alfworld.update import WORDS
 from rpms.worlds.base import Command
 
 _LONGEST = 300

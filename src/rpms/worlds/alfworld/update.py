@@ -1,14 +1,110 @@
-"""f_UPD of Eq. 1: the belief after an action and its answer, from the text alone."""
+"""Reader of the engine's answers, in both dialects and in linear time, and f_UPD of Eq. 1: the belief after one."""
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from rpms.core.facts import kind_of
 from rpms.worlds.alfworld import affordances
-from rpms.worlds.alfworld import observations as heard
-from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.sites import NOWHERE, PRINTED, Sites
-from rpms.worlds.base import ToldDeed
+from rpms.worlds.alfworld.belief import NOWHERE, PRINTED, AlfworldBelief, Sites
+from rpms.worlds.base import ToldDeed, read_deed, read_table
+
+WORDS = read_table(__package__, "words.toml")
+NOTHING_HAPPENS = "Nothing happens."
+TASK = "Your task is to: "
+
+_ROOM = "You are in the middle of a room. Looking quickly around you, you see "
+_FACING = "You are facing the "
+_BESIDE = ". Next to it, you see "
+_CARRYING = "You are carrying: "
+_CARRYING_NOTHING = "You are not carrying anything."
+
+_DEEDS = [(re.compile(pattern, re.DOTALL), verb) for pattern, verb in WORDS["deeds"].items()]
+_STATES = {"hot": "hot", "cool": "cool", "cold": "cool", "clean": "clean", "sliced": "sliced"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One place as it was seen."""
+
+    place: str
+    open: bool | None
+    """None: it has no door."""
+    contents: tuple[str, ...] | None
+    """All that is in it; None where a closed door hides it."""
+
+
+def things(listing: str) -> tuple[str, ...]:
+    """The names in a list such as `a apple 2, and a egg 1`; none in `nothing`."""
+    if listing == "nothing" or not listing:
+        return ()
+    return tuple(item.removeprefix("and ").removeprefix("a ") for item in listing.split(", "))
+
+
+def room(observation: str) -> tuple[str, ...] | None:
+    """The places that the opening lists; None if the text is not of someone in the middle of a room."""
+    _, found, rest = observation.partition(_ROOM)
+    return things(rest.partition("\n")[0].removesuffix(".")) if found else None
+
+
+def task(observation: str) -> str:
+    """The goal in the game's words; empty if the text states none."""
+    return observation.partition(TASK)[2].partition("\n")[0].strip()
+
+
+def sight(text: str) -> Sight | None:
+    """Read `On the desk 1, you see …` or `The fridge 1 is closed.`, also after `You open the fridge 1.`"""
+    if text.startswith("You open the "):
+        text = text[13:].partition(". ")[2]
+    if text.startswith("On the "):
+        place, found, listing = text[7:].partition(", you see ")
+        return Sight(place, None, things(listing.removesuffix("."))) if found else None
+    if text.startswith("The "):
+        place, found, listing = text[4:].partition(" is open. In it, you see ")
+        if found:
+            return Sight(place, True, things(listing.removesuffix(".")))
+        if text.endswith(" is closed."):
+            return Sight(text[4:-11], False, None)
+    return None
+
+
+def arrival(text: str) -> tuple[str, Sight] | None:
+    """Read an answer to `go to`: the name of the spot, in the 0.4 dialect the place's own, and what is seen."""
+    if not text.startswith("You arrive at "):
+        return None
+    where, _, rest = text[14:].partition(". ")
+    seen = sight(rest)
+    return (where, seen) if seen is not None else None
+
+
+def deed(text: str) -> ToldDeed | None:
+    """Read what was done with an object at a place (or, for `slice`, with another object)."""
+    return read_deed(_DEEDS, text) if text.startswith("You ") else None
+
+
+def facing(text: str) -> tuple[str, ...] | None:
+    """Read an answer to `look`: all places here."""
+    return things(text[len(_FACING) :].partition(_BESIDE)[0]) if text.startswith(_FACING) else None
+
+
+def carried(text: str) -> tuple[str, ...] | None:
+    """Read an answer to `inventory`."""
+    if text.startswith(_CARRYING):
+        return things(text[len(_CARRYING) :].removesuffix("."))
+    return () if text.startswith(_CARRYING_NOTHING) else None
+
+
+def described(text: str) -> tuple[str, frozenset[str]] | None:
+    """Read an answer to `examine` with an object: its name and the states the text tells."""
+    if not text.startswith("This is a ") or text.startswith("This is a normal "):
+        return None
+    words = text[10:].removesuffix(".").split(" ")
+    found = set()
+    while words and (words[0] in _STATES or words[0] == "and"):
+        found.add(_STATES.get(words.pop(0), ""))
+    return " ".join(words), frozenset(found - {""})
+
 
 _Value = TypeVar("_Value")
 _GIVEN = {"heat": "hot", "cool": "cool", "clean": "clean", "slice": "sliced", "use": "on"}
@@ -19,9 +115,9 @@ _ENDED = {"heat": "cool", "cool": "hot"}
 def update(belief: AlfworldBelief, action: str | None, observation: str) -> AlfworldBelief:
     """Take over what an observation shows. Text that says nothing known leaves the belief as it is."""
     text = observation.strip()
-    if text == heard.NOTHING_HAPPENS:
+    if text == NOTHING_HAPPENS:
         return _refused(belief, action.strip()) if action is not None else belief
-    seen = heard.sight(text)
+    seen = sight(text)
     if seen is not None and action is not None and action.strip() == f"go to {seen.place}":
         return _arrive(belief, ("", seen))  # many loops cut `You arrive at loc 7.` off an answer
     for read, take_over in _READERS:
@@ -29,7 +125,7 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
         if found is not None:
             return take_over(belief, found)
     opening = text.split("\n") if action is None else ()  # it has the answer to `look` on a line of its own
-    faced = next((places for places in map(heard.facing, opening) if places is not None), ())
+    faced = next((places for places in map(facing, opening) if places is not None), ())
     return _face(belief, faced)
 
 
@@ -37,7 +133,7 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
     return mapping if mapping.get(key) == value else {**mapping, key: value}
 
 
-def _arrive(belief: AlfworldBelief, arrived: tuple[str, heard.Sight]) -> AlfworldBelief:
+def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
     where, seen = arrived
     place, before, sites = seen.place, belief.site, belief.sites
     dialect, site = belief.dialect, sites.site_of(place)
@@ -52,7 +148,7 @@ def _arrive(belief: AlfworldBelief, arrived: tuple[str, heard.Sight]) -> Alfworl
     return _see(belief, seen, location=place, site=site, sites=sites, dialect=dialect)
 
 
-def _see(belief: AlfworldBelief, seen: heard.Sight, **changes: object) -> AlfworldBelief:
+def _see(belief: AlfworldBelief, seen: Sight, **changes: object) -> AlfworldBelief:
     """Take over how a place looks, together with other changes."""
     place = seen.place
     if seen.open is not None and belief.containers.get(place) is not seen.open:
@@ -144,12 +240,12 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
 
 
 _READERS: tuple[tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], AlfworldBelief]], ...] = (
-    (heard.arrival, _arrive),
-    (heard.deed, _do),
-    (heard.sight, lambda belief, seen: _see(_stand(belief, seen.place), seen)),
-    (heard.facing, _face),
-    (heard.carried, lambda belief, carried: belief.but(hand=carried[0] if carried else None)),
-    (heard.described, lambda belief, described: _change(belief, *described)),
-    (heard.room, lambda belief, room: belief.but(places=belief.places or room, site=NOWHERE)),
+    (arrival, _arrive),
+    (deed, _do),
+    (sight, lambda belief, seen: _see(_stand(belief, seen.place), seen)),
+    (facing, _face),
+    (carried, lambda belief, carried: belief.but(hand=carried[0] if carried else None)),
+    (described, lambda belief, described: _change(belief, *described)),
+    (room, lambda belief, room: belief.but(places=belief.places or room, site=NOWHERE)),
 )
 """Each form of answer, and what it teaches."""

@@ -23,8 +23,7 @@ from rpms.worlds.alfworld.commands import called, forgive
 from rpms.worlds.alfworld.game import NativeGame, TextWorldGame, contradictions
 from rpms.worlds.alfworld.games import listing
 from rpms.worlds.alfworld.goals import make_goal, parse_goal
-from rpms.worlds.alfworld.observations import NOTHING_HAPPENS, TASK
-from rpms.worlds.alfworld.update import update
+from rpms.worlds.alfworld.update import NOTHING_HAPPENS, TASK, update
 from rpms.worlds.base import REQUEST, Command, Game, Setting, Task, World, read_wording
 
 _DATA = "ALFWORLD_DATA"

@@ -12,7 +12,7 @@ from itertools import accumulate, cycle
 from typing import NamedTuple, TypeVar
 
 from rpms.worlds.alfworld.affordances import object_types, tables
-from rpms.worlds.alfworld.games.goal_kinds import MADE, SENTENCES, GameGoal
+from rpms.worlds.alfworld.goals import MADE, SENTENCES, GameGoal
 
 FLOOR = "floor"
 """The place of what is in no receptacle: it can be seen but not taken."""

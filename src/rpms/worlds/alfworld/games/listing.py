@@ -18,8 +18,8 @@ from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_data, read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
-from rpms.worlds.alfworld.games.goal_kinds import MADE, TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER, game_data, make_game
+from rpms.worlds.alfworld.goals import MADE, TASK_TYPES
 from rpms.worlds.base import REQUEST, SENTENCE, Task
 
 _UNSUPPORTED = ("movable", "Sliced")

@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
@@ -17,8 +17,8 @@ from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
-from rpms.worlds.alfworld.games.goal_kinds import TASK_TYPES, GameGoal
 from rpms.worlds.alfworld.games.house import Dice, Fact, House, draw_goal, initial_facts, problem
+from rpms.worlds.alfworld.goals import TASK_TYPES, GameGoal
 
 GAME_FILE = "game.tw-pddl"
 GAMES_FOLDER = "json_2.1.1"
@@ -44,19 +44,6 @@ class MadeGame:
     """Content of the game file: `pddl_domain`, `grammar`, `pddl_problem`, `solvable`, in 0.4 also `walkthrough`."""
     walkthrough: tuple[str, ...]
     """A shortest sequence of commands that wins."""
-
-
-@dataclass(frozen=True, slots=True)
-class MadeGames:
-    """Files that `make_games` wrote."""
-
-    folder: Path
-    """Folder for `ALFWORLD_DATA` or `--data`."""
-    split: str
-    ids: tuple[str, ...]
-    by_type: Mapping[str, int]
-    steps: float
-    """The mean length of the walkthroughs."""
 
 
 class Unprovable(WorldError):
@@ -203,19 +190,17 @@ def make_games(
     dialect: ReleaseName = "0.3",
     types: Sequence[str] = TASK_TYPES,
     split: str = "train",
-) -> MadeGames:
+) -> Mapping[str, int]:
     """Write `count` games to the folder `out`, laid out as `alfworld-download` does, so that `--data` can name it.
 
-    A game depends on the seed and its own number alone: the first games of a larger count are the same. `out` may be
-    new, empty, or an earlier result, which is replaced; it appears complete or not at all. Raises `InputError` for
-    anything else and where the folder cannot be written.
+    Returns the games' ids, each with its walkthrough's length. A game depends on the seed and its own number alone:
+    the first games of a larger count are the same. `out` may be new, empty, or an earlier result, which is replaced; it
+    appears complete or not at all. Raises `InputError` for anything else and where the folder cannot be written.
     """
     _check(seed, count, dialect, types, split)
     made = {"seed": seed, "count": count, "dialect": dialect, "types": list(types), "split": split}
     out = out.absolute()
-    ids: list[str] = []
-    by_type: Counter[str] = Counter()
-    steps = 0
+    steps: dict[str, int] = {}
     try:
         _check_replaceable(out)
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -228,9 +213,7 @@ def make_games(
                 place.mkdir(parents=True)
                 (place / GAME_FILE).write_text(json.dumps(game.data), encoding="utf-8", newline="\n")
                 (place / _TRAJECTORY_FILE).write_text(_trajectory(game), encoding="utf-8", newline="\n")
-                ids.append(game.id)
-                by_type[game.goal.type] += 1
-                steps += len(game.walkthrough)
+                steps[game.id] = len(game.walkthrough)
             (new / _MARK).write_text(json.dumps(made) + "\n", encoding="utf-8", newline="\n")
             old = new.with_name(new.name + ".old")
             if out.exists():  # it goes only once the new one is complete
@@ -242,4 +225,4 @@ def make_games(
             shutil.rmtree(new, ignore_errors=True)
     except OSError as error:
         raise InputError(f"cannot write games to {out}: {error.strerror or error}") from error
-    return MadeGames(out, split, tuple(ids), dict(sorted(by_type.items())), steps / count)
+    return steps
