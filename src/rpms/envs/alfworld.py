@@ -9,8 +9,6 @@ Games are dealt in the original's order, texts and infos are the original's, and
 there only the visual environment tells, is among them.
 """
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,52 +43,16 @@ Observations = tuple[str, ...]
 Infos = dict[str, list[Any]]
 
 
-class AlfredTWEnv:
-    """The games of one part, as a configuration chooses them; `init_env` plays them in batches.
+class _Slot(NativeGame):
+    """One game of a batch."""
 
-    `config` is the original's, read from its YAML; what it leaves out is as in the original's own configuration.
-    `dialect` plays every game in 0.3 (put … in/on) or 0.4 (move … to); by default each keeps its own.
-    """
+    def __init__(self, file: str, dialect: str) -> None:
+        super().__init__(load_game(file, dialect))
+        self._rated = goal_condition_rate(self._engine)
+        self.last, self.steps, self.done = self.reset(), 0, False
 
-    def __init__(self, config: Mapping[str, Any], train_eval: str = "train", *, dialect: str = "") -> None:
-        if not isinstance(config, Mapping):
-            raise InputError(f"config is {excerpt(config, 60)}: give what the original's YAML holds, entries by name")
-        if not isinstance(train_eval, str) or train_eval not in _FOLDERS:
-            raise InputError(f"no part {excerpt(train_eval, 60)!r}: train_eval is one of {', '.join(_FOLDERS)}")
-        known_dialect(dialect)
-        self.config = config
-        self.train_eval = train_eval
-        self.dialect = dialect
-        if _entry(config, 0.0, "env", "goal_desc_human_anns_prob") > 0:
-            warnings.warn("goal_desc_human_anns_prob does nothing: games are played as they are", stacklevel=2)
-        if train_eval == "train" and _entry(config, False, "env", "domain_randomization"):
-            raise InputError("domain_randomization is not supported: set it to false, and names stay as in the games")
-        self.game_files = self._collected()
-        self.num_games = len(self.game_files)
-
-    def _collected(self) -> list[str]:
-        """The game files in the order of the original, which is that of the disk."""
-        key, usual = _FOLDERS[self.train_eval]
-        folder = os.path.expandvars(str(_entry(self.config, usual, "dataset", key)))
-        if not os.path.isdir(folder):  # noqa: PTH112  no name makes it raise
-            raise InputError(
-                f"dataset.{key}: no folder {excerpt(folder)}; set ALFWORLD_DATA, or name the folder in the config"
-            )
-        numbers = _entry(self.config, list(_NUMBERED), "env", "task_types")
-        types = {_NUMBERED[number] for number in numbers if number in _NUMBERED}
-        found = [path for path, kind in game_files(folder) if kind in types]
-        if not found:
-            raise InputError(f"dataset.{key}: no games of the types {', '.join(sorted(types)) or '(none)'} in {folder}")
-        limit = _entry(self.config, -1, "dataset", f"num_{'train' if self.train_eval == 'train' else 'eval'}_games")
-        return found[:limit] if limit > 0 else found
-
-    def init_env(self, batch_size: int) -> AlfredBatchEnv:
-        """An environment that plays so many games at once."""
-        method = _entry(self.config, "dagger", "general", "training_method")
-        if method not in _STEPS:
-            raise InputError(f"general.training_method is {method!r}: choose one of {', '.join(_STEPS)}")
-        steps = _entry(self.config, 50, _STEPS[method], "training", "max_nb_steps_per_episode")
-        return AlfredBatchEnv(self.game_files, batch_size, steps, self.dialect)
+    def rate(self) -> float:
+        return self._rated(self._state)
 
 
 class AlfredBatchEnv:
@@ -152,16 +114,52 @@ class AlfredBatchEnv:
         self._slots = []
 
 
-class _Slot(NativeGame):
-    """One game of a batch."""
+class AlfredTWEnv:
+    """The games of one part, as a configuration chooses them; `init_env` plays them in batches.
 
-    def __init__(self, file: str, dialect: str) -> None:
-        super().__init__(load_game(file, dialect))
-        self._rated = goal_condition_rate(self._engine)
-        self.last, self.steps, self.done = self.reset(), 0, False
+    `config` is the original's, read from its YAML; what it leaves out is as in the original's own configuration.
+    `dialect` plays every game in 0.3 (put … in/on) or 0.4 (move … to); by default each keeps its own.
+    """
 
-    def rate(self) -> float:
-        return self._rated(self._state)
+    def __init__(self, config: Mapping[str, Any], train_eval: str = "train", *, dialect: str = "") -> None:
+        if not isinstance(config, Mapping):
+            raise InputError(f"config is {excerpt(config, 60)}: give what the original's YAML holds, entries by name")
+        if not isinstance(train_eval, str) or train_eval not in _FOLDERS:
+            raise InputError(f"no part {excerpt(train_eval, 60)!r}: train_eval is one of {', '.join(_FOLDERS)}")
+        known_dialect(dialect)
+        self.config = config
+        self.train_eval = train_eval
+        self.dialect = dialect
+        if _entry(config, 0.0, "env", "goal_desc_human_anns_prob") > 0:
+            warnings.warn("goal_desc_human_anns_prob does nothing: games are played as they are", stacklevel=2)
+        if train_eval == "train" and _entry(config, False, "env", "domain_randomization"):
+            raise InputError("domain_randomization is not supported: set it to false, and names stay as in the games")
+        self.game_files = self._collected()
+        self.num_games = len(self.game_files)
+
+    def _collected(self) -> list[str]:
+        """The game files in the order of the original, which is that of the disk."""
+        key, usual = _FOLDERS[self.train_eval]
+        folder = os.path.expandvars(str(_entry(self.config, usual, "dataset", key)))
+        if not os.path.isdir(folder):  # noqa: PTH112  no name makes it raise
+            raise InputError(
+                f"dataset.{key}: no folder {excerpt(folder)}; set ALFWORLD_DATA, or name the folder in the config"
+            )
+        numbers = _entry(self.config, list(_NUMBERED), "env", "task_types")
+        types = {_NUMBERED[number] for number in numbers if number in _NUMBERED}
+        found = [path for path, kind in game_files(folder) if kind in types]
+        if not found:
+            raise InputError(f"dataset.{key}: no games of the types {', '.join(sorted(types)) or '(none)'} in {folder}")
+        limit = _entry(self.config, -1, "dataset", f"num_{'train' if self.train_eval == 'train' else 'eval'}_games")
+        return found[:limit] if limit > 0 else found
+
+    def init_env(self, batch_size: int) -> AlfredBatchEnv:
+        """An environment that plays so many games at once."""
+        method = _entry(self.config, "dagger", "general", "training_method")
+        if method not in _STEPS:
+            raise InputError(f"general.training_method is {method!r}: choose one of {', '.join(_STEPS)}")
+        steps = _entry(self.config, 50, _STEPS[method], "training", "max_nb_steps_per_episode")
+        return AlfredBatchEnv(self.game_files, batch_size, steps, self.dialect)
 
 
 def _entry(config: Mapping[str, Any], usual: Any, *path: str) -> Any:

@@ -4,14 +4,12 @@ The text is a stranger's. It is read sign by sign into JSON values within the li
 evaluated.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from rpms.foreign.json_text import DECODER, NotJson, check_depth, loads
 
@@ -41,10 +39,10 @@ class WrittenCall:
         given = ", ".join(f"{name}={_written(value)}" for name, value in self.arguments.items())
         return f"{self.name}({given})"
 
-    def ordered(self, parameters: Sequence[str]) -> WrittenCall:
+    def ordered(self, parameters: Sequence[str]) -> Self:
         """The same call with its arguments in a tool's own order; what the tool has not comes last."""
         known = {name: self.arguments[name] for name in parameters if name in self.arguments}
-        return WrittenCall(self.name, {**known, **self.arguments})
+        return replace(self, arguments={**known, **self.arguments})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ class Tool:
     parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
     """A JSON schema of its arguments."""
 
-    def only(self, calls: Sequence[WrittenCall]) -> Tool:
+    def only(self, calls: Sequence[WrittenCall]) -> Self:
         """The same with no other arguments, and no other values of them, than some calls have."""
         properties = {}
         for name, schema in self.parameters.get("properties", {}).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 
 import pytest
@@ -75,7 +76,7 @@ def test_games_say_the_same_with_and_without_the_edited_classes(monkeypatch):
     assert len(shared_jvm(PROGRAM).class_path) == 2
     edited = transcript()
     shutdown()
-    monkeypatch.setattr("rpms.worlds.scienceworld.world.write_faster_classes", lambda *_: ())
+    monkeypatch.setattr(sys.modules[ScienceWorldGame.__module__], "write_faster_classes", lambda *_: ())
     assert len(shared_jvm(PROGRAM).class_path) == 1
     assert transcript() == edited
     shutdown()

@@ -4,12 +4,11 @@ Only the agent changes the world, so what was seen stays so until the agent chan
 place: several places may share one, as far as the text lets one conclude.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import groupby
+from typing import Self
 
 from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Facts, Truth, grouped, kind_of
@@ -72,7 +71,7 @@ class Sites:
         site = self.of.get(other)
         return None if site is None else self.holds(site, one)
 
-    def put(self, place: str, site: str) -> Sites:
+    def put(self, place: str, site: str) -> Self:
         """Take over that a place is at a site."""
         known = self.of.get(place)
         if known == site:
@@ -81,7 +80,7 @@ class Sites:
             return replace(self, of={**self.of, place: site})
         return self._join(known, site)
 
-    def _join(self, one: str, other: str) -> Sites:
+    def _join(self, one: str, other: str) -> Self:
         if self.same(one, other) is False:
             return self
         stays, goes = (one, other) if one[0] == PRINTED else (other, one)
@@ -89,19 +88,17 @@ class Sites:
         def now(site: str) -> str:
             return stays if site == goes else site
 
-        return Sites(
-            {place: now(site) for place, site in self.of.items()},
-            frozenset(frozenset(map(now, pair)) for pair in self.apart),
-            frozenset(map(now, self.whole)),
-        )
+        of = {place: now(site) for place, site in self.of.items()}
+        apart = frozenset(frozenset(map(now, pair)) for pair in self.apart)
+        return replace(self, of=of, apart=apart, whole=frozenset(map(now, self.whole)))
 
-    def part(self, one: str, other: str) -> Sites:
+    def part(self, one: str, other: str) -> Self:
         """Take over that two sites are two."""
         if self.same(one, other) is not None:
             return self
         return replace(self, apart=self.apart | {frozenset((one, other))})
 
-    def complete(self, site: str, places: Iterable[str]) -> Sites:
+    def complete(self, site: str, places: Iterable[str]) -> Self:
         """Take over that just these places are at a site."""
         sites = self
         for place in places:
@@ -186,12 +183,9 @@ class AlfworldBelief(Belief):
 
     def closed(self, place: str) -> bool | None:
         """True if a closed door bars a place; what has no door is never closed."""
-        known = self.containers.get(place)
-        if known is not None:
-            return not known
-        if place in self.seen or affordances.has_door(kind_of(place)) is False:
-            return False
-        return None
+        if place in self.containers:
+            return not self.containers[place]
+        return False if self.has_door(place) is False else None
 
     def has_door(self, place: str) -> bool | None:
         if place in self.containers:
@@ -208,11 +202,9 @@ class AlfworldBelief(Belief):
 
     def near(self, thing: str) -> bool | None:
         """True if an object is in a place where the agent stands, behind a closed door or not."""
-        if self.site == NOWHERE:
-            return False
         if self.site is None:
             return None
-        return self._in_site(self.site, thing)
+        return self._in_site(self.site, thing) if self.site else False
 
     def _in_site(self, site: str, thing: str) -> bool | None:
         there = self.sites.at(site)
@@ -247,7 +239,7 @@ class AlfworldBelief(Belief):
         objects = tuple(things | dict.fromkeys(self.holding))
         return {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
 
-    def serving(self, goal: Goal) -> AlfworldBelief:
+    def serving(self, goal: Goal) -> Self:
         return self.but(goal=goal)
 
     def signature(self) -> StateSignature:

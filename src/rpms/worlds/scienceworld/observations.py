@@ -3,8 +3,6 @@
 Things are listed as nested prose: `a counter. On the counter is: a bowl (containing a red apple, an orange), a drawer.`
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -36,7 +34,7 @@ class Thing:
 
     name: str
     """Without article, state sentences and stage: `metal pot`, `water`, `apple tree`, `adult turtle`."""
-    contents: tuple[Thing, ...] | None = None
+    contents: "tuple[Thing, ...] | None" = None
     """Things in or on it; None where the text does not say."""
     flags: frozenset[str] = frozenset()
     """States in the text: open, closed, on, off, broken, liquid, `in the adult stage`, `on fire`, …"""

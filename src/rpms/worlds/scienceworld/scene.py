@@ -4,8 +4,6 @@ The world changes by itself (water boils, bees fly); only the agent's room and i
 alone.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -213,7 +211,7 @@ class Scene(Belief):
         """Name of the nearest thing that a word may mean, or of one never seen: `stove ?`."""
         return next(iter(self.meant_by(word)), f"{word} ?")
 
-    def mean(self, word: object, names: Callable[[Scene], Things]) -> Things:
+    def mean(self, word: object, names: "Callable[[Scene], Things]") -> Things:
         """Meaning of a word here; found out once."""
         if word not in self._meant:
             self._meant[word] = names(self)

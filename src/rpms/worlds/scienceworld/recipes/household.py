@@ -78,10 +78,8 @@ EVERYDAY: Final = Recipe(
     },
     roles={
         "object": lambda scene: list(scene.by_name),
-        "place": lambda scene: [
-            name for name, seen in scene.by_name.items() if takes_things(seen.thing.name) is not False
-        ],
-        "tool": lambda scene: [name for name, seen in scene.by_name.items() if seen.thing.name in _TOOLS],
+        "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
+        "tool": lambda scene: scene.such(lambda seen: seen.name in _TOOLS),
         "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
         "lid": lambda scene: [name for room in scene.rooms if room in scene.looked for name in scene.hiding(room)],
         "choice": lambda scene: [str(_best_option(scene))] if scene.menu else [],
