@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import cycle, islice
 
-from rpms.core.acting.action_guard import review
+from rpms.core.acting.enforcement import review
 from rpms.core.actions import PARAMETER
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose

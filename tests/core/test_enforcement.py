@@ -6,9 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
 from rpms.core.acting.advice import find_loop, guidance
-from rpms.core.acting.enforcement import PAPER, PRESETS, STRICT, Consistency, JudgedBy
+from rpms.core.acting.enforcement import (
+    PAPER,
+    PRESETS,
+    STRICT,
+    Consistency,
+    JudgedBy,
+    Refusal,
+    ask_again,
+    review,
+    review_rules,
+)
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import COMPACT, FULL, compose
 from rpms.core.consistency import degree_of_match, executable_from_here

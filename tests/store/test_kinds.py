@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rpms.core.acting.action_guard import review
+from rpms.core.acting.enforcement import review
 from rpms.core.belief import FactBelief, Situation
 from rpms.core.errors import FileError
 from rpms.core.goal import Goal

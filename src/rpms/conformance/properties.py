@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import islice, pairwise, product
 
 from rpms.conformance.walk import NONSENSE, REPLAYS, Failed, Skipped, Subject, require, truth_of, view
-from rpms.core.acting.action_guard import review
+from rpms.core.acting.enforcement import review
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import BASELINE, FULL, compose
 from rpms.core.decide import decide

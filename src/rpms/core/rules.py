@@ -1,14 +1,14 @@
 """The three-tier rule manual of Section 3.2: rules as text, actions as the schemas of `core.actions`."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from rpms.core.actions import ActionSchema, Instance, fixed_words, syntaxes
-from rpms.core.facts import Atom, Clause, Kinds, Literal, Truth
+from rpms.core.facts import Atom, Clause, Kinds, Literal, Truth, grouped
 
 
 class Tier(StrEnum):
@@ -209,13 +209,9 @@ class ActiveRules:
         return (*self.environment, *self.lore.processes)
 
     @cached_property
-    def prohibitions(self) -> Mapping[str, tuple[tuple[Rule, Prohibition], ...]]:
+    def prohibitions(self) -> Mapping[str, Sequence[tuple[Rule, Prohibition]]]:
         """Prohibitions, by the action they are about."""
-        bans: dict[str, tuple[tuple[Rule, Prohibition], ...]] = {}
-        for rule in self.rules:
-            for ban in rule.forbids:
-                bans[ban.action] = (*bans.get(ban.action, ()), (rule, ban))
-        return bans
+        return grouped((ban.action, (rule, ban)) for rule in self.rules for ban in rule.forbids)
 
     @cached_property
     def bans(self) -> Mapping[str, Mapping[Clause, tuple[Rule, Prohibition]]]:
@@ -248,17 +244,13 @@ class ActiveRules:
         try:
             return self._instances[command]
         except KeyError:
-            found = self._read(command) if len(command) <= _LONGEST_COMMAND else None
+            patterns = self._patterns if len(command) <= _LONGEST_COMMAND else ()
+            fit = ((schema, match) for pattern, schema in patterns if (match := pattern.fullmatch(command)) is not None)
+            found = next((Instance(schema, match.groupdict()) for schema, match in fit), None)
         if len(self._instances) >= _INSTANCES_KEPT:
             self._instances.clear()
         self._instances[command] = found
         return found
-
-    def _read(self, command: str) -> Instance | None:
-        for pattern, schema in self._patterns:
-            if (match := pattern.fullmatch(command)) is not None:
-                return Instance(schema, match.groupdict())
-        return None
 
     @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[str], ActionSchema]]:

@@ -8,10 +8,10 @@ from rpms.core.actions import ActionSchema
 from rpms.core.belief import Belief
 from rpms.core.facts import Facts, Truth
 from rpms.core.goal import Goal, Progress
-from rpms.core.memory import CriticalFailure, Entry, FailureLesson, OwnEntry, RememberedRequest, SuccessSnippet
+from rpms.core.memory import CriticalFailure, FailureLesson, OwnEntry, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Speak, make_block
 from rpms.core.rules import ActiveRules, Rule, kept_with_rules
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.verdict import Candidate, Fate
 
 HEADINGS: Mapping[Part, str] = {
     Part.UNIVERSAL: "[RULES - CRITICAL, Always Follow]\n=== Universal Principles ===",
@@ -125,11 +125,6 @@ def memory_line(candidate: Candidate) -> str:
     """One experience, with its warning if it has one."""
     text, verdict = untagged_line(candidate), candidate.verdict
     return f"{text}\n    [WARNING: {verdict.reason}]" if verdict.fate is Fate.WARNED else text
-
-
-def entry_text(entry: Entry) -> str:
-    """An entry as it is stored, as a prompt words it."""
-    return untagged_line(Candidate(entry, 1.0, 1.0, Verdict(Fate.KEPT))).strip()
 
 
 def untagged_line(candidate: Candidate) -> str:

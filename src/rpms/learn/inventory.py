@@ -19,7 +19,7 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Kind, Origin, RememberedRequest, VerifiedSchema
 from rpms.core.recall import EpisodicMemory, Retrieval
-from rpms.core.rules import ActiveRules, RuleManual
+from rpms.core.rules import RuleManual
 from rpms.learn.audit import exposures_of
 from rpms.store.memories import record
 from rpms.store.runs import RunFolder
@@ -199,15 +199,11 @@ def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:
             yield Remark(entry, Junk.UNUSED, f"its turn never came in {episodes} episodes{of_type}")
 
 
-@dataclass(frozen=True, slots=True)
-class _AnyTime:
+class _AnyTime(TransferableFacts):
     """Facts that hold in whatever room, state and moment of an episode: what was done before is unknown."""
 
-    transferable: TransferableFacts
-    rules: ActiveRules
-
     def truth(self, atom: Atom, /) -> Truth:
-        return Truth.UNKNOWN if atom.predicate in self.rules.deeds else self.transferable.truth(atom)
+        return Truth.UNKNOWN if atom.predicate in self.rules.deeds else super().truth(atom)
 
 
 def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) -> Iterator[Remark]:
@@ -215,8 +211,7 @@ def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) ->
         own = entry.goal_signature
         goal = Goal(own.type, own.object, own.state, own.destination)
         rules = manual.active(own.type, own.object, own.destination)
-        facts = TransferableFacts(Situation(world.start(goal), goal), rules, own)
-        objection = object_to(entry, rules, _AnyTime(facts, rules))
+        objection = object_to(entry, rules, _AnyTime(Situation(world.start(goal), goal), rules, own))
         if objection is not None and objection.conflict:
             rule = f" [{objection.rule}]" if objection.rule else ""
             yield Remark(entry, Junk.CONTRADICTED, f"{objection.reason}{rule}")

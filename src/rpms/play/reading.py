@@ -11,8 +11,7 @@ from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.planning.reason import reasoner_of
 from rpms.core.prompt import Part, make_block
-from rpms.core.reading.narrowing import forms_of, unsearched
-from rpms.core.reading.readings import Readings, RequestReading
+from rpms.core.reading.readings import Readings, RequestReading, forms_of, unsearched
 from rpms.core.reading.requests import Reader, SlotQuestion, Source, Weights, weights_of_answer
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate, Fate, Verdict

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
-from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Repair
+from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Refusal, Repair, ask_again, review, review_rules
 from rpms.core.acting.surprise import Noticed, SurpriseKind, against_memory, notice
 from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision, Mind, decide

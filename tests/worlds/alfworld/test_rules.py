@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from household import DIALECTS, MANUAL, builtin_games, mind, play
 
-from rpms.core.acting.action_guard import review, review_rules
+from rpms.core.acting.enforcement import review, review_rules
 from rpms.core.arbitration import Arbitration, judge, judge_here
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from rpms.core.acting.action_guard import review
+from rpms.core.acting.enforcement import review
 from rpms.core.arbitration import objection_to_action
 from rpms.core.belief import Situation
 from rpms.play.sources import manual_of

@@ -3,8 +3,8 @@
 import pytest
 from laboratory import BOIL, DESCRIPTIONS, HALLWAY, KITCHEN, MENU, after, in_kitchen
 
-from rpms.core.acting.action_guard import review
 from rpms.core.acting.advice import find_loop
+from rpms.core.acting.enforcement import review
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide

@@ -5,7 +5,7 @@ from inspect import signature
 import pytest
 from laboratory import GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
 
-from rpms.core.acting.action_guard import review, review_rules
+from rpms.core.acting.enforcement import review, review_rules
 from rpms.core.arbitration import Arbitration, judge, judge_here
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.consistency import executable_from_here

@@ -9,8 +9,7 @@ from random import Random
 import pytest
 
 from rpms.conformance import Status, check_world
-from rpms.core.acting.action_guard import review, review_rules
-from rpms.core.acting.enforcement import STRICT
+from rpms.core.acting.enforcement import STRICT, review, review_rules
 from rpms.core.belief import Situation
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.episode import Ending

@@ -225,9 +225,7 @@ def processes_of(
 
 
 @lru_cache(maxsize=1024)
-def _split_needs(
-    process: ActionSchema,
-) -> tuple[list[Clause], list[tuple[Clause, Callable[[tuple[str, ...]], object]]]]:
+def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause, _Pick]]]:
     """The needs that a command's names decide, and those about things that it does not name, with these."""
     named: list[Clause] = []
     others: list[tuple[Clause, _Pick]] = []
@@ -263,11 +261,14 @@ def _changes(
         if was is None or was is now:
             continue
         literal = Literal(atom, not now)
-        if literal not in known and literal.bind(binding) not in told and not _implied(rules, literal):
+        implied = literal.negated and rules.predicates[predicate].exclusive  # of what only one can be, others are not
+        if literal not in known and literal.bind(binding) not in told and not implied:
             news.append(literal)
     told_of = {one.atom for one in known if isinstance(one, Revelation)}
-    seen = (one for one in _sights(rules, schema) if one.atom not in told_of)
-    news += [one for one in seen if _revealed(one.atom.bind({**binding, ANYTHING: UNSEEN}), before, after)]
+    for seen in _sights(rules, schema):
+        probe = seen.atom.bind({**binding, ANYTHING: UNSEEN})
+        if seen.atom not in told_of and before.truth(probe) is Truth.UNKNOWN is not after.truth(probe):
+            news.append(seen)
     effects = {(one.atom.predicate, one.negated) for one in news if isinstance(one, Literal)}
     trust = noticed.trust.learning(key, news, lacking=not effects <= made(rules)) if news else noticed.trust
     for one in news:
@@ -284,12 +285,6 @@ def _mattering(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
     return tuple(atom for atom in atoms_over(rules, schema) if atom.predicate in matters)
 
 
-def _implied(rules: ActiveRules, literal: Literal) -> bool:
-    """True if a change follows from another: of what only one can be, the others are not."""
-    declared = rules.predicates.get(literal.atom.predicate)
-    return literal.negated and declared is not None and bool(declared.exclusive)
-
-
 @kept_with_rules
 def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
     """All that an action might reveal beside what it is said to: what other actions do, about each of its things."""
@@ -302,10 +297,6 @@ def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
             if atom not in stated:
                 found.append(Revelation(atom, tuple(clause.bind(place) for clause in seen.given)))
     return tuple(found)
-
-
-def _revealed(probe: Atom, before: Situation, after: Situation) -> bool:
-    return before.truth(probe) is Truth.UNKNOWN and after.truth(probe) is not Truth.UNKNOWN
 
 
 def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> Noticed:
@@ -329,9 +320,8 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
         if not blamed and (instance := rules.instance(then.command)) is not None:
             needs = [(one, one.bind(instance.binding)) for one in needs_of(rules, instance.schema)]
             lacking = [(one, bound) for one, bound in needs if bound.truth(situation) is not Truth.TRUE]
-            served = [
-                (one, bound) for one, bound in lacking if Literal(link.fact.atom, link.fact.negated) in bound.literals
-            ]
+            wanted = Literal(link.fact.atom, link.fact.negated)
+            served = [(one, bound) for one, bound in lacking if wanted in bound.literals]
             told = [one for one, _ in needs if one.literals]
             only = [one for one in told if any(excludes(rules, one.literals[0], other.literals[0]) for other in told)]
             blames = dict.fromkeys((*(clause for clause, _ in served or lacking), *only))

@@ -25,7 +25,7 @@ from rpms.core.planning.whereabouts import READ, Whereabouts
 from rpms.core.recall import EpisodicMemory, Ranked, Ranking, Retrieval, Retriever, Similarity
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.verdict import Candidate, Fate, Trail, Verdict
-from rpms.core.wording import entry_text
+from rpms.core.wording import untagged_line
 
 _NOWHERE = "?"
 """No place: what was learned there suits only where places do not matter."""
@@ -221,7 +221,8 @@ class Recollection:
     def _texts(self) -> Mapping[Kind, tuple[Sequence[Entry], Sequence[str]]]:
         """The entries by kind, each as a prompt words it."""
         kinds = {kind: [entry for entry in self.memory.entries if entry.kind is kind] for kind in told_kinds()}
-        return {kind: (entries, [entry_text(entry) for entry in entries]) for kind, entries in kinds.items()}
+        found = {kind: [Candidate(each, 1.0, 1.0, _KEPT) for each in entries] for kind, entries in kinds.items()}
+        return {kind: (kinds[kind], [untagged_line(each).strip() for each in found[kind]]) for kind in kinds}
 
     @cached_property
     def _recalled(self) -> dict[tuple[Kind, GoalSignature], Ranking]:

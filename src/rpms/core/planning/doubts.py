@@ -17,11 +17,8 @@ from rpms.core.planning.trust import (
     CONTRADICTED,
     FULL,
     HOPED,
-    LIKELY,
-    POSSIBLE,
     STEPS,
     SUPPOSED,
-    UNLIKELY,
     WAIVED,
     LinePart,
     ManualLine,
@@ -34,6 +31,10 @@ from rpms.core.planning.trust import (
     needs_of,
 )
 from rpms.core.rules import ActiveRules, Purpose, kept_with_rules
+
+LIKELY, POSSIBLE, UNLIKELY = 1.0, 3.5, 8.5
+"""Steps that it costs to suppose a need that the manual does not state: one that other actions have, or of a fact that
+no line uses; one that one other action has, or the opposite of a stated one; any other."""
 
 
 def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, idle: frozenset[str] = frozenset()) -> ActiveRules:

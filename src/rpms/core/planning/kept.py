@@ -94,23 +94,21 @@ class Answers(NamedTuple):
 
 
 def known_names(achievers: Achievers, known: Mapping[str, Sequence[str]]) -> KnownNames:
-    """The names of the step before with all that follows from them, as far as it still does."""
+    """The names of the step before with all that follows from them, as far as it still does.
+
+    The index that was not used for longest loses what it kept of its last step.
+    """
     kept: KnownNames | None = achievers.kept.get("names")
     if kept is None or kept.known != known:
         kept = achievers.kept["names"] = KnownNames(achievers.lasting_names, known, kept)
-        _note_use(achievers)
+        with _using:
+            _used.pop(achievers, None)
+            _used[achievers] = None
+            if len(_used) > _INDEXES_AT_WORK:
+                del _used[unused := next(iter(_used))]
+                for of_one_step in ("names", "answers", "doubting", "graph", "best graph"):
+                    unused.kept.pop(of_one_step, None)
     return kept
-
-
-def _note_use(achievers: Achievers) -> None:
-    """Make an index the latest used; the one that was not used for longest loses what it kept of its last step."""
-    with _using:
-        _used.pop(achievers, None)
-        _used[achievers] = None
-        if len(_used) > _INDEXES_AT_WORK:
-            del _used[unused := next(iter(_used))]
-            for of_one_step in ("names", "answers", "doubting", "graph", "best graph"):
-                unused.kept.pop(of_one_step, None)
 
 
 def answers_of(achievers: Achievers, situation: Situation) -> Answers:

@@ -249,18 +249,11 @@ class Reasoner(Achievers):
         """The first step towards being able to do an action, or, if `explained`, what stands against it for good."""
         order = likely_places(self.rules)
         graph = _Graph(self, situation, order) if explained else self._graph(situation, order, best=True)
-        return graph.remedy(self._needs_of(instance), instance.binding, explained=explained)
-
-    def _needs_of(self, instance: Instance) -> list[Need]:
-        """The preconditions of an action, made once: answers are kept by their identity."""
         schema, parameters = instance.schema, tuple(instance.binding)
-        key = f"needs of {schema.name} {parameters}"
-        if key not in self.kept:
-            needed = [fact_of(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
-            gives = next((fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None)
-            self.kept[key] = [self._need(clause, gives, parameters) for clause in schema.preconditions]
-        needs: list[Need] = self.kept[key]
-        return needs
+        needed = [fact_of(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
+        gives = next((fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None)
+        needs = [self._need(clause, gives, parameters) for clause in schema.preconditions]
+        return graph.remedy(needs, instance.binding, explained=explained)
 
 
 class _Graph(Priced):

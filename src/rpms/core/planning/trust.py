@@ -27,10 +27,6 @@ LEAST = 0.2
 STEPS = 5.0
 """Steps that one unit of trust is worth: to doubt a line that was never contradicted costs as much as 20 steps."""
 
-LIKELY, POSSIBLE, UNLIKELY = 1.0, 3.5, 8.5
-"""Steps that it costs to suppose a need that the manual does not state: one that other actions have, or of a fact that
-no line uses; one that one other action has, or the opposite of a stated one; any other."""
-
 
 class LinePart(StrEnum):
     """The parts of a manual that have lines."""

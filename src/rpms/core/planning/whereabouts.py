@@ -90,11 +90,6 @@ class Tally:
     def without(self, other: Tally) -> Tally:
         return Tally(self.found - other.found, self.steps - other.steps, self.looks - other.looks)
 
-    @property
-    def missed(self) -> int:
-        """Steps that found nothing."""
-        return self.steps - self.found
-
     def posterior(self, mean: float, strength: float) -> float:
         """Finds a step, given a prior."""
         return (self.found + strength * mean) / (self.steps + strength)
@@ -197,8 +192,8 @@ class Whereabouts:
         ]
 
         def likelihood(trust: float) -> float:
-            rates = ((tally, pooled(known, place, general, trust)) for tally, known, place, general in seen)
-            return sum(each.found * math.log(rate) + each.missed * math.log(1 - rate) for each, rate in rates)
+            rates = ((each, pooled(known, place, general, trust)) for each, known, place, general in seen)
+            return sum(one.found * math.log(rate) + (one.steps - one.found) * math.log(1 - rate) for one, rate in rates)
 
         return max(TRUST, key=lambda trust: likelihood(trust) + DOUBT * trust)
 

@@ -17,8 +17,7 @@ from rpms.core.goal import Goal
 from rpms.core.memory import Entry, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Form, Part, Prompt, make_block
 from rpms.core.reading.lexicon import Lexicon, names_in
-from rpms.core.reading.narrowing import FIELDS, Narrowing, Objected, RequestForm, forms_of
-from rpms.core.reading.readings import Readings, RequestReading, weighed
+from rpms.core.reading.readings import FIELDS, Narrowing, Readings, RequestForm, RequestReading, forms_of, weighed
 from rpms.core.rules import RuleManual
 
 EXAMPLES = 24
@@ -247,7 +246,7 @@ class Reader:
             form = dice.choice(self.forms)
             named = {name: dice.choice(self._kinds(form, name, possible, request)) for name in form.fields}
             key = (form.type, *named.values())
-            if key not in met and possible.judge(form, named) == Objected():
+            if key not in met and not any(possible.judge(form, named)):
                 met.add(key)
                 yield RequestReading(self.make(form.type, named, request), -float(len(met)), 0.0, ("drawn by chance",))
                 if len(met) == READINGS:
