@@ -1,8 +1,10 @@
-"""The facts that one call is judged by: what calls did, what they returned, what functions in Python say."""
+"""Calls and results as JSON, within limits, and the facts that a call is judged by: from calls, results and Python."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+import json
+import math
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -12,7 +14,10 @@ from typing import Any, Final
 from rpms.core.belief import FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING
-from rpms.guard.calls import GIVEN, RESULT, Call, ToolEffect, ToolFact, ToolManual
+from rpms.foreign.json_text import NameTwice, NotJson, loads
+from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
+from rpms.foreign.shown import excerpt
+from rpms.guard.calls import GIVEN, RESULT, Call, RecordKind, ToolEffect, ToolFact, ToolManual
 from rpms.guard.comparisons import MISSING, loosened, text_of
 from rpms.guard.json_facts import Path, Reading
 
@@ -221,3 +226,126 @@ class CallFacts:
         """True if a condition on the call and its result is known to hold."""
         bound = (Literal(next(self.bind(each.atom, returned)), each.negated) for each in clause.literals)
         return Clause(tuple(bound)).truth(self) is Truth.TRUE
+
+
+_HOLDERS = (Mapping, list, tuple)
+_LONGEST = 1_000
+"""Bits of a whole number."""
+
+
+class TooLarge(NotJson):
+    """A call is larger than the guard reads."""
+
+
+def tool_of(call: object) -> str:
+    """Best guess at a call that cannot be read."""
+    name = getattr(call, "tool", None) or (call.get("tool", call.get("name")) if isinstance(call, Mapping) else None)
+    return excerpt(name) if isinstance(name, str) and name else "(unreadable)"
+
+
+def as_call(call: Call | Mapping[str, Any]) -> Call:
+    """A call in one of the usual forms: a name or tool, arguments as an object or as JSON text, and perhaps an id."""
+    if not isinstance(call, Call):
+        if not isinstance(call, Mapping):
+            raise NotJson("it is not an object")
+        inner = call.get("function", call)
+        inner = inner if isinstance(inner, Mapping) else call
+        name = inner.get("tool", inner.get("name", ""))
+        arguments: Any = next((inner[key] for key in ("arguments", "args", "input") if key in inner), {})
+        if isinstance(arguments, str):
+            if len(arguments) > LARGEST_CALL:
+                raise TooLarge(f"its arguments have more than {LARGEST_CALL:,} characters")
+            arguments = loads(arguments, once=True) if arguments.strip() else {}
+        call = Call(name, arguments, call.get("id", ""))
+    if not isinstance(call.tool, str) or not call.tool:
+        raise NotJson("it names no tool")
+    if not isinstance(call.arguments, Mapping) or not all(isinstance(name, str) for name in call.arguments):
+        raise NotJson("its arguments are not an object")
+    _check_size(call.arguments, LARGEST_CALL)
+    if len(call.tool) > 1_000:
+        raise TooLarge("the name of its tool has more than 1,000 characters")
+    if not isinstance(call.id, str):  # without one, calls are told apart by what they say
+        call = replace(call, id="" if call.id is None else excerpt(call.id))
+    return call
+
+
+def as_result(result: object) -> object:
+    """A tool's result, as JSON; text that does not hold JSON is text."""
+    if isinstance(result, bytes):
+        result = result[: LARGEST_RESULT + 1].decode("utf-8", "replace")
+    _check_size(result, LARGEST_RESULT)
+    try:
+        text = result if isinstance(result, str) else json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError):
+        raise NotJson("it is not JSON") from None
+    if len(text) > LARGEST_RESULT:
+        raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
+    if not isinstance(result, str):
+        return json.loads(text)
+    try:
+        return loads(text, once=True) if text.lstrip()[:1] in ("{", "[") else text
+    except NameTwice:
+        raise
+    except NotJson:
+        return text
+
+
+def _check_size(value: object, most: int) -> None:
+    """Raise NotJson for what is no JSON, or too deep or too large to be written; what it holds twice counts twice.
+
+    A few lists that hold each other twice over stand for more than any machine can write.
+    """
+    level: dict[int, tuple[Any, int]] = {id(value): (value, 1)} if isinstance(value, _HOLDERS) else {}
+    total = 0
+    for _ in range(DEEPEST_JSON + 1):
+        below: dict[int, tuple[Any, int]] = {}
+        for outer, times in level.values():
+            for inner in _inner(outer):
+                total += times * (len(inner) + 1 if isinstance(inner, str) else 1)
+                if isinstance(inner, _HOLDERS):
+                    below[id(inner)] = (inner, times + below.get(id(inner), (None, 0))[1])
+                elif not _is_plain(inner):
+                    raise NotJson("its arguments are not JSON, or a number is too long")
+        if total > most:
+            raise TooLarge(f"it has more than {most:,} characters")
+        if not below:
+            return
+        level = below
+    raise NotJson("nested too deeply")
+
+
+def _is_plain(value: object) -> bool:
+    """True for what stands alone in JSON."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, str) or (isinstance(value, int) and value.bit_length() < _LONGEST)
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    """Elements of a list, or of an object with its names."""
+    if not isinstance(value, Mapping):
+        return value  # type: ignore[no-any-return]
+    if not all(isinstance(name, str) for name in value):
+        raise NotJson("its arguments are not JSON")
+    return (*value, *value.values())
+
+
+def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, ...], Any]:
+    """The records of a kind that a result holds, by kind and key; what has no key is none."""
+    scope: dict[str, Any] = {"arguments": dict(call.arguments), "result": result}
+    items = kind.each.follow(scope[kind.each.head], scope) if kind.each is not None else [MISSING]
+    found: dict[tuple[str, ...], Any] = {}
+    for item in items:
+        here = {**scope, "item": item}
+        keys = [_only(way, here) for way in kind.key]
+        record = _only(kind.at, here) if kind.at is not None else result if kind.each is None else item
+        asked = _only(kind.asked, here) if kind.asked is not None else keys[0]
+        if MISSING in (*keys, record, asked) or None in keys or text_of(asked) not in map(text_of, keys):
+            continue
+        found[kind.name, *map(text_of, keys)] = record
+    return found
+
+
+def _only(way: Path, scope: Mapping[str, Any]) -> Any:
+    found = way.follow(scope[way.head], scope)
+    return found[0] if len(found) == 1 else MISSING

@@ -20,10 +20,9 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
-from rpms.guard.call_facts import CallFacts, PythonFact, ToolBelief
+from rpms.guard.call_facts import CallFacts, PythonFact, TooLarge, ToolBelief, as_call, as_result, records_in, tool_of
 from rpms.guard.calls import ERROR, FORM, RESULT, Allow, Ask, Call, Modify, OnError, Refuse, Ruling, ToolManual, Warn
 from rpms.guard.comparisons import MISSING, moment_of, text_of
-from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import findings, judge
 from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, ResultLine, ToldLine, Word, add_line, begin_log
 from rpms.guard.python_facts import PythonFacts

@@ -14,8 +14,7 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.models.accounting import KNOWN
 from rpms.models.catalogue import NO_LLM, Backend, ModelName, base_url_of, parse_model_name
-from rpms.models.served import count, dig
-from rpms.models.wire import fetch
+from rpms.models.wire import count, dig, fetch
 
 ASSUMED: Final = 8_192
 """Assumed window: the smallest of the models in use."""

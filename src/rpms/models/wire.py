@@ -18,7 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from rpms.core.errors import InputError, ModelError, ModelUnavailable, RPMSError
 from rpms.foreign.json_text import NotJson, loads
-from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_UNPACKED
+from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_TOKENS, MOST_UNPACKED
 from rpms.models.patience import Endpoint, TryAgain
 from rpms.models.secrets import FORBID_VARIABLE, check_allowed, check_base_url, is_local, requests_forbidden, shown_url
 
@@ -177,3 +177,20 @@ def _read(status: int, body: bytes) -> Any:
         if status in _OK:
             raise _bad(f"the response cannot be read: {error}") from None
         return ""
+
+
+def dig(value: Any, *path: str | int) -> Any:
+    """The value at a path in a server's JSON, which may be anything; None if there is none."""
+    for step in path:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return None
+    return value
+
+
+def count(value: object, *path: str | int) -> int:
+    """The number of tokens at a path in a server's JSON; 0 for what is none."""
+    found = dig(value, *path)
+    whole = isinstance(found, int) and not isinstance(found, bool)
+    return found if whole and 0 < found <= MOST_TOKENS else 0
