@@ -4,42 +4,50 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.models.batching import Batcher, BatchLimits, Job, OutOfMemoryError, batches, padded
+from rpms.models.base import Decoding
+from rpms.models.hf.model import BatchedQuestion, Batcher, BatchLimits, OutOfMemoryError, batches, padded
 
 
-def job(length, room=10, group="g"):
-    return Job(length, length, room, group, Future())
+def question(length, room=10, seed=None):
+    return BatchedQuestion(SimpleNamespace(prompt=range(length)), Decoding(max_tokens=room, seed=seed), length)
 
 
-def measured(question):
-    return question, 10, "g"
+class Numbers(Batcher):
+    """Asked with numbers, each of which stands for a prompt of that length."""
+
+    def __init__(self, run, limits=None):
+        super().__init__(lambda questions: run([each.tokens for each in questions]), limits)
+
+    def ask(self, number):
+        return super().ask(question(number))
 
 
 @given(
-    st.lists(st.tuples(st.integers(1, 500), st.integers(1, 50), st.sampled_from("ab")), max_size=50),
+    st.lists(st.tuples(st.integers(1, 500), st.sampled_from([10, 40]), st.sampled_from([1, 2])), max_size=50),
     st.integers(1, 20),
     st.integers(1, 3000),
 )
-def test_batches_hold_every_job_once_within_the_limits(sizes, most_prompts, most_tokens):
-    jobs = [job(*size) for size in sizes]
-    made = list(batches(jobs, most_prompts, most_tokens))
-    assert sorted(id(j) for batch in made for j in batch) == sorted(map(id, jobs))
+def test_batches_hold_every_question_once_within_the_limits(sizes, most_prompts, most_tokens):
+    asked = [question(*size) for size in sizes]
+    made = list(batches(asked, most_prompts, most_tokens))
+    assert sorted(id(each) for batch in made for each in batch) == sorted(map(id, asked))
     for batch in made:
-        assert len({j.group for j in batch}) == 1
+        assert len({each.decoding for each in batch}) == 1
         assert len(batch) <= most_prompts
         assert len(batch) == 1 or padded(batch) <= most_tokens
-        assert [j.length for j in batch] == sorted(j.length for j in batch)
+        assert [each.length for each in batch] == sorted(each.length for each in batch)
 
 
 def test_sixty_episodes_make_progress_together():
-    batcher = Batcher(measured, lambda questions: [question * 2 for question in questions], BatchLimits(prompts=64))
+    batcher = Numbers(lambda questions: [question * 2 for question in questions], BatchLimits(prompts=64))
 
     def episode(number):
         return [batcher.ask(number * 100 + step) for step in range(5)]
@@ -61,7 +69,7 @@ def test_questions_that_wait_during_a_batch_are_answered_together():
         gate.wait(10)
         return questions
 
-    batcher = Batcher(measured, run, BatchLimits(quiet=0.001, window=0.002))
+    batcher = Numbers(run, BatchLimits(quiet=0.001, window=0.002))
     with ThreadPoolExecutor(21) as pool:
         first = pool.submit(batcher.ask, 1)
         started.wait(10)
@@ -84,7 +92,7 @@ def test_whoever_was_answered_last_is_waited_for():
         gate.wait(10)
         return questions
 
-    batcher = Batcher(measured, run, BatchLimits(quiet=0.001, window=30))
+    batcher = Numbers(run, BatchLimits(quiet=0.001, window=30))
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(lambda: [batcher.ask(1), batcher.ask(3)])
         started.wait(10)
@@ -102,7 +110,7 @@ def test_many_that_come_back_one_after_the_other_are_waited_for_as_long_as_a_rou
         time.sleep(0.6)
         return questions
 
-    batcher = Batcher(measured, run, BatchLimits(quiet=0.1, window=0.2))
+    batcher = Numbers(run, BatchLimits(quiet=0.1, window=0.2))
     together = threading.Barrier(8)
 
     def episode(number):
@@ -126,7 +134,7 @@ def test_a_batch_too_large_for_the_memory_is_halved_and_stays_smaller():
             raise OutOfMemoryError("too many")
         return questions
 
-    batcher = Batcher(measured, run, BatchLimits(quiet=0.2, window=0.5))
+    batcher = Numbers(run, BatchLimits(quiet=0.2, window=0.5))
     for _ in range(2):
         with ThreadPoolExecutor(12) as pool:
             assert sorted(pool.map(batcher.ask, [10] * 12)) == [10] * 12
@@ -140,25 +148,9 @@ def test_one_prompt_too_large_for_the_memory_is_an_overflow():
     def run(questions):
         raise OutOfMemoryError("far too long")
 
-    batcher = Batcher(measured, run)
+    batcher = Numbers(run)
     with pytest.raises(ContextOverflow):
         batcher.ask(1)
-    batcher.close()
-
-
-def test_one_bad_question_does_not_spoil_its_neighbours():
-    def measure(question):
-        if question == 13:
-            raise ContextOverflow("13")
-        return question, 10, "g"
-
-    batcher = Batcher(measure, lambda questions: questions, BatchLimits(quiet=0.1))
-    with ThreadPoolExecutor(3) as pool:
-        futures = [pool.submit(batcher.ask, n) for n in (12, 13, 14)]
-        assert futures[0].result() == 12
-        with pytest.raises(ContextOverflow):
-            futures[1].result()
-        assert futures[2].result() == 14
     batcher.close()
 
 
@@ -170,7 +162,7 @@ def test_a_failed_batch_raises_for_each_of_its_questions_and_the_next_is_answere
             raise RuntimeError("the device went away")
         return questions
 
-    batcher = Batcher(measured, run)
+    batcher = Numbers(run)
     with pytest.raises(RuntimeError, match="went away"):
         batcher.ask(1)
     assert batcher.ask(2) == 2
@@ -178,7 +170,7 @@ def test_a_failed_batch_raises_for_each_of_its_questions_and_the_next_is_answere
 
 
 def test_closing_twice_is_harmless_and_asking_afterwards_is_refused():
-    batcher = Batcher(measured, lambda questions: questions)
+    batcher = Numbers(lambda questions: questions)
     batcher.close()
     batcher.close()
     with pytest.raises(ModelUnavailable, match="closed"):

@@ -8,9 +8,8 @@ from dataclasses import replace
 import pytest
 
 from rpms.models.base import Decoding
-from rpms.models.batching import BatchLimits
 from rpms.models.hf.loop import WORTH_A_PASS, Loop
-from rpms.models.hf.model import HFModel
+from rpms.models.hf.model import BatchLimits, HFModel
 from rpms.models.hf.prefixes import CAPACITY, KnownPrefix, Prefixes, _common, _name, sees_all
 from tests.models.prompts import request
 from tests.models.test_local_hf import folder  # noqa: F401  a fixture

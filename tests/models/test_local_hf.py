@@ -12,10 +12,9 @@ import pytest
 
 from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Decoding
-from rpms.models.batching import BatchLimits
 from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.hf.loop import NAME, Loop
-from rpms.models.hf.model import CPU_TOKENS, HFModel
+from rpms.models.hf.model import CPU_TOKENS, BatchLimits, HFModel
 from tests.models.prompts import prompt, request
 
 torch = pytest.importorskip("torch", reason="the extra `hf` is not installed")

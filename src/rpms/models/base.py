@@ -82,15 +82,12 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """The name as the user wrote it after `--model`."""
-        ...
 
     def answer(self, request: Request) -> Answer:
         """Answer, or raise ModelUnavailable (nothing will work), ContextOverflow, or ModelError (this one failed)."""
-        ...
 
     def close(self) -> None:
         """Release connections, processes and memory."""
-        ...
 
 
 def able(model: Model, ability: str) -> bool:

@@ -20,19 +20,15 @@ class AnswerStore(Protocol):
     @property
     def place(self) -> str:
         """Its place, for texts that a person reads."""
-        ...
 
     def get(self, key: str) -> Entry | None:
         """The entry under a key; None where there is none or where it is damaged."""
-        ...
 
     def put(self, key: str, entry: Mapping[str, Any]) -> Entry:
         """Keep an entry, and return the one that is kept, which may be another's; it survives a crash."""
-        ...
 
     def entries(self) -> Iterator[Entry]:
         """Every undamaged entry, in no particular order."""
-        ...
 
 
 def question(request: Request, model: str) -> dict[str, Any]:

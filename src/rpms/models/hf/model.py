@@ -3,18 +3,19 @@
 import hashlib
 import importlib
 import importlib.util
+import queue
 import secrets
 import threading
 import time
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
 from rpms.core.prompt import Message
 from rpms.models.base import Answer, Decoding, Request, Usage
-from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
 from rpms.models.constraint import shapes_of
 from rpms.models.hf.loop import Loop, share_keys_and_values
 from rpms.models.hf.rows import Letters, PromptRow
@@ -30,16 +31,42 @@ CPU_TOKENS = 16_384
 """Tokens in a batch without a GPU, where larger batches gain nothing; and tokens kept of earlier prompts."""
 
 
+class OutOfMemoryError(Exception):
+    """A batch was too large for the device."""
+
+
 @dataclass(frozen=True, slots=True)
-class _Question:
+class BatchLimits:
+    """Size of a full batch, and the wait for more."""
+
+    prompts: int = 256
+    """Prompts in a batch at most."""
+    tokens: int = 262_144
+    """Tokens in a batch at most, padding and room for the answers included: this is what bounds the memory."""
+    quiet: float = 0.02
+    """Seconds without a new question after which the batch is closed, once those answered last are back."""
+    window: float = 0.5
+    """Seconds without a new question until others are not waited for, or the last round's length if longer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchedQuestion:
+    """One question that waits for its answer."""
+
     row: PromptRow
     decoding: Decoding
+    """Only questions with the same one can share a batch."""
     tokens: int
     """Tokens of the prompt."""
     weigh: bool = False
+    future: Future[Answer] = field(default_factory=Future)
+    asker: int = field(default_factory=threading.get_ident)
+    """The thread that waits."""
 
-    def measured(self) -> tuple[int, int, Hashable]:
-        return len(self.row.prompt), self.decoding.max_tokens, self.decoding
+    @property
+    def length(self) -> int:
+        """Tokens that are computed before the first one is chosen."""
+        return len(self.row.prompt)
 
     @property
     def seed(self) -> int:
@@ -47,6 +74,113 @@ class _Question:
         text = f"{self.decoding.seed}:{self.row.prompt}"
         given = self.decoding.seed is not None
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big") if given else secrets.randbits(56)
+
+
+class Batcher:
+    """Collects questions and answers them together on a thread of its own.
+
+    Callers of the last round are waited for within limits, so that two halves of the episodes do not take turns. All
+    waiting questions are computed before later ones, shortest first. A batch that does not fit the memory is halved,
+    and the smaller size is kept.
+    """
+
+    def __init__(
+        self, run: Callable[[list[BatchedQuestion]], Sequence[Answer]], limits: BatchLimits | None = None
+    ) -> None:
+        """`run` answers a batch, on the one thread."""
+        self._run = run
+        self._limits = limits or BatchLimits()
+        self._tokens = self._limits.tokens
+        self._waiting: queue.SimpleQueue[BatchedQuestion | None] = queue.SimpleQueue()
+        self._expected: frozenset[int] = frozenset()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._last_round = 0.0
+        self.sizes: list[int] = []
+        """The sizes of the batches answered so far."""
+        self._thread = threading.Thread(target=self._work, name="rpms-batches", daemon=True)
+        self._thread.start()
+
+    def ask(self, question: BatchedQuestion) -> Answer:
+        """Answer one question; waits. Raises what computing its batch raised."""
+        with self._closing:
+            if self._closed:
+                raise ModelUnavailable("the model is closed")
+            self._waiting.put(question)
+        return question.future.result()
+
+    def close(self) -> None:
+        """Answer what is waiting, then stop."""
+        with self._closing:
+            self._closed = True
+            self._waiting.put(None)
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _work(self) -> None:
+        more = True
+        while more:
+            asked, more = self._collect()
+            started = time.monotonic()
+            for batch in batches(asked, self._limits.prompts, self._tokens):
+                self._answer(batch)
+            self._last_round = time.monotonic() - started
+
+    def _collect(self) -> tuple[list[BatchedQuestion], bool]:
+        """The questions of one round, and whether there may be more rounds."""
+        item = self._waiting.get()
+        asked: list[BatchedQuestion] = []
+        missing = set(self._expected)
+        closes = time.monotonic() + max(self._limits.window, self._last_round)
+        while item is not None:
+            asked.append(item)
+            missing.discard(item.asker)
+            patience = self._limits.window if missing else self._limits.quiet
+            wait = min(closes - time.monotonic(), patience)
+            try:
+                item = self._waiting.get(timeout=wait) if wait > 0 else self._waiting.get_nowait()
+            except queue.Empty:
+                break
+        self._expected = frozenset(one.asker for one in asked)
+        return asked, item is not None
+
+    def _answer(self, batch: list[BatchedQuestion]) -> None:
+        """Answer a batch, in halves where it is too large."""
+        try:
+            answers = self._run(batch)
+        except OutOfMemoryError as error:
+            if len(batch) > 1:
+                self._tokens = max(min(self._tokens, padded(batch)) // 2, 1)
+                middle = len(batch) // 2
+                self._answer(batch[:middle])
+                self._answer(batch[middle:])
+            else:
+                batch[0].future.set_exception(ContextOverflow(f"the prompt does not fit the device's memory: {error}"))
+        except Exception as error:  # noqa: BLE001  the asking threads raise it
+            for question in batch:
+                question.future.set_exception(error)
+        else:
+            self.sizes.append(len(batch))
+            for question, answer in zip(batch, answers, strict=True):
+                question.future.set_result(answer)
+
+
+def padded(batch: Sequence[BatchedQuestion]) -> int:
+    """Tokens that a batch takes in memory, with room for the answers: every row is as long as the longest."""
+    return len(batch) * (max(question.length for question in batch) + batch[0].decoding.max_tokens)
+
+
+def batches(asked: Sequence[BatchedQuestion], most_prompts: int, most_tokens: int) -> Iterator[list[BatchedQuestion]]:
+    """Split into batches of one decoding each, sorted by length so that little is padding. A single one always fits."""
+    for decoding in dict.fromkeys(question.decoding for question in asked):
+        batch: list[BatchedQuestion] = []
+        alike = (question for question in asked if question.decoding == decoding)
+        for question in sorted(alike, key=lambda each: each.length):
+            if batch and (len(batch) >= most_prompts or padded([*batch, question]) > most_tokens):
+                yield batch
+                batch = []
+            batch.append(question)
+        yield batch
 
 
 class HFModel:
@@ -80,7 +214,7 @@ class HFModel:
             keep=self._tokens(KEPT_SHARE, self._keys_and_values()),
             at_once=self._tokens(READING_SHARE, self._passing()),
         )
-        self._batcher: Batcher[_Question, Answer] = Batcher(_Question.measured, self._generate, limits)
+        self._batcher = Batcher(self._generate, limits)
 
     constrains = True
     weighs = True
@@ -148,7 +282,7 @@ class HFModel:
         width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
         return int(2 * config.num_hidden_layers * heads * width * 2)
 
-    def _question(self, request: Request) -> _Question:
+    def _question(self, request: Request) -> BatchedQuestion:
         """Tokenised by the thread that asks, so that the one that computes is not held up."""
         decoding = request.decoding
         with self._tokenizing:  # a tokenizer's settings are not safe to touch from two threads
@@ -158,7 +292,7 @@ class HFModel:
         if self._window and len(row.prompt) + decoding.max_tokens > self._window:
             sizes = f"{len(row.prompt)} + {decoding.max_tokens}"
             raise ContextOverflow(f"{self.name}: {sizes} tokens exceed the context window of {self._window}")
-        return _Question(row, decoding, len(ids), request.weigh)
+        return BatchedQuestion(row, decoding, len(ids), request.weigh)
 
     def _encode(self, messages: Sequence[Message]) -> list[int]:
         tokenizer = self._tokenizer
@@ -172,7 +306,7 @@ class HFModel:
             text = tokenizer.apply_chat_template(merged, tokenize=False, add_generation_prompt=True)
         return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _generate(self, questions: list[_Question], *, again: bool = False) -> list[Answer]:
+    def _generate(self, questions: list[BatchedQuestion], *, again: bool = False) -> list[Answer]:
         """Answer one batch; all have the same decoding. `again`: after earlier prompts were given up for it."""
         torch = self._torch
         rows = [question.row.fresh() for question in questions]  # a batch that did not fit is tried again in halves
