@@ -9,7 +9,6 @@ from rpms.core.errors import InputError
 from rpms.core.prompt import Part
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import category, has, objects, places
-from rpms.worlds.alfworld.world import WORDING
 from rpms.worlds.base import Setting
 
 OPENING = (
@@ -33,12 +32,14 @@ def test_instruction_and_example_are_the_same_under_all_conditions():
 
 
 def test_the_instruction_names_the_engines_use_and_not_toggle():
-    assert "use {obj}" in WORDING.instruction
-    assert "toggle" not in WORDING.instruction
+    assert "use {obj}" in world.wording.instruction
+    assert "toggle" not in world.wording.instruction
 
 
 def test_every_action_of_the_example_fits_a_schema():
-    actions = [line.removeprefix("Action: ") for line in WORDING.example.splitlines() if line.startswith("Action: ")]
+    actions = [
+        line.removeprefix("Action: ") for line in world.wording.example.splitlines() if line.startswith("Action: ")
+    ]
     assert len(actions) == 8
     assert all(MANUAL.active("any").instance(action) is not None for action in actions)
 

@@ -14,7 +14,6 @@ from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.tasks import KINDS
-from rpms.worlds.scienceworld.world import WORDING
 
 KNOWLEDGE = knowledge_of(world)
 MELT = (
@@ -92,15 +91,17 @@ def test_the_baseline_is_told_nothing_else():
 
 def test_every_action_of_the_example_and_of_the_instruction_fits_a_schema():
     rules = KNOWLEDGE.manual.active("F1", "find-plant")
-    actions = [line.removeprefix("Action: ") for line in WORDING.example.splitlines() if line.startswith("Action: ")]
-    told = WORDING.instruction.partition("The available actions are:\n")[2].partition("\n{obj} stands")[0]
+    actions = [
+        line.removeprefix("Action: ") for line in world.wording.example.splitlines() if line.startswith("Action: ")
+    ]
+    told = world.wording.instruction.partition("The available actions are:\n")[2].partition("\n{obj} stands")[0]
     actions += [action.strip() for line in told.splitlines() for action in line.split("|")]
     assert len(actions) > 30
     assert [action for action in actions if rules.instance(action) is None] == []
 
 
 def test_the_example_is_a_task_that_the_world_reads():
-    opening = WORDING.example.partition("\n")[2]
+    opening = world.wording.example.partition("\n")[2]
     assert world.goal(opening).task == "find-plant"
 
 

@@ -14,7 +14,6 @@ from rpms.core.belief import Belief
 from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal, Progress
 from rpms.core.recall import Retrieval, Similarity
-from rpms.core.wording import Wording
 from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.affordances import category
@@ -43,7 +42,6 @@ def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
 _ALL_ACTIONS = read_wording(__package__, brief=paper_lines)
 PRINTED = re.sub(r"^1[0-3]\. .*\n", "", _ALL_ACTIONS.instruction, flags=re.MULTILINE)
 """The instruction with the nine actions that the paper prints; its `toggle`, which the engine rejects, is `use`."""
-WORDING = replace(_ALL_ACTIONS, printed=PRINTED)
 
 
 class Alfworld(World):
@@ -58,7 +56,7 @@ class Alfworld(World):
     step_budget = 50
     max_tokens = 256
     retrieval = Retrieval(similarity=Similarity(category=category))
-    wording: Wording = WORDING
+    wording = replace(_ALL_ACTIONS, printed=PRINTED)
     manual_names = ("environment.yaml", "domain.yaml")
     paper_names = ("environment.yaml", "domain_paper.yaml")
     """Its families, and no more of them than Appendices D and E tell."""

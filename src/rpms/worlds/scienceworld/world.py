@@ -11,7 +11,6 @@ from rpms.core.goal import Goal, Progress
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.core.prompt import Part
 from rpms.core.recall import Retrieval, Similarity
-from rpms.core.wording import Wording
 from rpms.worlds.base import Game, Outcome, Setting, Task, World, read_wording
 from rpms.worlds.jvm.bridge import JavaGame, Simulator
 from rpms.worlds.jvm.process import Program, missing
@@ -83,11 +82,6 @@ def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
     """The belief block as Appendix D prints it: room, inventory and the progress pointer on one line."""
     carrying = ", ".join(belief.holding) or "nothing"
     return (f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step {progress.done}",)
-
-
-WORDING = read_wording(
-    __package__, headings=HEADINGS, goal=objective, belief=state, brief=paper_state, assumed=frozenset({"here"})
-)
 
 
 PROGRAM: Final = Program(
@@ -190,7 +184,9 @@ class ScienceWorld(World):
     retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.2, destination=0.0))
     """The signature's object is the task, its state the substance or thing; its destination, a box of some colour,
     says nothing of how alike two tasks are."""
-    wording: Wording = WORDING
+    wording = read_wording(
+        __package__, headings=HEADINGS, goal=objective, belief=state, brief=paper_state, assumed=frozenset({"here"})
+    )
     manual_names = ("environment.yaml", "domain.yaml", "procedures.yaml", "answers.yaml")
     paper_names = ("environment.yaml", "domain_paper.yaml")
     """Its families, and no more of them than Appendices D and E tell."""
