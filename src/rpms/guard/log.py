@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Final
 
 from rpms.core.errors import FileError
 from rpms.foreign.file_reader import is_there, open_regular, text_lines
-from rpms.foreign.json_text import read_jsonl
-from rpms.foreign.typed import tagged_reader
+from rpms.foreign.json_text import read_jsonl, tagged_reader
 
 VERSION: Final = 1
 LONGEST_RESULT: Final = 200_000

@@ -14,9 +14,8 @@ from rpms.core.decide import Decision
 from rpms.core.errors import InputError, ModelError
 from rpms.core.planning.reason import reasoner_of
 from rpms.foreign.file_reader import read_text
-from rpms.foreign.json_text import NotJson, read_jsonl
+from rpms.foreign.json_text import NotJson, as_object, read_jsonl
 from rpms.foreign.limits import LARGEST_SCRIPT
-from rpms.foreign.typed import as_object
 from rpms.models.base import Answer, Request
 
 Policy = Callable[[Decision], tuple[str, str]]

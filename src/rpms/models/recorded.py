@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.core.prompt import Prompt
-from rpms.foreign.json_text import BOUNDS, Entry, NotJson, question_key
-from rpms.foreign.typed import from_json
+from rpms.foreign.json_text import BOUNDS, Entry, NotJson, from_json, question_key
 from rpms.models.base import Answer, CannotHold, Model, Request, WrappedModel
 
 

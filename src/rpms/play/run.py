@@ -19,9 +19,8 @@ from typing import Protocol, TypedDict, TypeVar, Unpack
 from rpms.core.errors import FileError, InputError, ModelUnavailable
 from rpms.core.usage import Price, Usage
 from rpms.foreign.file_reader import is_there, read_bytes
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.json_text import NotJson, loads, reader_of
 from rpms.foreign.limits import LARGEST_EPISODE
-from rpms.foreign.typed import reader_of
 from rpms.models.catalogue import NO_LLM, Backend, backend_of
 from rpms.play.engines import InProcesses
 from rpms.play.meter import LimitReached, Meter, usages_of

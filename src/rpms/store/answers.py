@@ -23,9 +23,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import read_bytes, text_lines
-from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key, read_jsonl
+from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key, read_jsonl, reader_of
 from rpms.foreign.limits import LARGEST_RECORD
-from rpms.foreign.typed import reader_of
 from rpms.store.files import remove_leftovers, waiting_lock, write_whole, written_beside
 from rpms.store.protocol import Text
 

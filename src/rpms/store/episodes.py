@@ -27,9 +27,8 @@ from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line
 from rpms.foreign.file_reader import read_bytes
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.json_text import NotJson, from_json, loads
 from rpms.foreign.limits import LARGEST_EPISODE
-from rpms.foreign.typed import from_json
 
 VERSION = 2
 _SAFE = re.compile(r"[^A-Za-z0-9_-]+")

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import is_there, open_regular, read_bytes
-from rpms.foreign.json_text import read_jsonl
+from rpms.foreign.json_text import read_jsonl, tagged_reader
 from rpms.foreign.limits import LARGEST_MEMORY
-from rpms.foreign.typed import tagged_reader
 from rpms.store.files import hold, read_text, remove_leftovers, write_whole, writing
 from rpms.store.manual_reader import manual_text
 

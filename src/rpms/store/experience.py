@@ -13,9 +13,8 @@ from pathlib import Path
 from rapidfuzz import fuzz
 
 from rpms.core.errors import FileError
-from rpms.foreign.json_text import read_jsonl
+from rpms.foreign.json_text import read_jsonl, tagged_reader
 from rpms.foreign.limits import LARGEST_SCRIPT
-from rpms.foreign.typed import tagged_reader
 from rpms.store.files import read_sealed, sealed, write_whole
 
 MOST_INSIGHTS = 20

@@ -20,10 +20,9 @@ from filelock import lock_descriptor
 from rpms.core.errors import FileError, InputError
 from rpms.foreign import file_reader as foreign
 from rpms.foreign.file_reader import open_regular
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.json_text import NotJson, as_object, loads
 from rpms.foreign.limits import LARGEST_MEMORY, MOST_LISTED_VALUES
 from rpms.foreign.shown import excerpt
-from rpms.foreign.typed import as_object
 
 
 @contextmanager

@@ -21,10 +21,9 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, Kind, Origin
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.file_reader import is_there, read_bytes
-from rpms.foreign.json_text import NotJson, read_jsonl
+from rpms.foreign.json_text import NotJson, Reader, as_object, needed_by, object_reader, read_jsonl, reader_of
 from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
 from rpms.foreign.shown import excerpt
-from rpms.foreign.typed import Reader, as_object, needed_by, object_reader, reader_of
 from rpms.store.files import read_text, write_whole
 
 

@@ -10,9 +10,8 @@ from typing import Any
 from rpms.core.errors import FileError
 from rpms.core.prompt import Block, Part, Turn, transcript
 from rpms.foreign.file_reader import read_bytes
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.json_text import NotJson, from_json, loads
 from rpms.foreign.limits import LARGEST_EPISODE
-from rpms.foreign.typed import from_json
 from rpms.store.episodes import EpisodeRecord, file_name, packed, record_text
 from rpms.store.files import locked, write_whole
 from rpms.store.runs import EPISODES

@@ -22,10 +22,9 @@ from typing import TypeVar
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Price, Usage
 from rpms.foreign.file_reader import is_there, open_regular, unreadable
-from rpms.foreign.json_text import NotJson, loads, read_jsonl
+from rpms.foreign.json_text import NotJson, from_json, loads, read_jsonl, reader_of
 from rpms.foreign.limits import LARGEST_RECORD, LARGEST_TABLE
 from rpms.foreign.shown import excerpt
-from rpms.foreign.typed import from_json, reader_of
 from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
 from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
 from rpms.store.protocol import Protocol, read_protocol

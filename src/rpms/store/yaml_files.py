@@ -25,10 +25,9 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarStri
 from rpms.core.errors import FileError, is_near, nearest
 from rpms.core.prompt import SHARED, Part
 from rpms.core.wording import Wording
-from rpms.foreign.json_text import NotJson
+from rpms.foreign.json_text import NotJson, from_json, needed_by
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.foreign.shown import excerpt
-from rpms.foreign.typed import from_json, needed_by
 from rpms.store.files import read_text
 
 _T = TypeVar("_T")
