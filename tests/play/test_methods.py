@@ -25,7 +25,7 @@ from rpms.play.methods import LONGEST_ITEM, METHODS, Earlier, reflect
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run_trials
 from rpms.play.settings import SettingError, Settings
-from rpms.store.experience import (
+from rpms.store.answers import (
     LONGEST_INSIGHT,
     MOST_INSIGHTS,
     Experience,

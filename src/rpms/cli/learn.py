@@ -20,7 +20,7 @@ from rpms.play.display import progress
 from rpms.play.plan import NamedModel, OpenModel
 from rpms.play.run import How, Listener, trial_folders
 from rpms.play.settings import Settings
-from rpms.store.experience import write_experience
+from rpms.store.answers import write_experience
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world, world_named
 

@@ -16,6 +16,7 @@ from rpms.cli.screen import make_console, say
 from rpms.core.acting.enforcement import PRESETS
 from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
+from rpms.core.usage import Usage
 from rpms.models.catalogue import parse_parameter
 from rpms.models.windows import context_window
 from rpms.play.display import progress
@@ -112,7 +113,7 @@ def trial_lines(trials: Trials) -> list[str]:
     best = trials.best
     low, high = wilson(best.won, best.total)
     won = f"{best.won} of {best.total} won ({best.won / best.total:.1%}, 95% interval {low:.1%} to {high:.1%})"
-    tokens = trials.usage
+    tokens = sum((each.usage for each in trials.summaries), start=Usage())
     spent = f"; all trials took {tokens.prompt_tokens:,} prompt and {tokens.completion_tokens:,} completion tokens"
     asked = spent if tokens.prompt_tokens else ""
     return [*lines, f"best of all trials: {won}{asked}", f"as a run of its own: {trials.best_folder}"]

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from math import fsum
 
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.usage import Price, Usage
@@ -151,7 +150,7 @@ def spending(folder: RunFolder) -> Spending:
 def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
     """US dollars for answers, each one priced by itself; None where one of them has a cost that is not known."""
     costs = [cost(usage, price) for usage in usages]
-    return None if None in costs else fsum(filter(None, costs))
+    return None if None in costs else math.fsum(filter(None, costs))
 
 
 def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...]:

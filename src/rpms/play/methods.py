@@ -19,8 +19,8 @@ from rpms.core.wording import Wording
 from rpms.foreign.shown import excerpt, one_line
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.parsing import LONGEST_TEXT
+from rpms.store.answers import Experience
 from rpms.store.episodes import EpisodeRecord
-from rpms.store.experience import Experience
 from rpms.worlds.base import World
 
 REACT = "react"

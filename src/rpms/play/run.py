@@ -313,11 +313,6 @@ class Trials:
     """The first trial's, for a method that has no other."""
     best: RunSummary
 
-    @property
-    def usage(self) -> Usage:
-        """Tokens of all attempts together."""
-        return sum((summary.usage for summary in self.summaries), start=Usage())
-
 
 def trial_folder(out: Path, number: int) -> Path:
     """Folder of a trial, from 0."""

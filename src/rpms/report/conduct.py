@@ -253,15 +253,13 @@ def epochs_table(comparison: Comparison) -> Table:
 
 
 _NAME = re.compile(r"\b[a-z]+ \d+\b(?![.%]\d?)|\b(success|failure|schema)_\w+")
-_COMMAND = re.compile(r"`[^`]*`")
-_NUMBER = re.compile(r"\d+(\.\d+)?%?")
 
 
 def why(candidate: CandidateRecord) -> str:
     """The reason of a verdict without the names and numbers of one case; for a rule, its id and the fact."""
     if not candidate.rule:
-        text = _NAME.sub("…", _COMMAND.sub("", candidate.reason))
-        return _NUMBER.sub("…", text).strip(" :;")
+        text = _NAME.sub("…", re.sub(r"`[^`]*`", "", candidate.reason))
+        return re.sub(r"\d+(\.\d+)?%?", "…", text).strip(" :;")
     fact = _NAME.sub("…", candidate.fact)
     return f"{candidate.rule}: {fact}" if fact else candidate.rule
 

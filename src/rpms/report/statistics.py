@@ -3,14 +3,12 @@
 Rates are fractions, sequences in one order of tasks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +43,8 @@ class Interval:
     high: float
     method: str = ""
 
-    def times(self, scale: float) -> Interval:
-        return Interval(scale * self.estimate, scale * self.low, scale * self.high, self.method)
+    def times(self, scale: float) -> Self:
+        return replace(self, estimate=scale * self.estimate, low=scale * self.low, high=scale * self.high)
 
 
 def success_rate(successes: int, trials: int) -> Interval:

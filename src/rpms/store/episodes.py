@@ -31,8 +31,6 @@ from rpms.foreign.json_text import NotJson, from_json, loads
 from rpms.foreign.limits import LARGEST_EPISODE
 
 VERSION = 2
-_SAFE = re.compile(r"[^A-Za-z0-9_-]+")
-_LONGEST_SLUG = 80
 _SEAL = re.compile(rb'"sha256":"([0-9a-f]{64})"\}\n\Z')
 _SEAL_LENGTH = len(b'"sha256":""}\n') + 64
 _AGAIN = "the same `rpms run` as before plays this episode again"
@@ -41,7 +39,7 @@ _AGAIN = "the same `rpms run` as before plays this episode again"
 def file_name(task: str) -> str:
     """The name of a task's file: readable, the same everywhere, and no path whatever the task is called."""
     digest = hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    slug = _SAFE.sub("_", task)[:_LONGEST_SLUG].strip("_-")
+    slug = re.sub(r"[^A-Za-z0-9_-]+", "_", task)[:80].strip("_-")
     return f"{slug}-{digest}.json" if slug else f"{digest}.json"
 
 

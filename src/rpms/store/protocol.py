@@ -1,7 +1,5 @@
 """The protocol of a run: all that decides its results; and the index of a study: which run is which condition."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -9,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
@@ -50,7 +48,7 @@ class Protocol:
         """The file's text."""
         return json.dumps(self._json(), indent=1) + "\n"
 
-    def differences(self, now: Protocol) -> tuple[str, ...]:
+    def differences(self, now: Self) -> tuple[str, ...]:
         """Differences from another protocol, each as `field: was → is`: first the tasks, hashes last."""
         was, is_ = ({name: item for name, item in flat(each.settings).items() if item != {}} for each in (self, now))
         names = [*was, *(name for name in is_ if name not in was)]
@@ -76,11 +74,8 @@ def _written(settings: Mapping[str, Json], name: str) -> str:
     return json.dumps(settings[name]) if name in settings else "nothing"
 
 
-_HASH = re.compile(r"[0-9a-f]{16,}")
-
-
 def _is_hash(value: object) -> bool:
-    return isinstance(value, str) and _HASH.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{16,}", value) is not None
 
 
 def _said(settings: Mapping[str, Json], name: str) -> str:

@@ -232,9 +232,6 @@ def _quoted(item: str) -> str:
     return json.dumps(item, ensure_ascii=False) if re.search(r'[][,"{}#:]', item) else item
 
 
-_Form = TypeVar("_Form")
-
-
 def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """The entries of a mapping at a place; an error if it is none."""
     node: Any = yaml.tree
@@ -250,7 +247,7 @@ def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any
         yield key, node[key]
 
 
-def validate(yaml: YamlFile, form: type[_Form], value: object, path: At) -> _Form:
+def validate(yaml: YamlFile, form: type[_T], value: object, path: At) -> _T:
     """An entry in its form, a dataclass; what does not fit is an error at its line. A text stands for a list of one."""
     given, lists = plain(value), _lists(form)  # type: ignore[arg-type]
     if isinstance(given, dict):

@@ -26,7 +26,7 @@ from rpms.play.plan import OpenModel, RunPlan, overlapping
 from rpms.play.run import How, Listener, MakeEngine, Trials, check_workers, play_controls, run_epochs, run_trials
 from rpms.play.seats import Threads
 from rpms.play.settings import ALLOW, Settings
-from rpms.store.experience import Experience, read_experience, write_experience
+from rpms.store.answers import Experience, read_experience, write_experience
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
