@@ -112,7 +112,7 @@ def test_a_studys_embedded_memory_is_read(tmp_path):
     )
     assert rpms("study", "run", tmp_path / "s.yaml", "--out", tmp_path / "out", "--no-report").exit_code == 0
     (found,) = gather([tmp_path / "out"])
-    assert found["memory-only"].memory_entries == len(EMBEDDED)
+    assert found.conditions["memory-only"].memory_entries == len(EMBEDDED)
 
 
 def test_a_fifth_condition_breaks_nothing(tmp_path, monkeypatch):

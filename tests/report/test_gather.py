@@ -34,7 +34,7 @@ def test_the_numbers_are_those_of_the_runs(played):
     (evidence,) = gather(list(played.values()))
     for name, folder in played.items():
         summary = RunFolder(folder).summary()
-        results = evidence[name]
+        results = evidence.conditions[name]
         assert (results.won, len(results.played)) == (summary.won, summary.done)
         assert sum(row.infeasible for row in results) == summary.infeasible
 
@@ -83,7 +83,7 @@ def test_a_damaged_file_is_named_and_counted_as_lost(copied):
     file = next((copied["full"] / "episodes").glob("*.json.gz"))
     file.write_bytes(file.read_bytes()[:-100])
     (evidence,) = gather(list(copied.values()))
-    results = evidence["full"]
+    results = evidence.conditions["full"]
     assert list(results.damaged) == [file.name]
     assert (len(results), len(results.played)) == (6, 5)
     assert not results.going
@@ -93,21 +93,21 @@ def test_a_file_under_a_wrong_name_is_damaged(copied):
     one, two, *_ = sorted((copied["full"] / "episodes").glob("*.json.gz"))
     two.write_bytes(one.read_bytes())
     (evidence,) = gather([copied["full"]])
-    assert "under the name of" in evidence["full"].damaged[two.name]
+    assert "under the name of" in evidence.conditions["full"].damaged[two.name]
 
 
 def test_files_of_other_tasks_count_for_nothing(copied):
     file = next((copied["full"] / "episodes").glob("*.json.gz"))
     (copied["full"] / "episodes" / "other-000000000000.json.gz").write_bytes(file.read_bytes())
     (evidence,) = gather([copied["full"]])
-    assert evidence["full"].stray == ("other-000000000000.json.gz",)
-    assert len(evidence["full"]) == 6
+    assert evidence.conditions["full"].stray == ("other-000000000000.json.gz",)
+    assert len(evidence.conditions["full"]) == 6
 
 
 def test_a_broken_file_of_no_task_is_damaged(copied):
     (copied["full"] / "episodes" / "zzz.json.gz").write_text("junk")
     (evidence,) = gather([copied["full"]])
-    results = evidence["full"]
+    results = evidence.conditions["full"]
     assert (list(results.damaged), results.stray) == (["zzz.json.gz"], ())
     assert omissions(evidence) == ("full: 1 damaged file skipped: zzz.json.gz",)
 
@@ -124,10 +124,10 @@ def test_a_run_tells_its_seconds_and_what_it_cost(copied):
     (copied["full"] / "price.json").write_text('{"prompt": 2.0, "completion": 10, "cached": null}')
     (copied["baseline"] / "price.json").write_text("junk")
     (evidence,) = gather([copied["full"], copied["baseline"]])
-    results = evidence["full"]
+    results = evidence.conditions["full"]
     used = [sum(getattr(row.usage, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
     assert results.cost == pytest.approx((2 * used[0] + 10 * used[1]) / 1e6)
-    assert evidence["baseline"].cost is None
+    assert evidence.conditions["baseline"].cost is None
     assert results.seconds_a_step > 0
     table = make_table("actions", evidence)
     assert table.columns[-3:] == ("Seconds", "Cost ($)", "$ a solved task")
@@ -137,8 +137,8 @@ def test_a_missing_task_takes_its_type_from_another_condition(copied):
     file = next((copied["full"] / "episodes").glob("*.json.gz"))
     file.unlink()
     (evidence,) = gather(list(copied.values()))
-    (missing,) = evidence["full"].missing
-    assert evidence["full"].rows[missing].type == evidence["baseline"].rows[missing].type
+    (missing,) = evidence.conditions["full"].missing
+    assert evidence.conditions["full"].rows[missing].type == evidence.conditions["baseline"].rows[missing].type
 
 
 def test_a_run_whose_process_lives_is_going(copied):
@@ -148,7 +148,7 @@ def test_a_run_whose_process_lives_is_going(copied):
     (folder / "lock").write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
     assert is_going(folder)
     (evidence,) = gather([folder])
-    assert evidence["full"].going
+    assert evidence.conditions["full"].going
 
 
 def test_a_run_whose_process_is_gone_is_not_going(copied):

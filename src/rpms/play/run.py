@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count, takewhile
+from itertools import chain, count, takewhile
 from math import comb
 from pathlib import Path
 from typing import Protocol, TypedDict, TypeVar, Unpack
@@ -94,20 +94,20 @@ def run(
     """
     check_workers(workers)
     if meter is not None:
-        engine = _metered(engine, meter, price)
+        if engine is not Threads and not isinstance(engine, InProcesses):
+            raise InputError("limits are kept where the answers are counted, and a cluster's are not: play without Ray")
+        engine = partial(Threads, meter=meter, price=price)
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
-        for damage in folder.damaged:
-            listener.note(str(damage))
         rows = {
             task: row
             for task, row in folder.finished.items()
             if not (retry_errors and row.failed) and not any(folder.run.faults_beside(task, plan.beside))
         }
-        for task in folder.finished.keys() - rows.keys():
-            for damage in folder.run.faults_beside(task, plan.beside):
-                if is_there(Path(damage.file)):
-                    listener.note(f"{damage}; its episode is played again")
+        again = (folder.run.faults_beside(task, plan.beside) for task in folder.finished.keys() - rows.keys())
+        lost = [damage for damage in chain.from_iterable(again) if is_there(Path(damage.file))]
+        for note in (*map(str, folder.damaged), *(f"{damage}; its episode is played again" for damage in lost)):
+            listener.note(note)
         if price is not None:
             folder.write_price(price)
         before = [rows[task.id] for task in plan.tasks if task.id in rows]
@@ -132,14 +132,6 @@ def run(
 _WRITERS = 16
 """Episodes that are written at once: a disk takes long to say that one is safe, and no longer for several."""
 _NO_PROGRESS = "no episode ended within the limit: raise it, or keep answers with --record, so that none is asked twice"
-
-
-def _metered(engine: MakeEngine, meter: Meter, price: Price | None) -> MakeEngine:
-    if isinstance(engine, InProcesses):
-        engine = Threads
-    if engine is not Threads:
-        raise InputError("limits are kept where the answers are counted, and a cluster's are not: play without Ray")
-    return partial(Threads, meter=meter, price=price)
 
 
 def check_workers(workers: int | None) -> None:

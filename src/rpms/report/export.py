@@ -212,18 +212,14 @@ def _parquet(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
     lines: list[Line] = []
     with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
 
-        def write(line: Line) -> None:
-            lines.append(line)
-            if len(lines) >= _GROUP:
-                flush()
-
-        def flush() -> None:
-            writer.write_table(pa.Table.from_pylist(lines, schema=schema))
-            lines.clear()
+        def write(*new: Line, least: int = _GROUP) -> None:
+            lines.extend(new)
+            if len(lines) >= least:
+                writer.write_table(pa.Table.from_pylist(lines, schema=schema))
+                lines.clear()
 
         yield write
-        if lines:
-            flush()
+        write(least=1)
 
 
 _WRITERS = {"csv": _csv, "parquet": _parquet, "jsonl": _json_lines}

@@ -191,9 +191,6 @@ class Comparison:
     def __len__(self) -> int:
         return len(self.conditions)
 
-    def __getitem__(self, name: str) -> Results:
-        return self.conditions[name]
-
     @cached_property
     def tasks(self) -> Mapping[str, str]:
         """Every task with its type, in the order of the first condition that has it."""
