@@ -52,7 +52,7 @@ def test_panels_say_told_or_acting_and_end_at_100(monkeypatch):
     drawn = []
     monkeypatch.setattr("rpms.report.figures._save", lambda _name, _caption, figure: drawn.append(figure))
     told = paper()
-    acting = Comparison({f"{name} + strict": replace(told[name], name=f"{name} + strict") for name in told.conditions})
+    acting = Comparison({f"{each.name} + strict": replace(each, name=f"{each.name} + strict") for each in told})
     ablation_figure([told, acting])
     (figure,) = drawn
     assert ["acting (strict)" in axes.get_title().lower() for axes in figure.axes] == [False, True]

@@ -1,7 +1,6 @@
 """`rpms run`: play a split and keep every episode."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,6 +14,7 @@ from rpms.cli.options import Resources
 from rpms.cli.screen import make_console, say
 from rpms.core.acting.enforcement import PRESETS
 from rpms.core.errors import InputError
+from rpms.core.facts import grouped
 from rpms.core.proportion import wilson
 from rpms.core.usage import Usage
 from rpms.models.catalogue import parse_parameter
@@ -145,9 +145,7 @@ def default_folder(world: str, split: str, model: str, settings: Settings) -> Pa
 
 def print_summary(console: Console, summary: RunSummary, spent: Spending) -> None:
     """Success overall and by type, steps, infeasible actions; tokens and cost where a model has used any."""
-    by_type: dict[str, list[EpisodeRow]] = defaultdict(list)
-    for row in summary.rows:
-        by_type[row.type].append(row)
+    by_type = grouped((row.type, row) for row in summary.rows)
     rows: list[Sequence[str | TableCell]] = [(name, *_cells(by_type[name])) for name in sorted(by_type)]
     if len(by_type) != 1:
         rows.append([TableCell(text, strong=True) for text in ("all", *_cells(summary.rows))])

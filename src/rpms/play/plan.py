@@ -18,6 +18,7 @@ from rpms.core.condition import FULL, Condition
 from rpms.core.decide import Mind
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
+from rpms.core.facts import grouped
 from rpms.core.memory import learned_from
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.json_text import whole_number
@@ -312,10 +313,8 @@ def limited(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
         return tasks
     if limit < 1:
         raise InputError(f"a limit of {limit} leaves nothing to run")
-    by_type: defaultdict[str, list[int]] = defaultdict(list)
-    for place, task in enumerate(tasks):
-        by_type[task.type].append(place)
-    dealt = [place for place in chain.from_iterable(zip_longest(*by_type.values())) if place is not None]
+    by_type = grouped((task.type, place) for place, task in enumerate(tasks)).values()
+    dealt = [place for place in chain.from_iterable(zip_longest(*by_type)) if place is not None]
     return [tasks[place] for place in sorted(dealt[:limit])]
 
 
