@@ -233,7 +233,7 @@ def timings(dice: Random, folder: Path, samples: Samples) -> None:
     (folder / "price.json").write_bytes(as_json(changed_tree(price, dice)))
     record = RunFolder(folder)
     record.timings()
-    spending(record)
+    spending(record, record.rows())
 
 
 def indexes(dice: Random, folder: Path, samples: Samples) -> None:

@@ -15,7 +15,6 @@ from rich.console import Console
 
 from rpms.cli.knobs import GROUPS
 from rpms.cli.run import print_summary
-from rpms.play.meter import spending
 from rpms.store.memories import freeze, read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.studies import shipped_studies
@@ -166,5 +165,5 @@ class TestRun:
         long = "lifespan-longest-lived-then-shortest-lived"  # ScienceWorld's longest
         summary = replace(run.summary(), rows=tuple(replace(row, type=long) for row in run.summary().rows))
         written = io.StringIO()
-        print_summary(Console(file=written, width=80), summary, spending(run))
+        print_summary(Console(file=written, width=80), summary, run)
         assert re.search(f"^{long} +2/2 +100.0%", written.getvalue(), re.MULTILINE)

@@ -232,7 +232,7 @@ def read_all(folder: Path) -> None:
     """Whatever a command reads of a run."""
     record = RunFolder(folder)
     record.summary()
-    spending(record)
+    spending(record, record.rows())
     record.timings()
     for task in record.protocol.tasks:
         episode = record.episode(task)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,10 @@ from rpms.store.runs import RunFolder
 from tests.play.corridor import world
 
 PRICE = Price(10.0, 20.0, 1.0)
+
+
+def spent(folder: Path) -> tuple[Usage, float | None]:
+    return spending(RunFolder(folder), RunFolder(folder).rows())
 
 
 def plan(fails_at: int | None = None, tokens: int = 1000):
@@ -53,28 +58,28 @@ def test_a_run_costs_the_same_however_often_it_was_stopped(tmp_path, fails_at):
     assert whole.cost == pytest.approx(paid * (500 * 10 + 500 * 1 + 100 * 20) / 1_000_000)
     assert 0 < whole.cost == pytest.approx(resumed.cost)
     for name in ("whole", "resumed"):
-        assert spending(RunFolder(tmp_path / name)).cost == pytest.approx(whole.cost)
+        assert spent(tmp_path / name)[1] == pytest.approx(whole.cost)
 
 
 def test_the_last_lines_of_a_run_tell_tokens_time_and_cost(tmp_path):
     run(plan(), tmp_path, 1, price=PRICE)
     steps = RunFolder(tmp_path).summary().steps
-    spent = spending(RunFolder(tmp_path))
-    tokens, money = spending_lines(spent)
+    usage, cost = spent(tmp_path)
+    tokens, money = spending_lines(usage, cost, 12)
     assert tokens == (
         f"tokens: {steps * 1000:,} prompt ({steps * 500:,} cached), {steps * 100:,} completion; "
         f"{steps / 2:,.1f} s of model time"
     )
-    assert money == f"cost: ${spent.cost:.4f}, ${spent.cost / 12:.4f} a task solved"
+    assert money == f"cost: ${cost:.4f}, ${cost / 12:.4f} a task solved"
 
 
 def test_without_a_price_the_cost_is_unknown_and_without_tokens_there_is_nothing_to_tell(tmp_path):
     run(plan(), tmp_path / "unpriced", 1)
-    spent = spending(RunFolder(tmp_path / "unpriced"))
-    assert spent.cost is None
-    assert len(spending_lines(spent)) == 1
+    usage, cost = spent(tmp_path / "unpriced")
+    assert cost is None
+    assert len(spending_lines(usage, cost, 12)) == 1
     run(plan(tokens=0), tmp_path / "free", 1)
-    assert spending_lines(spending(RunFolder(tmp_path / "free"))) == []
+    assert spending_lines(*spent(tmp_path / "free"), 12) == []
 
 
 def test_the_price_is_kept_with_the_run_and_is_no_part_of_its_protocol(tmp_path):
@@ -85,4 +90,4 @@ def test_the_price_is_kept_with_the_run_and_is_no_part_of_its_protocol(tmp_path)
     assert RunFolder(tmp_path).price() == Price(1.0, 2.0)
     (tmp_path / "price.json").write_text('{"prompt": "much"}')
     with pytest.raises(FileError, match="not the price of a run"):
-        spending(RunFolder(tmp_path))
+        spent(tmp_path)

@@ -21,7 +21,7 @@ from rpms.models.catalogue import parse_parameter
 from rpms.models.windows import context_window
 from rpms.play.display import progress
 from rpms.play.knob_values import worded
-from rpms.play.meter import Spending, spending
+from rpms.play.meter import spending
 from rpms.play.plan import RunPlan, read_part
 from rpms.play.run import How, Listener, Trials, agreement, play_controls, run_epochs, run_trials
 from rpms.play.settings import Settings
@@ -88,7 +88,7 @@ def main(
         if epochs > 1:
             say(f"epoch {plan.epoch} of {epochs}")
         trials = run_trials(plan, folder, resources.workers, listen, **how)
-        print_summary(console, trials.summaries[0], spending(RunFolder(folder)))
+        print_summary(console, trials.summaries[0], RunFolder(folder))
         say(*(trial_lines(trials) if plan.method.question else ()))
         return trials
 
@@ -143,7 +143,7 @@ def default_folder(world: str, split: str, model: str, settings: Settings) -> Pa
     )
 
 
-def print_summary(console: Console, summary: RunSummary, spent: Spending) -> None:
+def print_summary(console: Console, summary: RunSummary, folder: RunFolder) -> None:
     """Success overall and by type, steps, infeasible actions; tokens and cost where a model has used any."""
     by_type = grouped((row.type, row) for row in summary.rows)
     rows: list[Sequence[str | TableCell]] = [(name, *_cells(by_type[name])) for name in sorted(by_type)]
@@ -154,7 +154,7 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
     warnings = (f"WARNING: {words}" for words in lack_of_room(summary.rows))
-    for line in (*_counts(summary), *warnings, *spending_lines(spent)):
+    for line in (*_counts(summary), *warnings, *spending_lines(*spending(folder, summary.rows), summary.won)):
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for error in errors[:_ERRORS_SHOWN]:
@@ -177,16 +177,14 @@ def _counts(summary: RunSummary) -> Iterator[str]:
         yield f"replaced: {replaced:,} of {steps:,} actions were not the model's own"
 
 
-def spending_lines(spent: Spending) -> list[str]:
+def spending_lines(usage: Usage, cost: float | None, won: int) -> list[str]:
     """Tokens, cost and time of a run in words; empty without an LLM."""
-    usage = spent.usage
     if not usage.prompt_tokens and not usage.completion_tokens:
         return []
     asked = f"{usage.prompt_tokens:,} prompt ({usage.cached_tokens:,} cached)"
     lines = [f"tokens: {asked}, {usage.completion_tokens:,} completion; {usage.seconds:,.1f} s of model time"]
-    if spent.cost is not None:
-        each = f", ${spent.cost / spent.won:,.4f} a task solved" if spent.won else ""
-        lines.append(f"cost: ${spent.cost:,.4f}{each}")
+    if cost is not None:
+        lines.append(f"cost: ${cost:,.4f}" + (f", ${cost / won:,.4f} a task solved" if won else ""))
     return lines
 
 

@@ -129,22 +129,13 @@ class MeteredModel(WrappedModel):
         return answer
 
 
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """The finished episodes of a run, added up."""
+def spending(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, float | None]:
+    """Tokens and seconds of every answer of a run's episodes; US dollars paid, at the price that is kept with it.
 
-    usage: Usage
-    """Tokens and seconds of every answer, those from a record included."""
-    won: int
-    cost: float | None
-    """US dollars paid: answers from a record are free. None where something was paid for and no price is known."""
-
-
-def spending(folder: RunFolder) -> Spending:
-    """Add up a run, at the price that is kept with it."""
-    rows = tuple(folder.rows())
+    Answers from a record are free. None where something was paid for and no price is known.
+    """
     usages = usages_of(folder, rows)
-    return Spending(sum(usages, start=Usage()), sum(row.won for row in rows), total_cost(usages, folder.price()))
+    return sum(usages, start=Usage()), total_cost(usages, folder.price())
 
 
 def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
