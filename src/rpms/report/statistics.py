@@ -212,19 +212,17 @@ class Contrast:
         return f"{self.second} vs. {self.first}"
 
 
-def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], ...]:
-    """The pairs of the 2x2, of Appendix G and of the state filter; and the first condition against every other."""
+def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
+    """Test every pair of the comparison, corrected for their number.
+
+    The pairs are those of the 2x2, of Appendix G and of the state filter; and the first condition against every other.
+    """
     pairs = [pair for a, b, c, d in comparison.ablations for pair in ((a, b), (a, c), (a, d), (b, d), (c, d))]
     pairs += (*comparison.soft_pairs, *comparison.filter_pairs)
     reference = next(iter(comparison.ablation or comparison), None)
     pairs += [(reference, other) for other in comparison if reference and other.name != reference.name]
-    return tuple({(first.name, second.name): (first, second) for first, second in pairs}.values())
-
-
-def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
-    """Test every pair of the comparison, corrected for their number."""
     found = []
-    for first, second in pairs_to_compare(comparison):
+    for first, second in {(first.name, second.name): (first, second) for first, second in pairs}.values():
         rows = paired(first, second)
         test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
         success = paired_bootstrap([float(two.won) - float(one.won) for one, two in rows])

@@ -29,7 +29,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import read_bytes, text_lines
 from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key, read_jsonl, reader_of, tagged_reader
 from rpms.foreign.limits import LARGEST_RECORD, LARGEST_SCRIPT
-from rpms.store.files import read_sealed, remove_leftovers, sealed, waiting_lock, write_whole, written_beside
+from rpms.store.files import opened, read_sealed, remove_leftovers, sealed, waiting_lock, write_whole, written_beside
 from rpms.store.protocol import Text
 
 _FILES = "[0-9a-f][0-9a-f]/*.json"
@@ -68,12 +68,8 @@ class FolderOfAnswers:
                 f"{self._folder}: the answer cannot be recorded: {error.strerror}; what was recorded before is whole. "
                 "Make room and run the same command again to resume"
             ) from error
-        with suppress(OSError):  # the new name itself survives a power cut, where the system can
-            handle = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        with suppress(OSError), opened(path.parent) as folder:  # the new name itself survives a power cut, if it can
+            os.fsync(folder)
         return dict(entry) if kept is None else kept
 
     def entries(self) -> Iterator[dict[str, Any]]:

@@ -83,14 +83,21 @@ def hold(handle: int) -> bool:
 
 
 @contextmanager
-def waiting_lock(folder: Path) -> Iterator[None]:
-    """Hold a folder for a moment, after any other holder. Leaves no file; does nothing without locks."""
-    handle = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+def opened(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
+    """The descriptor of a file or folder, which is closed in the end."""
+    handle = os.open(path, flags)
     try:
-        _lock(handle, wait=True)
-        yield
+        yield handle
     finally:
         os.close(handle)
+
+
+@contextmanager
+def waiting_lock(folder: Path) -> Iterator[None]:
+    """Hold a folder for a moment, after any other holder. Leaves no file; does nothing without locks."""
+    with opened(folder) as handle:
+        _lock(handle, wait=True)
+        yield
 
 
 def _lock(handle: int, *, wait: bool = False) -> bool | None:
@@ -155,7 +162,7 @@ def written_beside(file: Path, data: bytes) -> Iterator[Path]:
     file.parent.mkdir(parents=True, exist_ok=True)
     with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
         beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
-        handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         hold(handle)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -190,17 +197,11 @@ def remove_leftovers(folder: Path, beginning: str) -> None:
 def _is_left(path: Path) -> bool:
     """True for a file or folder that its writer does not hold any more; without locks, for an old one."""
     try:
-        flags = os.O_RDONLY if path.is_dir() else os.O_RDWR
-        handle = os.open(path, flags | getattr(os, "O_CLOEXEC", 0))
+        with opened(path, os.O_RDONLY if path.is_dir() else os.O_RDWR) as handle:
+            free = _lock(handle)
+            return bool(free) or (free is None and os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE)
     except OSError:
-        return False  # gone already
-    try:
-        free = _lock(handle)
-        return bool(free) or (free is None and os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE)
-    except OSError:
-        return False
-    finally:
-        os.close(handle)
+        return False  # gone already, or not ours to look at
 
 
 def read_text(file: Path, largest: int = LARGEST_MEMORY) -> str:
@@ -271,7 +272,7 @@ def folder_beside(target: Path) -> Iterator[Path]:
                 shutil.rmtree(path, ignore_errors=True)
         new = target.with_name(f".{target.name}.{token_hex(4)}{_NEW}")
         new.mkdir()
-        mark = os.open(new, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        mark = os.open(new, os.O_RDONLY)
         hold(mark)
     try:
         yield new
