@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
-from rpms.core.condition import ABLATION, CONDITIONS, Condition
+from rpms.core.condition import CONDITIONS, Condition
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price
@@ -118,12 +118,8 @@ def slug(text: str) -> str:
 
 def label(condition: Condition) -> str:
     """A condition as a part of a folder's name."""
-    name = next(
-        name
-        for name in ABLATION.values()
-        if (CONDITIONS[name].rules, CONDITIONS[name].memory) == (condition.rules, condition.memory)
-    )
-    usual = replace(CONDITIONS[name], layout=condition.layout, form=condition.form)
+    switches = (condition.rules, condition.memory)
+    name, usual = next(each for each in CONDITIONS.items() if (each[1].rules, each[1].memory) == switches)
     varied = condition.arbitration is not usual.arbitration or condition.state_filter is not usual.state_filter
     return f"{name}_varied" if varied or condition.enforcement != usual.enforcement else name
 
