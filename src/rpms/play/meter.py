@@ -58,10 +58,9 @@ class Limits:
 class Meter:
     """Counts what answers take against limits, from any number of threads. Time begins with it."""
 
-    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._clock = clock
-        self._start = clock()
+        self._start = time.monotonic()
         self._changed = threading.Condition()
         self._requests = 0
         self._asking = 0
@@ -71,7 +70,7 @@ class Meter:
     def seconds_left(self) -> float | None:
         """None where time has no limit."""
         seconds = self.limits.seconds
-        return None if seconds is None else max(0.0, seconds - (self._clock() - self._start))
+        return None if seconds is None else max(0.0, seconds - (time.monotonic() - self._start))
 
     def begin(self) -> None:
         """Before an answer: wait for those under way that may be the last; LimitReached if this one is too many."""
@@ -104,7 +103,7 @@ class Meter:
             else:
                 return None
             taken = f"{self._requests:,} requests" + (f", ${self._cost:,.4f}" if self._cost else "")
-            return LimitReached(f"{which} is reached, after {taken} and {self._clock() - self._start:,.0f} s")
+            return LimitReached(f"{which} is reached, after {taken} and {time.monotonic() - self._start:,.0f} s")
 
     def watching(self, open_model: Callable[[], Model], price: Price | None) -> Callable[[], Model]:
         """Opens the same model, whose answers count."""
