@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from rpms.guard import Call, Guard, conversations, read_tool_manual
-from rpms.guard.conversations import Conversations, Returned, Said
+from rpms.guard.conversations import Conversations, Returned, said
 from rpms.guard.log import ResultLine, read_guard_log
 
 TEXT = """
@@ -36,14 +36,14 @@ PAY = Call("pay", {"bill": "B1"}, "c1")
 
 def test_conversations_do_not_know_of_each_other(tmp_path):
     both = Conversations(Guard(MANUAL, log=tmp_path / "log.jsonl"))
-    yes = Said("yes", "m1")
+    yes = said("yes", "m1")
     assert both.check("a", [yes], PAY).goes_on
     assert both.check("b", [yes], PAY).goes_on
-    done = [yes, Returned(PAY, "paid"), Said("yes", "m2")]
+    done = [yes, Returned(PAY, "paid"), said("yes", "m2")]
     again = Call("pay", {"bill": "B1"}, "c2")
     assert both.check("a", done, again).rule == "E-PAY"
     assert both.check("a", done, again).rule == "E-PAY"
-    assert both.check("b", [yes, Said("yes", "m3")], Call("pay", {"bill": "B2"}, "c3")).goes_on
+    assert both.check("b", [yes, said("yes", "m3")], Call("pay", {"bill": "B2"}, "c3")).goes_on
     results = [line for line in read_guard_log(tmp_path / "log.jsonl") if isinstance(line, ResultLine)]
     assert [line.tool for line in results if line.session == "a"] == ["user_says", "pay", "user_says"]  # each once
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from rpms.guard import Guard
 from rpms.guard.log import read_guard_log
 
 mcp = pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'rpms[mcp]'")
@@ -129,6 +131,27 @@ def test_an_approval_ends_with_the_call_that_was_given_up():
     with guarding() as address:
         run(scenario(address))
     assert ["approves refunds" in each for each in asked] == [True, False, True, False]
+
+
+def test_what_a_server_lists_in_pages_is_one_list():
+    types, gateway = mcp.types, importlib.import_module("rpms.guard.mcp_http").Gateway
+    pages = {None: ("a", "1"), "1": ("b", "2"), "2": ("c", None)}
+
+    async def listed(_context, params):
+        name, cursor = pages[params.cursor if params else None]
+        prompt = types.Prompt(name=name)
+        return types.ListPromptsResult(prompts=[prompt], next_cursor=cursor)
+
+    async def scenario() -> None:
+        guard = gateway(Guard(str(SHOP)), [], pytest.fail)
+        async with mcp.Client(mcp.server.Server("pages", on_list_prompts=listed)) as behind:
+            guard._clients.append(behind)
+            async with mcp.Client(guard.server) as client:
+                found = await client.list_prompts()
+        assert [each.name for each in found.prompts] == ["a", "b", "c"]
+        assert found.next_cursor is None
+
+    run(scenario())
 
 
 def test_a_gateway_before_a_server_over_http_wants_its_token_and_turns_strangers_away(tmp_path):

@@ -6,27 +6,26 @@ from threading import RLock
 from typing import Any
 
 from rpms.guard.calls import Call, Modify, Ruling
-from rpms.guard.guard import Guard
+from rpms.guard.guard import USER, Guard
 
 _MOST_CONVERSATIONS = 1_000
 """Conversations that are remembered, those used last; one that is taken up again is read anew from its messages."""
 
 
 @dataclass(frozen=True)
-class Said:
-    """A text of the user."""
-
-    text: str
-    id: str
-
-
-@dataclass(frozen=True)
 class Returned:
-    """A result of a call in the conversation."""
+    """A result of a call in the conversation; also what the user says."""
 
     call: Call
     result: Any
     failed: bool | None = None
+    said: str = ""
+    """Id of the user's message."""
+
+
+def said(text: str, id_: str) -> Returned:
+    """A text of the user, as the guard hears it."""
+    return Returned(Call(USER, {"text": text}), text, failed=False, said=id_)
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,7 @@ class Conversations:
         with self._lock:
             return self._of(session).guard
 
-    def check(
-        self, session: str, past: Iterable[Said | Returned], call: Call, *, approved: bool | None = None
-    ) -> Ruling:
+    def check(self, session: str, past: Iterable[Returned], call: Call, *, approved: bool | None = None) -> Ruling:
         """Judge a call after all that was said and returned before it. The host can modify a call and ask a person.
 
         What a modified call returns may be told under the call as it was asked for: the two have the same id.
@@ -68,18 +65,15 @@ class Conversations:
             here.made[call.id] = ruling.call
         return ruling
 
-    def learn(self, session: str, event: Said | Returned) -> None:
+    def learn(self, session: str, event: Returned) -> None:
         """Learn of an event, unless it is known already."""
-        key = f"said {event.id}" if isinstance(event, Said) else f"returned {event.call.id or event.call.text}"
+        key = f"said {event.said}" if event.said else f"returned {event.call.id or event.call.text}"
         with self._lock:
             here = self._of(session)
             if key in here.seen:
                 return
             here.seen.add(key)
-        if isinstance(event, Said):
-            here.guard.hear(event.text)
-        else:
-            here.guard.observe(here.made.pop(event.call.id, event.call), event.result, failed=event.failed)
+        here.guard.observe(here.made.pop(event.call.id, event.call), event.result, failed=event.failed)
 
     def _of(self, session: str) -> _Live:
         here = self._live.pop(session, None)

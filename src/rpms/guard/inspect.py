@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from rpms.core.errors import InputError
 from rpms.guard.calls import Call, Modify
-from rpms.guard.conversations import Conversations, Returned, Said
+from rpms.guard.conversations import Conversations, Returned, said
 from rpms.guard.guard import Guard
 from rpms.guard.python_facts import load_python
 
@@ -80,12 +80,12 @@ def guard(manual: str, python: str | None = None, log: str | None = None) -> App
     return approve
 
 
-def events(history: list[ChatMessage]) -> Iterator[Said | Returned]:
+def events(history: list[ChatMessage]) -> Iterator[Returned]:
     """Events of a conversation: texts of the user and results of calls."""
     asked: dict[str, Call] = {}
     for place, message in enumerate(history):
         if isinstance(message, ChatMessageUser):
-            yield Said(message.text, message.id or str(place))
+            yield said(message.text, message.id or str(place))
         elif isinstance(message, ChatMessageAssistant):
             asked.update({each.id: Call(each.function, each.arguments, each.id) for each in message.tool_calls or ()})
         elif isinstance(message, ChatMessageTool) and message.tool_call_id in asked:

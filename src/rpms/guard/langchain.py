@@ -8,7 +8,7 @@ from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.guard.calls import Ask, Call, Modify, Refuse
-from rpms.guard.conversations import Conversations, Returned, Said
+from rpms.guard.conversations import Conversations, Returned, said
 from rpms.guard.guard import Guard
 
 try:
@@ -71,8 +71,8 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             request = request.override(tool_call={**asked, "args": dict(call.arguments)})
         answers: list[Answer] = []
         if isinstance(ruling, Refuse):
-            said = {"tool_call_id": call.id, "name": call.tool, "status": "error", "artifact": REFUSED}
-            yield None, [ToolMessage(f"Not done. {ruling.text}", **said)]
+            fields = {"tool_call_id": call.id, "name": call.tool, "status": "error", "artifact": REFUSED}
+            yield None, [ToolMessage(f"Not done. {ruling.text}", **fields)]
             return
         try:
             yield request, answers
@@ -105,12 +105,12 @@ def _returned(call: Call, answer: ToolMessage) -> Returned:
     return Returned(call, answer.text, True if answer.status == "error" else None)
 
 
-def events(messages: Sequence[AnyMessage]) -> Iterator[Said | Returned]:
+def events(messages: Sequence[AnyMessage]) -> Iterator[Returned]:
     """Events of a conversation: texts of the user and results of calls."""
     asked: dict[str, Call] = {}
     for place, message in enumerate(messages):
         if isinstance(message, HumanMessage):
-            yield Said(message.text, message.id or str(place))
+            yield said(message.text, message.id or str(place))
         elif isinstance(message, AIMessage):
             asked |= {id_: Call(each["name"], each["args"], id_) for each in message.tool_calls if (id_ := each["id"])}
         elif isinstance(message, ToolMessage) and message.tool_call_id in asked and message.artifact != REFUSED:

@@ -82,7 +82,7 @@ class Gateway:
                 except (OSError, MCPError, ExceptionGroup) as error:
                     name = each if isinstance(each, str) else each[0]
                     raise InputError(f"no connection to the server {excerpt(name)!r}: {_cause(error)}") from None
-                for tool in await _tools_of(self._clients[-1]):
+                for tool in (await _listed(self._clients[-1], "tools")).tools:
                     if tool.name in self._tools:
                         raise InputError(f"two servers have a tool {excerpt(tool.name)!r}: serve them apart")
                     self._tools[tool.name] = (self._clients[-1], tool)
@@ -99,7 +99,7 @@ class Gateway:
         found: list[Any] = []
         for client in self._clients:
             with suppress(MCPError):
-                found.append(await getattr(client, f"list_{what}")())
+                found.append(await _listed(client, what))
         if not found:
             raise MCPError(types.METHOD_NOT_FOUND, "no server offers this")
         return found[0].model_copy(update={what: [each for page in found for each in getattr(page, what)]})
@@ -237,14 +237,14 @@ def _place(server: str | Sequence[str]) -> str | StdioServerParameters:
     return server if isinstance(server, str) else StdioServerParameters(command=server[0], args=list(server[1:]))
 
 
-async def _tools_of(client: Client) -> list[types.Tool]:
-    """All tools that a server lists."""
-    page = await client.list_tools()
-    found = list(page.tools)
-    while page.next_cursor:
-        page = await client.list_tools(cursor=page.next_cursor)
-        found += page.tools
-    return found
+async def _listed(client: Client, what: str) -> Any:
+    """All that a server lists: `tools`, `resources` and so on; its pages as one."""
+    page = await getattr(client, f"list_{what}")()
+    found, cursor = list(getattr(page, what)), page.next_cursor
+    while cursor:
+        more = await getattr(client, f"list_{what}")(cursor=cursor)
+        found, cursor = [*found, *getattr(more, what)], more.next_cursor
+    return page.model_copy(update={what: found, "next_cursor": None})
 
 
 def list_tools(server: str | Sequence[str]) -> list[dict[str, Any]]:
@@ -252,8 +252,8 @@ def list_tools(server: str | Sequence[str]) -> list[dict[str, Any]]:
 
     async def listed() -> list[dict[str, Any]]:
         async with Client(_place(server)) as client:
-            tools = await _tools_of(client)
-            return [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools]
+            tools = await _listed(client, "tools")
+            return [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in tools.tools]
 
     try:
         return asyncio.run(listed())

@@ -1,7 +1,7 @@
 """Two written policies as manuals: an airline's and a shop's, whose tools are those of τ²-bench."""
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
 
@@ -27,16 +27,13 @@ def policy_guard(name: str) -> Guard:
 def policy_functions(name: str) -> dict[str, PythonFact]:
     """The functions that a policy's manual names; a record or argument of an unexpected shape tells them nothing."""
 
-    def asking(fact: str) -> PythonFact:
-        def told(look: Look, *args: Any) -> bool | None:
-            try:
-                return getattr(_FACTS[name](look), fact)(*args)  # type: ignore[no-any-return]
-            except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-                return None
+    def told(fact: str, look: Look, *args: Any) -> bool | None:
+        try:
+            return getattr(_FACTS[name](look), fact)(*args)  # type: ignore[no-any-return]
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+            return None
 
-        return told
-
-    return {fact.python: asking(fact.python) for fact in policy_manual(name).facts.values() if fact.python}
+    return {fact.python: partial(told, fact.python) for fact in policy_manual(name).facts.values() if fact.python}
 
 
 @cache
