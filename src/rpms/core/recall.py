@@ -1,7 +1,5 @@
 """Recall by goal signature: which entries come to mind by Eq. 4, found in an index."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -10,7 +8,7 @@ from functools import cache, partial
 from heapq import heappop, heappush, nlargest
 from itertools import count
 from operator import itemgetter
-from typing import Any
+from typing import Any, Self
 
 from rapidfuzz import fuzz
 
@@ -110,49 +108,12 @@ class Retrieval:
     """Probability that an entry is hidden for a whole episode, to measure the effect of showing it."""
 
 
-class EpisodicMemory:
-    """ℳ with its index. Never changes once made; the empty one is the neutral element: no experience.
-
-    The index has entries by kind, type, object, state and destination, each branch with the strength of its best.
-    """
-
-    def __init__(self, entries: Iterable[Entry] = (), world: str = "") -> None:
-        self.entries: tuple[Entry, ...] = tuple(entries)
-        self.world = world
-        self._roots: dict[Kind, _Branch] = {kind: _Branch() for kind in Kind}
-        self._schemas = _Branch()
-        """Schemas by the goals they were tried for, each under all of them."""
-        for entry in self.entries:
-            if isinstance(entry, VerifiedSchema):
-                _place(entry, _NO_GOAL, self._roots[entry.kind])
-                for goal in sorted(entry.goals, key=str):
-                    _place(entry, goal, self._schemas)
-            else:
-                _place(entry, entry.goal_signature, self._roots[entry.kind])
-        for root in (*self._roots.values(), self._schemas):
-            leaves = [leaf for branch in root.below.values() for leaf in branch.below.values()]
-            for group in (group for leaf in leaves for group in leaf.below.values()):
-                group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def recall(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Ranking:
-        """M_cand of Eq. 4, {m ∈ ℳ | d_γ(γ(g), γ(m)) ≥ θ}, best rank first, as far as the caller iterates.
-
-        A schema has the goals it was tried for, or is alike to all. The rank is d_γ times the entry's strength.
-        """
-        by_goal = kind is Kind.SCHEMA and retrieval.schemas_by_goal
-        root = self._schemas if by_goal else self._roots.get(kind) or _Branch()
-        return Ranking(root, goal, retrieval.similarity, retrieval.threshold)
-
-
 @dataclass(slots=True)
 class _Branch:
     """The signatures of one type, or of one type and object; below these the entries of one, strongest first."""
 
     name: str = ""
-    below: dict[Any, _Branch] = field(default_factory=dict)
+    below: dict[Any, Self] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
     best: float = 0.0
     """The strength of the best entry below."""
@@ -209,7 +170,7 @@ class Ranking(Iterator[Candidate]):
         self._marks.append(len(self._missed))
         self._place, self._ended = 0, False
 
-    def again(self) -> Ranking:
+    def again(self) -> Self:
         """The same from the start: what was found already is not looked for again."""
         other = copy(self)
         other._place, other._ended = 0, False  # noqa: SLF001  its own kind
@@ -285,6 +246,43 @@ class Ranking(Iterator[Candidate]):
                 found.append(Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason)))
         told = self._told[key] = tuple(found)
         return told
+
+
+class EpisodicMemory:
+    """ℳ with its index. Never changes once made; the empty one is the neutral element: no experience.
+
+    The index has entries by kind, type, object, state and destination, each branch with the strength of its best.
+    """
+
+    def __init__(self, entries: Iterable[Entry] = (), world: str = "") -> None:
+        self.entries: tuple[Entry, ...] = tuple(entries)
+        self.world = world
+        self._roots: dict[Kind, _Branch] = {kind: _Branch() for kind in Kind}
+        self._schemas = _Branch()
+        """Schemas by the goals they were tried for, each under all of them."""
+        for entry in self.entries:
+            if isinstance(entry, VerifiedSchema):
+                _place(entry, _NO_GOAL, self._roots[entry.kind])
+                for goal in sorted(entry.goals, key=str):
+                    _place(entry, goal, self._schemas)
+            else:
+                _place(entry, entry.goal_signature, self._roots[entry.kind])
+        for root in (*self._roots.values(), self._schemas):
+            leaves = [leaf for branch in root.below.values() for leaf in branch.below.values()]
+            for group in (group for leaf in leaves for group in leaf.below.values()):
+                group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def recall(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Ranking:
+        """M_cand of Eq. 4, {m ∈ ℳ | d_γ(γ(g), γ(m)) ≥ θ}, best rank first, as far as the caller iterates.
+
+        A schema has the goals it was tried for, or is alike to all. The rank is d_γ times the entry's strength.
+        """
+        by_goal = kind is Kind.SCHEMA and retrieval.schemas_by_goal
+        root = self._schemas if by_goal else self._roots.get(kind) or _Branch()
+        return Ranking(root, goal, retrieval.similarity, retrieval.threshold)
 
 
 class Ranked(Iterator[Candidate]):

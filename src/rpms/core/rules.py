@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
+from itertools import chain, combinations
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from rpms.core.actions import ActionSchema, Instance, fixed_words, syntaxes
@@ -128,12 +129,9 @@ class Purpose:
     def interchangeable(self) -> bool:
         """True if variables of one field may trade places: two mugs in one cabinet are the same two either way."""
         holds = {clause for step in self.steps for clause in step.until}
-        for one, field_one in self.over.items():
-            for other, field_other in self.over.items():
-                swap = {one: other, other: one}
-                if field_one == field_other and {clause.bind(swap) for clause in holds} != holds:
-                    return False
-        return not self.staged
+        pairs = [pair for pair in combinations(self.over, 2) if self.over[pair[0]] == self.over[pair[1]]]
+        swaps = [{one: other, other: one} for one, other in pairs]
+        return not self.staged and all({clause.bind(swap) for clause in holds} == holds for swap in swaps)
 
     @cached_property
     def sought(self) -> tuple[str, ...]:
@@ -217,12 +215,11 @@ class ActiveRules:
     def bans(self) -> Mapping[str, Mapping[Clause, tuple[Rule, Prohibition]]]:
         """Prohibitions as needs, by action: a clause that holds while the rule does not forbid it."""
         found: dict[str, dict[Clause, tuple[Rule, Prohibition]]] = {}
-        for action, bans in self.prohibitions.items():
-            for rule, ban in bans:
-                when = (*rule.when, *ban.when)
-                if all(len(clause.literals) == 1 for clause in when):
-                    allowed = tuple(one.literals[0].opposite() for one in when)
-                    found.setdefault(action, {})[Clause(allowed)] = (rule, ban)
+        for rule, ban in chain.from_iterable(self.prohibitions.values()):
+            when = (*rule.when, *ban.when)
+            if all(len(clause.literals) == 1 for clause in when):
+                allowed = tuple(one.literals[0].opposite() for one in when)
+                found.setdefault(ban.action, {})[Clause(allowed)] = (rule, ban)
         return found
 
     @cached_property

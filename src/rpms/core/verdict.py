@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import NamedTuple, Self
 
 from rpms.core.memory import Entry, Stride
@@ -122,10 +121,6 @@ class Mask:
     seed: int = 0
     episode: str = ""
 
-    @cached_property
-    def _verdict(self) -> Verdict:
-        return Verdict(Fate.HIDDEN, f"each entry is hidden in {self.rate:.0%} of the episodes")
-
     def hides(self, entry: str) -> bool:
         """True if an entry, by its id, is hidden in this episode."""
         if not self.rate:
@@ -135,7 +130,9 @@ class Mask:
 
     def over(self, candidate: Candidate) -> Candidate:
         """A candidate that is to be shown, or the same hidden."""
-        return candidate.judged(self._verdict) if self.hides(candidate.entry.id) else candidate
+        if not self.hides(candidate.entry.id):
+            return candidate
+        return candidate.judged(Verdict(Fate.HIDDEN, f"each entry is hidden in {self.rate:.0%} of the episodes"))
 
 
 NO_MASK = Mask()

@@ -264,8 +264,8 @@ def recalled_steps(
 def weighed(plan: Plan, memories: Sequence[Candidate], context: StepContext) -> Plan:
     """A plan with the evidence of memory for its options; without a plan to the goal, recalled steps come first."""
     if not plan.options or plan.cost == inf:
-        steps = recalled_steps(memories, context)
-        plan = plan.after([Option(command, 0.0, evidence=why) for command, why in steps])
+        recalled = {one: Option(one, 0.0, evidence=why) for one, why in recalled_steps(memories, context)}
+        plan = plan.offering((*recalled.values(), *(one for one in plan.options if one.command not in recalled)))
     begun = {
         each.entry.actions[0]: each.entry.id
         for each in reversed(memories)

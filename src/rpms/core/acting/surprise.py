@@ -1,13 +1,12 @@
 """Foretell and compare: differences between what the manual foretold and what happened, and the lines they concern."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice, pairwise, product
 from operator import itemgetter
+from typing import Self
 
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
@@ -75,18 +74,18 @@ class Noticed:
     trust: Trust
     surprises: tuple[Surprise, ...] = ()
 
-    def with_(self, kind: str, line: ManualLine | str, text: str, trust: Trust) -> Noticed:
+    def with_(self, kind: str, line: ManualLine | str, text: str, trust: Trust) -> Self:
         """The same with one more surprise, and the trust that it leaves."""
-        return Noticed(trust.but(last=text), (*self.surprises, Surprise(str(kind), str(line), text)))
+        return type(self)(trust.but(last=text), (*self.surprises, Surprise(str(kind), str(line), text)))
 
-    def trusting(self, trust: Trust) -> Noticed:
+    def trusting(self, trust: Trust) -> Self:
         """The same with another trust."""
-        return Noticed(trust, self.surprises)
+        return type(self)(trust, self.surprises)
 
-    def stranded(self) -> Noticed:
+    def stranded(self) -> Self:
         """The same where no plan is left."""
         none = Surprise(str(SurpriseKind.STRANDED), "", "nothing known leads to the goal any more")
-        return Noticed(self.trust, (*self.surprises, none))
+        return type(self)(self.trust, (*self.surprises, none))
 
     @property
     def against_goal(self) -> str:

@@ -1,10 +1,8 @@
 """Answers and derived values that planning keeps from one step to the next, as far as they still hold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from rpms.core.belief import Belief, Situation
 from rpms.core.goal import Goal
@@ -35,7 +33,7 @@ class KnownNames:
     """
 
     def __init__(
-        self, lasting: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]], before: KnownNames | None
+        self, lasting: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]], before: Self | None
     ) -> None:
         names: Mapping[str, Sequence[str]] = before.names if before is not None else {}
         same = {role: names[role] for role, every in known.items() if names.get(role) == every}
@@ -59,7 +57,7 @@ class KnownNames:
         if before is not None:
             self._take_over(before)
 
-    def _take_over(self, before: KnownNames) -> None:
+    def _take_over(self, before: Self) -> None:
         nobody, old, new = frozenset[str](), before.called, self.called
         roles = frozenset(role for role in old.keys() | new.keys() if old.get(role) is not new.get(role))
         others = nobody.union(*[old.get(role, nobody) ^ new.get(role, nobody) for role in roles])

@@ -5,14 +5,12 @@ their cost. A known fact costs nothing, an unknown one costs looking or is assum
 action changes makes a plan impossible. No simulator is asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rpms.core.actions import Instance
 from rpms.core.belief import Situation
@@ -36,20 +34,14 @@ class Plan:
     opened: bool = False
     """True if no plan is left that trusts the manual, so that the choice is open to more."""
 
-    def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Plan:
+    def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Self:
         """The same plan with commands as a game wants them written, and what just failed after all else."""
         options = [option.spelled(spell) for option in self.options]
         return self.offering(sorted(options, key=lambda option: option.command in failed))
 
-    def after(self, others: Iterable[Option]) -> Plan:
-        """The same plan where other options come first."""
-        first = {option.command: option for option in others}
-        rest = [option for option in self.options if option.command not in first]
-        return self.offering((*first.values(), *rest))
-
-    def offering(self, options: Iterable[Option]) -> Plan:
+    def offering(self, options: Iterable[Option]) -> Self:
         """The same plan with other options."""
-        return Plan(tuple(options), self.cost, self.imagined, self.opened)
+        return replace(self, options=tuple(options))
 
 
 class Remedy(NamedTuple):
@@ -173,89 +165,6 @@ class Impasse(Priced):
         return self._manual.rules.say(named, Truth.of(not fact.negated))
 
 
-class Reasoner(Achievers):
-    """The manual, ready to plan with."""
-
-    def standing(self, situation: Situation) -> GoalStanding:
-        """Progress of the goal: by its facts, or by its sentence if the manual has none. Makes no plan."""
-        purpose = self.rules.purpose
-        if purpose is None:
-            return GoalStanding(*point(situation.belief))
-        return Tracker(self, situation).standing(purpose)
-
-    def plan(
-        self,
-        situation: Situation,
-        order: Order | None = None,
-        *,
-        seek: bool = True,
-        most: float = inf,
-        purpose: Purpose | None = None,
-        best: bool = False,
-    ) -> Plan:
-        """Plan for a situation, if one costs no more than `most`; if none, and `seek`, one that finds out anything.
-
-        Another `purpose` than that of the rules shares with it what was derived in earlier plans. Best: of the options
-        the first alone, which takes less time.
-        """
-        order = order if order is not None else likely_places(self.rules)
-        chosen = purpose or self.rules.purpose
-        purposes = () if purpose is not None else self.rules.purposes
-        purposes = purposes or (((chosen, 0.0),) if chosen is not None else ())
-        plan = self._graph(situation, order, most, best=best).plan(purposes) if purposes else Plan()
-        first = self._graph(situation, order).first_things() if self.rules.lore.always else ()
-        if first:
-            return plan.offering(first)
-        return plan if plan.options or plan.cost == 0 or not seek else self.search(situation, order)
-
-    def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:
-        """Plan to find things nobody has seen yet, or whatever is unknown."""
-        return self._graph(situation, order).explore(sought)
-
-    def _graph(self, situation: Situation, order: Order, most: float = inf, *, best: bool = False) -> _Graph:
-        """The actions that matter in a situation: one graph for all plans made in it, unless lines are doubted."""
-        if self.rules.lore.doubts:
-            return _Graph(self, situation, order, most)
-        key = "best graph" if best else "graph"
-        kept: _Graph | None = self.kept.get(key)
-        if kept is None or not kept.serves(situation, order):
-            kept = self.kept[key] = _Graph(self, situation, order, best=best)
-        return kept
-
-    def impasse(self, situation: Situation) -> str:
-        """The need that keeps every plan from the goal, and why; for people, when no plan is found."""
-        purpose, goal = self.rules.purpose, situation.goal
-        if purpose is None:
-            return f"the manual has no goal of type {goal.type!r}"
-        reason = Impasse(self, situation, likely_places(self.rules)).explain(purpose)
-        return reason or "all that the goal wants holds, or could be had"
-
-    def commands(self, situation: Situation) -> Iterator[str]:
-        """Every action over the names that are known, whether it can be done or not."""
-        names = {**self.lasting_names, **situation.belief.names}
-        for schema in self.rules.environment:
-            parameters = schema.variables
-            for chosen in product(*(names.get(name, ()) for name in parameters)):
-                yield command_of(schema, dict(zip(parameters, chosen, strict=True)))
-
-    @cached_property
-    def glances(self) -> tuple[Option, ...]:
-        """Actions possible anywhere that reveal something: for when things are not as believed."""
-        schemas = [schema for schema in self.rules.environment if schema.observes and not schema.variables]
-        looks = [Link(schema.syntax[0], Fact("known", ()), reveals=True) for schema in schemas]
-        return tuple(Option(look.command, 0.0, (look,)) for look in looks)
-
-    def remedy(self, instance: Instance, situation: Situation, *, explained: bool = True) -> Remedy:
-        """The first step towards being able to do an action, or, if `explained`, what stands against it for good."""
-        order = likely_places(self.rules)
-        graph = _Graph(self, situation, order) if explained else self._graph(situation, order, best=True)
-        schema, parameters = instance.schema, tuple(instance.binding)
-        needed = [fact_of(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
-        gives = next((fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None)
-        needs = [self._need(clause, gives, parameters) for clause in schema.preconditions]
-        return graph.remedy(needs, instance.binding, explained=explained)
-
-
 class _Graph(Priced):
     """The actions that matter in one situation, from the goal down to what can be done now."""
 
@@ -344,6 +253,89 @@ class _Graph(Priced):
             cost += price
             needs |= {fact: None} if fact is not None else {}
         return Edge(GOAL, tuple(needs), cost, binding=binding)
+
+
+class Reasoner(Achievers):
+    """The manual, ready to plan with."""
+
+    def standing(self, situation: Situation) -> GoalStanding:
+        """Progress of the goal: by its facts, or by its sentence if the manual has none. Makes no plan."""
+        purpose = self.rules.purpose
+        if purpose is None:
+            return GoalStanding(*point(situation.belief))
+        return Tracker(self, situation).standing(purpose)
+
+    def plan(
+        self,
+        situation: Situation,
+        order: Order | None = None,
+        *,
+        seek: bool = True,
+        most: float = inf,
+        purpose: Purpose | None = None,
+        best: bool = False,
+    ) -> Plan:
+        """Plan for a situation, if one costs no more than `most`; if none, and `seek`, one that finds out anything.
+
+        Another `purpose` than that of the rules shares with it what was derived in earlier plans. Best: of the options
+        the first alone, which takes less time.
+        """
+        order = order if order is not None else likely_places(self.rules)
+        chosen = purpose or self.rules.purpose
+        purposes = () if purpose is not None else self.rules.purposes
+        purposes = purposes or (((chosen, 0.0),) if chosen is not None else ())
+        plan = self._graph(situation, order, most, best=best).plan(purposes) if purposes else Plan()
+        first = self._graph(situation, order).first_things() if self.rules.lore.always else ()
+        if first:
+            return plan.offering(first)
+        return plan if plan.options or plan.cost == 0 or not seek else self.search(situation, order)
+
+    def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:
+        """Plan to find things nobody has seen yet, or whatever is unknown."""
+        return self._graph(situation, order).explore(sought)
+
+    def _graph(self, situation: Situation, order: Order, most: float = inf, *, best: bool = False) -> _Graph:
+        """The actions that matter in a situation: one graph for all plans made in it, unless lines are doubted."""
+        if self.rules.lore.doubts:
+            return _Graph(self, situation, order, most)
+        key = "best graph" if best else "graph"
+        kept: _Graph | None = self.kept.get(key)
+        if kept is None or not kept.serves(situation, order):
+            kept = self.kept[key] = _Graph(self, situation, order, best=best)
+        return kept
+
+    def impasse(self, situation: Situation) -> str:
+        """The need that keeps every plan from the goal, and why; for people, when no plan is found."""
+        purpose, goal = self.rules.purpose, situation.goal
+        if purpose is None:
+            return f"the manual has no goal of type {goal.type!r}"
+        reason = Impasse(self, situation, likely_places(self.rules)).explain(purpose)
+        return reason or "all that the goal wants holds, or could be had"
+
+    def commands(self, situation: Situation) -> Iterator[str]:
+        """Every action over the names that are known, whether it can be done or not."""
+        names = {**self.lasting_names, **situation.belief.names}
+        for schema in self.rules.environment:
+            parameters = schema.variables
+            for chosen in product(*(names.get(name, ()) for name in parameters)):
+                yield command_of(schema, dict(zip(parameters, chosen, strict=True)))
+
+    @cached_property
+    def glances(self) -> tuple[Option, ...]:
+        """Actions possible anywhere that reveal something: for when things are not as believed."""
+        schemas = [schema for schema in self.rules.environment if schema.observes and not schema.variables]
+        looks = [Link(schema.syntax[0], Fact("known", ()), reveals=True) for schema in schemas]
+        return tuple(Option(look.command, 0.0, (look,)) for look in looks)
+
+    def remedy(self, instance: Instance, situation: Situation, *, explained: bool = True) -> Remedy:
+        """The first step towards being able to do an action, or, if `explained`, what stands against it for good."""
+        order = likely_places(self.rules)
+        graph = _Graph(self, situation, order) if explained else self._graph(situation, order, best=True)
+        schema, parameters = instance.schema, tuple(instance.binding)
+        needed = [fact_of(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
+        gives = next((fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None)
+        needs = [self._need(clause, gives, parameters) for clause in schema.preconditions]
+        return graph.remedy(needs, instance.binding, explained=explained)
 
 
 @kept_with_rules

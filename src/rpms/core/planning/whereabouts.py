@@ -10,14 +10,13 @@ rates are pooled, manual^α · experience^(1-α), with the trust α in the manua
 likeliest. The engine searches by rank, so a posterior mean is turned back into the rank it is worth.
 """
 
-from __future__ import annotations
-
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import islice
+from typing import Self
 
 from rpms.core.facts import grouped, kind_of
 from rpms.core.goal import Goal
@@ -82,13 +81,13 @@ class Tally:
     looks: int = 0
     """Places looked at."""
 
-    def add(self, other: Tally, times: int = 1) -> None:
+    def add(self, other: Self, times: int = 1) -> None:
         self.found += times * other.found
         self.steps += times * other.steps
         self.looks += times * other.looks
 
-    def without(self, other: Tally) -> Tally:
-        return Tally(self.found - other.found, self.steps - other.steps, self.looks - other.looks)
+    def without(self, other: Self) -> Self:
+        return type(self)(self.found - other.found, self.steps - other.steps, self.looks - other.looks)
 
     def posterior(self, mean: float, strength: float) -> float:
         """Finds a step, given a prior."""
@@ -111,9 +110,9 @@ class Whereabouts:
     manual: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """The manual's ranks of places for all kinds it speaks of, by which trust in it is found; none without rules."""
     _tallies: dict[str, Tallies] = field(default_factory=dict)
-    _commands: dict[str, dict[str, int]] = field(default_factory=dict)
+    _commands: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     _approaches: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _worked: dict[str, int] = field(default_factory=dict)
+    _worked: Counter[str] = field(default_factory=Counter)
     _generally: dict[str, Mapping[str, float]] = field(default_factory=dict)
     _orders: dict[tuple[str, tuple[tuple[str, float], ...]], Mapping[str, float]] = field(default_factory=dict)
 
@@ -128,26 +127,23 @@ class Whereabouts:
                     counts.setdefault(kind_of(place), Tally()).add(look, times=max(snippet.success_count, 1))
                 for deed in lifted.deeds:
                     what = renamed(deed.command, {name: kind_of(name) for name in deed.names})
-                    self._worked[what] = self._worked.get(what, 0) + 1
+                    self._worked[what] += 1
                 for name, way in approaches(lifted):
-                    counted = self._commands.setdefault(kind_of(name), {})
-                    counted[way] = counted.get(way, 0) + 1
+                    self._commands[kind_of(name)][way] += 1
         return self._tallies[kind]
 
     def approach(self, kind: str = "") -> tuple[str, ...]:
         """Usual actions at places of a kind, or of any, before they are of use: `go to {}`, `open {}` for the place."""
         if kind not in self._approaches:
             _ = self._every  # reads all snippets
-            counts: Counter[str] = Counter()
-            for commands in self._commands.values() if not kind else (self._commands.get(kind, {}),):
-                counts.update(commands)
-            self._approaches[kind] = usual(counts if kind else dict(counts.most_common()))
+            every = self._commands[kind] if kind else sum(self._commands.values(), Counter[str]())
+            self._approaches[kind] = usual(every if kind else dict(every.most_common()))
         return self._approaches[kind]
 
     def worked(self, action: str) -> int:
         """Number of times an action worked, with kinds in place of names; at least the number of times it was read."""
         _ = self._every  # reads all snippets
-        return self._worked.get(action, 0)
+        return self._worked[action]
 
     def told(self, kind: str, place: str) -> str:
         """Experience with a thing in a place, by their kinds, in words; empty if it was never looked for there."""
