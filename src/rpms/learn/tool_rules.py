@@ -51,14 +51,12 @@ class _Tool:
 
     name: str
     book: Book
-    arguments: dict[str, None] = field(default_factory=dict)
     errors: dict[Witness, str] = field(default_factory=dict)
 
     def add(self, tried: Tried) -> None:
         named = (atom for atom in (*tried.before, *tried.after) if all(map(_ARGUMENT.fullmatch, atom.args)))
-        known = dict.fromkeys((*self.book.facts, *named))
-        self.book.facts = list(known)  # what is new comes last, so that earlier attempts know nothing of it
-        self.arguments |= dict.fromkeys(arg for atom in known for arg in atom.args)
+        # what is new comes last, so that earlier attempts know nothing of it
+        self.book.facts = list(dict.fromkeys((*self.book.facts, *named)))
         sides = (self._bits(values) for values in (tried.before, tried.after))
         (true, false), (true_after, false_after) = sides
         witness = Witness(tried.session or "log", tried.step)
@@ -142,7 +140,8 @@ def _put(tree: dict[str, Any], claim: Claim, tool: _Tool) -> None:
     entries = tree.setdefault("tools", {})
     entry = entries.get(tool.name)
     if not isinstance(entry, dict):
-        entry = entries[tool.name] = {"args": entry or list(tool.arguments)}
+        known = dict.fromkeys(arg for atom in tool.book.facts for arg in atom.args)
+        entry = entries[tool.name] = {"args": entry or list(known)}
     needs = entry.get("needs", [])
     needs = [needs] if isinstance(needs, str) else needs
     used = {arg for literal in parse_clause(claim.text).literals for arg in literal.atom.args}

@@ -1,11 +1,9 @@
 """The manual prepared for planning: the ways to make a fact so, and the ways to find out about it."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from rpms.core.actions import ActionSchema
 from rpms.core.facts import Atom, Clause, Literal, grouped
@@ -28,9 +26,9 @@ class Fact(NamedTuple):
     def atom(self) -> Atom:
         return Atom(self.predicate, self.args)
 
-    def bound(self, binding: Mapping[str, str]) -> Fact:
+    def bound(self, binding: Mapping[str, str]) -> Self:
         """The same fact with names in place of parameters."""
-        return Fact(self.predicate, tuple(map(binding.get, self.args, self.args)), self.negated, self.makeable)
+        return type(self)(self.predicate, tuple(map(binding.get, self.args, self.args)), self.negated, self.makeable)
 
 
 class Need(NamedTuple):

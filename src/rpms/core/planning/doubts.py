@@ -49,7 +49,8 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, idle: frozenset[str
     pairs = list(zip(rules.all_actions, (*environment, *processes), strict=True))
     doubts = [copy for old, new in pairs for copy in make.doubts(old, new)]
     doubts += make.hopes(pairs) if wide else ()
-    doubts = [replace(one, steps=one.steps + make.dearer(one.doubt)) for one in doubts]
+    tried = [trust.evidence.get(ManualLine(one.doubt, LinePart.DOUBTED, ""), 0.0) for one in doubts]
+    doubts = [replace(one, steps=one.steps - STEPS * vain) for one, vain in zip(doubts, tried, strict=True)]
     lore = replace(rules.lore, processes=processes, doubts=tuple(doubts))
     barred: dict[Any, Surroundings | None] = {**trust.blank}
     last = {command: then[-1] for command, then in trust.refused.items()}
@@ -74,10 +75,6 @@ class _Doubting:
     rules: ActiveRules
     trust: Trust
     wide: int
-
-    def dearer(self, doubt: str) -> float:
-        """Steps that earlier attempts have added to the price of a doubt."""
-        return -STEPS * self.trust.evidence.get(ManualLine(doubt, LinePart.DOUBTED, ""), 0.0)
 
     def mended(self, schema: ActionSchema) -> ActionSchema:
         """An action without needs that were refuted, with changes that nobody foretold, dearer where it was refused."""

@@ -164,16 +164,14 @@ class Narrowing:
             if seen_as:
                 self._gone[key] = f"a {kind} is no {other[0]}" if other else ""
             else:
-                absent = any(self.belief.truth(Atom(p, (f"{kind} ?",))) is Truth.FALSE for p in self._telling(roles))
+                absent = any(  # by what says of one thing in a role whether it is here, and no action changes
+                    self.belief.truth(Atom(name, (f"{kind} ?",))) is Truth.FALSE
+                    for name, told in self.manual.predicates.items()
+                    if len(told.args) == 1 and told.args[0] in roles and not told.lasting
+                    if not self._achievers.makers(name)
+                )
                 self._gone[key] = f"there is no {kind} here" if absent else ""
         return self._gone[key]
-
-    def _telling(self, roles: frozenset[str]) -> Iterator[str]:
-        """Predicates that say of one thing in a role whether it is here, and that no action changes."""
-        for name, declared in self.manual.predicates.items():
-            about_one = len(declared.args) == 1 and declared.args[0] in roles
-            if about_one and not declared.lasting and not self._achievers.makers(name):
-                yield name
 
     def _truth(self, fact: Fact) -> Truth:
         kinds = self.manual.lore.kinds.get(fact.predicate)

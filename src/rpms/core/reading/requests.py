@@ -140,8 +140,10 @@ class Reader:
             case Source.RANDOM:
                 found = [*self._random(request, possible)]
             case _:
-                if not self._is_readable(request, possible):
-                    return None
+                slots = [(form, name) for form in self.forms for name in form.fields]
+                kinds = ((name, kind) for form, name in slots for kind in self._kinds(form, name, possible, request))
+                if all(self.lexicon.evidence(request, *each)[0] < UNREAD for each in kinds):
+                    return None  # no word points to anything that a goal can be about
                 found = yield from self._search(request, possible, examples)
         ranked = weighed(sorted(found, key=lambda each: -each.score)[:READINGS], belief)
         return Readings(request, ranked, examples=examples) if ranked else None
@@ -164,15 +166,6 @@ class Reader:
             types = {each.type for each in self.forms}
             known |= dict.fromkeys((*possible.kinds_told, *(each for each in self.called if each not in types)))
         return tuple(known) or tuple(sorted(names_in(request)))
-
-    def _is_readable(self, request: str, possible: Narrowing) -> bool:
-        """True if some word points to something that a goal can be about."""
-        return any(
-            self.lexicon.evidence(request, field_, kind)[0] >= UNREAD
-            for form in self.forms
-            for field_ in form.fields
-            for kind in self._kinds(form, field_, possible, request)
-        )
 
     # Beam search over the slots.
 
