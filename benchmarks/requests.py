@@ -38,7 +38,7 @@ from rpms.models.base import Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.play.reading import Reads, understand
 from rpms.play.sources import knowledge_of
-from rpms.report.statistics import interaction, paired_bootstrap
+from rpms.report.contrasts import interaction, paired_bootstrap
 from rpms.store.answers import FolderOfAnswers, open_answers, pack
 from rpms.store.memories import freeze, read_frozen, write_memory
 from rpms.worlds.alfworld.games.listing import ANNOTATIONS

@@ -11,8 +11,8 @@ import pytest
 from rpms.core.acting.enforcement import PAPER, STRICT, Constrained, GuardMode
 from rpms.core.condition import FULL
 from rpms.core.errors import FileError, InputError
+from rpms.report.contrasts import omissions
 from rpms.report.gather import VARIES, gather, is_going
-from rpms.report.statistics import omissions
 from rpms.report.tables import make_table
 from rpms.store.runs import RunFolder
 from tests.report.runs import play_conditions

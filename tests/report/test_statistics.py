@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rpms.report.statistics import (
+from rpms.report.contrasts import (
     additive_expectation,
     holm,
     interaction,

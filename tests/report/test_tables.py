@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from rpms.core.errors import InputError
+from rpms.report.contrasts import contrasts, interaction_of, omissions
 from rpms.report.outcomes import Comparison, Results, rounds
-from rpms.report.statistics import contrasts, interaction_of, omissions
 from rpms.report.table import Table, TableCell, groups, line, render, without_notes
 from rpms.report.tables import TABLES, all_tables, main_table, make_table, methods_table
 from tests.report.made import paper, results, row, switches

@@ -209,9 +209,9 @@ def _means(
 def _report(console: Console, folder: Path, study: Study, models: Sequence[str]) -> None:
     """Write the page; without what it needs, say so in one line."""
     try:
+        from rpms.report.contrasts import omissions  # noqa: PLC0415  needs the extra
         from rpms.report.gather import gather  # noqa: PLC0415
         from rpms.report.pages import write_report  # noqa: PLC0415
-        from rpms.report.statistics import omissions  # noqa: PLC0415  needs the extra
         from rpms.report.table import terminal, without_notes  # noqa: PLC0415
         from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:

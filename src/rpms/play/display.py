@@ -16,8 +16,6 @@ from rpms.play.plan import RunPlan
 from rpms.play.run import Listener
 from rpms.store.episodes import EpisodeRow
 
-_MINUTE, _HOUR = 60, 3600
-
 
 class RunTally(Listener):
     """Counts a run as it goes."""
@@ -78,10 +76,10 @@ def _short(count: int) -> str:
 
 
 def _duration(seconds: float) -> str:
-    whole = round(seconds)
-    if whole >= _HOUR:
-        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE:02} min"
-    return f"{whole // _MINUTE} min {whole % _MINUTE:02} s" if whole >= _MINUTE else f"{whole} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
 class Lines(RunTally):

@@ -17,9 +17,9 @@ from rpms.core.errors import FileError
 from rpms.core.verdict import Fate
 from rpms.foreign.shown import excerpt
 from rpms.play.methods import REACT
+from rpms.report.contrasts import ALPHA, Interval, contrasts, holm, mcnemar_of, omissions, success_rate
 from rpms.report.gather import read_results, runs_in
 from rpms.report.outcomes import Comparison, Results, condition_label
-from rpms.report.statistics import ALPHA, Interval, contrasts, holm, mcnemar_of, omissions, success_rate
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.store.episodes import CandidateRecord, EpisodeRow
 

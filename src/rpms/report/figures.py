@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from rpms.core.condition import CONDITIONS
 from rpms.report import outcomes
+from rpms.report.contrasts import Interval, additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 from rpms.report.outcomes import ENFORCED, Cells, Comparison, LearningRound, Results, condition_label
-from rpms.report.statistics import Interval, additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
 """Okabe and Ito's, which the colour-blind can tell apart."""

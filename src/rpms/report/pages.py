@@ -19,11 +19,11 @@ from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
+from rpms.report.contrasts import omissions, success_rate
 from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import gather
 from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import BUCKET, EntryBook, episode_data, meta, script, task_chunks
-from rpms.report.statistics import omissions, success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import add_published, all_tables, left_out, main_table, methods_table
 from rpms.store.files import replaced_folder

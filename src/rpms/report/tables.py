@@ -11,8 +11,8 @@ from ruamel.yaml import YAML
 
 from rpms.core.errors import InputError
 from rpms.report import conduct, outcomes
+from rpms.report.contrasts import additive_expectation, interaction_of, omissions
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
-from rpms.report.statistics import additive_expectation, interaction_of, omissions
 from rpms.report.table import Table, groups, line
 
 PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(Path(__file__).with_name("published.yaml"))
