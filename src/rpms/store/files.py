@@ -19,7 +19,6 @@ from filelock import lock_descriptor
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign import file_reader as foreign
-from rpms.foreign.file_reader import open_regular
 from rpms.foreign.json_text import NotJson, as_object, loads
 from rpms.foreign.limits import LARGEST_MEMORY, MOST_LISTED_VALUES
 from rpms.foreign.shown import excerpt
@@ -51,7 +50,7 @@ def locked(folder: Path) -> Iterator[None]:
     whose process is gone is taken over.
     """
     with writing(folder):
-        handle = open_regular(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        handle = foreign.open_regular(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
             taken = _lock(handle)
