@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rpms.foreign.json_text import question_key
 from rpms.models.base import Decoding, able
 from rpms.models.catalogue import PROVIDERS, ModelOptions, open_model
-from rpms.models.constraint import NOT_HELD, grammar, held, regex, schema, shapes_of, usable
+from rpms.models.constraint import NOT_HELD, RESPONSE_FORMAT, grammar, held, regex, shapes_of, usable
 from rpms.models.parsing import action_is_complete, parse_answer
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel, ReplayModel, question
@@ -72,8 +72,9 @@ def test_a_short_limit_leaves_room_for_the_action():
 
 
 def test_the_thought_is_written_before_the_action():
-    assert list(schema(SHAPES)["properties"]) == ["thought", "action"]
-    assert schema(SHAPES)["properties"]["action"]["enum"] == list(CHOICES)
+    fields = RESPONSE_FORMAT.fields(SHAPES, 100)["response_format"]["json_schema"]["schema"]["properties"]
+    assert list(fields) == ["thought", "action"]
+    assert fields["action"]["enum"] == list(CHOICES)
 
 
 def test_held_compares_as_answers_are_read():

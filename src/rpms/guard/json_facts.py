@@ -119,8 +119,6 @@ Which = StrEnum("Which", ["ANY", "ALL", "NONE"])
 Take = StrEnum("Take", ["EACH", "COUNT", "SUM"])
 """Aspect of the values that is compared."""
 _OF_TIME: Final = ("before", "after")
-_DECIDED: Final = {Which.ANY: Truth.TRUE, Which.ALL: Truth.FALSE, Which.NONE: Truth.FALSE}
-"""Truth of a fact once one value has settled it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +158,14 @@ class Reading:
     def _each(self, found: Sequence[Any], other: object) -> Truth:
         compare, absent = self._compare, self.compare == "exists"
         decisive = self.which is not Which.ALL  # the comparison that settles it: one that holds, or one that does not
+        settled = Truth.of(self.which is Which.ANY)
         unknown = False
         for value in found:
             held = compare(value, other) if absent or value is not MISSING else None
             if held is decisive:
-                return _DECIDED[self.which]
+                return settled
             unknown = unknown or held is None
-        return Truth.UNKNOWN if unknown else ~_DECIDED[self.which]
+        return Truth.UNKNOWN if unknown else ~settled
 
     def _other(self, record: object, values: Mapping[str, Any], now: datetime) -> Any:
         other = self.other

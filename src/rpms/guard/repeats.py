@@ -18,9 +18,8 @@ class Repeats:
     """Calls that an agent has tried, and a mark where something new came of one."""
 
     def __init__(self) -> None:
-        self._calls: deque[str] = deque(maxlen=_MOST_TURNS)
-        self._learned: deque[int] = deque(maxlen=_MOST_TURNS)
-        """The number of things that had been learned before each of the latest calls."""
+        self._calls: deque[tuple[str, int]] = deque(maxlen=_MOST_TURNS)
+        """The latest calls, each with the number of things that had been learned before it."""
         self._seen: set[int] = set()
         self._failures: Counter[str] = Counter()
 
@@ -30,9 +29,8 @@ class Repeats:
         rule, kind, found = REPEAT, manual.repeats, ""
         if again >= _MOST_FAILURES and manual.repeats is not OnUnknown.PASS:
             found = f"`{excerpt(call.text)}` has failed {again} times, and nothing was learned since it first did"
-        elif self._calls.count(call.key) >= _RETURNS - 1:
-            recent = list(zip(self._calls, self._learned, strict=True))[-_WINDOW:]
-            idle = [key for key, learned in recent if learned == len(self._seen)]
+        elif sum(key == call.key for key, _ in self._calls) >= _RETURNS - 1:
+            idle = [key for key, learned in list(self._calls)[-_WINDOW:] if learned == len(self._seen)]
             rule, kind = CIRCLE, manual.circles
             if len(idle) >= _RETURNS - 1:
                 found = f"nothing new came of {', '.join(excerpt(key, 120) for key in dict.fromkeys(idle))}"
@@ -46,8 +44,7 @@ class Repeats:
         """Count a result; `said` tells it from others, `learned` that it changed what is known."""
         seen = len(self._seen)
         self._seen.add(hash((call.key, failed, said)))
-        self._calls.append(call.key)
-        self._learned.append(seen)
+        self._calls.append((call.key, seen))
         if failed:
             if len(self._failures) >= _MOST_COUNTED and call.key not in self._failures:
                 del self._failures[next(iter(self._failures))]

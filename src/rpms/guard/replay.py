@@ -52,6 +52,8 @@ def _played(
             live[event.session] = guard.fresh(event.session, silent=True)
         here = live[event.session]
         here.at(event.at)
+        if isinstance(event, CheckLine) and event.rule == FORM:
+            gaps[UNREADABLE] += 1
         before: Mapping[Atom, Truth] = {}
         if isinstance(event, ResultLine):
             before = here.facts_of(_call(event)) if asked else {}
@@ -86,11 +88,8 @@ def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterato
 
     A call that could not be read then is none of them. `gaps` counts those, and what else the log does not tell.
     """
-    gaps = gaps if gaps is not None else Counter()
     for event, here, _ in _played(guard, log, gaps):
-        if isinstance(event, CheckLine) and event.rule == FORM:
-            gaps[UNREADABLE] += 1
-        elif isinstance(event, CheckLine):
+        if isinstance(event, CheckLine) and event.rule != FORM:
             told = {"can_modify": event.ruling != "refuse", "can_ask": event.ruling == "ask"}
             now = here.check(_call(event), **told, approved=event.approved)
             yield Replayed(event.session, _call(event), now, event.ruling)

@@ -60,6 +60,10 @@ class Provider:
     forms: tuple[ConstraintForm, ...] = ()
     """Ways to hold the action to choices, tried in this order."""
     rest_optional: bool = False
+    base_url_variable: str | None = None
+    """The environment variable that moves it to another address."""
+    key_variable: str | None = None
+    """The environment variable that holds the key."""
 
     @property
     def form(self) -> str:
@@ -67,23 +71,12 @@ class Provider:
             return f"{self.name}[/{self.rest}]"
         return f"{self.name}/{self.rest}" if self.rest else self.name
 
-    @property
-    def base_url_variable(self) -> str | None:
-        """The environment variable that moves it to another address."""
-        return self._variable("BASE_URL")
-
-    @property
-    def key_variable(self) -> str | None:
-        """The environment variable that holds the key."""
-        return self._variable("API_KEY")
-
-    def _variable(self, ending: str) -> str | None:
-        remote = self.backend in {Backend.OPENAI, Backend.ANTHROPIC}
-        return f"{self.name.upper().replace('-', '_')}_{ending}" if remote else None
-
 
 def _provider(name: str, backend: str = "openai", forms: str = "", **told: Any) -> Provider:
     ways = {"openai": OPENAI, "vllm": VLLM, "llamacpp": LLAMACPP, "": ()}
+    if backend in ("openai", "anthropic"):
+        variable = name.upper().replace("-", "_")
+        told |= {"base_url_variable": f"{variable}_BASE_URL", "key_variable": f"{variable}_API_KEY"}
     return Provider(name, backend=Backend[backend.upper()], forms=ways[forms], **told)
 
 

@@ -98,13 +98,6 @@ def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
     )
 
 
-def schema(shapes: tuple[Shape, ...]) -> Fields:
-    """An answer as a JSON object, the thought first. For choices only: some servers take an enum but no pattern."""
-    choices = [choice for (choice,) in shapes]
-    fields = {"thought": {"type": "string"}, "action": {"type": "string", "enum": choices}}
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-
-
 def held(text: str, shapes: tuple[Shape, ...]) -> bool:
     """True if an answer's action is one of these. Choices are compared as `parse_answer` reads both."""
     action, line = parse_answer(text).action, text.partition(ACTION)[2].strip()
@@ -129,7 +122,11 @@ def _quoted(text: str) -> str:
 
 
 def _response_format(shapes: tuple[Shape, ...], _max_tokens: int) -> Fields:
-    described = {"name": "answer", "strict": True, "schema": schema(shapes)}
+    """An answer as a JSON object, the thought first. For choices only: some servers take an enum but no pattern."""
+    choices = [choice for (choice,) in shapes]
+    fields = {"thought": {"type": "string"}, "action": {"type": "string", "enum": choices}}
+    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    described = {"name": "answer", "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": described}}
 
 
