@@ -70,13 +70,8 @@ class GGUFModel:
             arguments = self._arguments(decoding, shapes_of(request.choices, request.templates))
             completion = self._llama.create_completion(prompt=tokens, **arguments)
         choice = completion["choices"][0]
-        usage = Usage(
-            prompt_tokens=len(tokens),
-            cached_tokens=cached,
-            completion_tokens=int(completion["usage"]["completion_tokens"]),
-            requests=1,
-            seconds=time.monotonic() - started,
-        )
+        written = int(completion["usage"]["completion_tokens"])
+        usage = Usage(len(tokens), cached, written, requests=1, seconds=time.monotonic() - started)
         return Answer(cut_at_stop(str(choice["text"]), decoding.stop), usage, str(choice["finish_reason"] or "stop"))
 
     def close(self) -> None:

@@ -330,12 +330,8 @@ class ClaudeModel(ServedModel):
             raise TryAgain(NOT_OF_PROTOCOL)
         texts = (dig(block, "text") for block in content if dig(block, "type") == "text")
         read, written = count(used, "cache_read_input_tokens"), count(used, "cache_creation_input_tokens")
-        usage = Usage(
-            prompt_tokens=count(used, "input_tokens") + read + written,
-            cached_tokens=read,
-            completion_tokens=count(used, "output_tokens"),
-            written_tokens=written,
-        )
+        prompt = count(used, "input_tokens") + read + written
+        usage = Usage(prompt, read, count(used, "output_tokens"), written_tokens=written)
         finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"
         return Answer("".join(text for text in texts if isinstance(text, str)), usage, finish)
 
