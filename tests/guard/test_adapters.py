@@ -197,6 +197,21 @@ def test_openai_knows_a_tool_that_raised(tmp_path, own_words):
     ]
 
 
+def test_openai_knows_a_tool_by_the_text_of_what_is_no_json(tmp_path):
+    script = Script()
+
+    def pay(bill: str) -> object:
+        """Pay a bill."""
+        return SimpleNamespace(paid=bill)
+
+    guard = Guard(MANUAL, log=tmp_path / "log.jsonl")
+    answers = script.run(guard, script.agents.function_tool(pay), PAY, Call("pay", {"bill": "B1"}, "c2"))
+    assert answers[0] == "namespace(paid='B1')"
+    assert "E-PAY" in answers[1]
+    assert "did not return" not in answers[1]
+    assert [line.result for line in read_guard_log(tmp_path / "log.jsonl") if line.type == "result"][1:] == answers[:1]
+
+
 def test_openai_knows_that_nobody_knows_what_a_tool_did_that_took_too_long():
     script = Script()
 

@@ -83,7 +83,7 @@ def _checked(invoke: Invoke, listening: Callable[[RunContextWrapper[Any]], Guard
         except Exception as error:
             guard.observe(call, str(error), failed=True)
             raise
-        guard.observe(call, result)
+        guard.observe(call, _shown(result))
         return f"{result}\n{ruling.notice}" if ruling.notice and isinstance(result, str | dict | list) else result
 
     return checked
@@ -101,6 +101,15 @@ def _asking(
         return own or isinstance(guard.preview(Call(tool.name, arguments, id_)), Ask)
 
     return asking
+
+
+def _shown(result: Any) -> Any:
+    """A tool's result; the text that the SDK shows the model, if it is no JSON."""
+    try:
+        json.dumps(result)
+    except (TypeError, ValueError):
+        return str(result)
+    return result
 
 
 def _user_text(item: Any) -> str:
