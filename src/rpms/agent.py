@@ -18,7 +18,7 @@ from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Candidate
-from rpms.core.wording import memory_line, situation_lines
+from rpms.core.wording import rule_line, situation_lines, untagged_line
 from rpms.foreign.file_reader import is_there
 from rpms.learn.harvest import harvest_by
 from rpms.models.base import Decoding, Model
@@ -245,7 +245,10 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
             lines += [*move.read.notes, *(move.read.readings.lines() if move.read.readings is not None else ())]
         lines += [f"sub-goal: {progress.text} ({progress.percent}%)", "", "belief:"]
         lines += [*(f"  {line}" for line in decision.belief.lines()), f"  signature: {decision.state_signature}"]
-        lines += ["", *_rules(decision)]
+        active = decision.rules
+        counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
+        lines += ["", f"active rules ({counts}):", *(rule_line(rule) for rule in active.rules if not rule.when)]
+        lines += situation_lines(active, Situation(decision.belief, decision.goal))
         lines += ["", f"memories ({len(decision.candidates)} considered, {decision.unlisted} more not listed):"]
         lines += map(_memory, decision.candidates)
         lines += ["", f"prompt ({decision.prompt.tokens} tokens):"]
@@ -278,16 +281,8 @@ def _digest(episode: Episode) -> str:
     return digest.hexdigest()
 
 
-def _rules(decision: Decision) -> list[str]:
-    active = decision.rules
-    counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
-    standing = [f"  [{rule.id}] {rule.text}" for rule in active.rules if not rule.when]
-    here = situation_lines(active, Situation(decision.belief, decision.goal))
-    return [f"active rules ({counts}):", *standing, *here]
-
-
 def _memory(candidate: Candidate) -> str:
     verdict = candidate.verdict
-    words = " ".join(memory_line(candidate).split("\n    [WARNING")[0].split())
+    words = " ".join(untagged_line(candidate).split())
     reason = f": {verdict.reason}" if verdict.reason else ""
     return f"  [{verdict.fate}{reason}] {candidate.entry.id} {candidate.score:.2f} {words}"

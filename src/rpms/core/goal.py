@@ -8,8 +8,6 @@ from urllib.parse import unquote
 
 UNKNOWN_GOAL = "unknown"
 """The type of a goal whose text fits no template."""
-
-
 EXPLORING = "explore"
 """The sub-goal where nothing is known of how to reach the goal."""
 

@@ -109,9 +109,7 @@ class _Observed:
     def occurrence_count(self) -> int:
         return len(self.origins)
 
-    @property
-    def success_count(self) -> int:
-        return len(self.origins)
+    success_count = occurrence_count
 
     @property
     def weight(self) -> float:
@@ -214,9 +212,7 @@ class VerifiedSchema(_Observed):
     def confidence(self) -> float:
         return self.success_count / len(self.origins) if self.origins else 0.0
 
-    @property
-    def weight(self) -> float:
-        return self.confidence
+    weight = confidence
 
     def key(self) -> tuple[str, ...]:
         needs, gives = "\n".join(map(canonical, self.preconditions)), "\n".join(map(canonical, self.effects))

@@ -34,7 +34,7 @@ class AuditedOutcome(StrEnum):
 
 
 class Worth(StrEnum):
-    """Verdicts on an entry."""
+    """Verdicts on an entry, in the order in which they are listed."""
 
     HARMFUL = "harmful"
     HELPFUL = "helpful"
@@ -258,7 +258,9 @@ def _accounts(played: Sequence[_Played]) -> tuple[tuple[Account, ...], tuple[Acc
     by_kind = {str(outcome): found[outcome][1] for outcome in AuditedOutcome}
     of_kind = [({kinds[name] for name in names}, won) for names, won in shown]
     names = {kind: kind for kind in by_kind[AuditedOutcome.SUCCESS]}
-    return tuple(sorted(entries, key=_most_telling)), _corrected(by_kind, names, of_kind)
+    least = {one.name: min(effect.p for effect in (*one.findings.values(), *one.at.values())) for one in entries}
+    by_worth = sorted(entries, key=lambda one: ([*Worth].index(one.worth), least[one.name], one.name))
+    return tuple(by_worth), _corrected(by_kind, names, of_kind)
 
 
 def _corrected(
@@ -287,9 +289,3 @@ def _corrected(
         return Account(name, kind, whole, at, with_it[name, True], with_it[name, False])
 
     return tuple(account(*each) for each in kinds.items())
-
-
-def _most_telling(account: Account) -> tuple[int, float, str]:
-    order = (Worth.HARMFUL, Worth.HELPFUL, Worth.UNKNOWN)
-    least = min(effect.p for effect in (*account.findings.values(), *account.at.values()))
-    return order.index(account.worth), least, account.name

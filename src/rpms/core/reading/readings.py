@@ -99,7 +99,6 @@ class Narrowing:
     here: bool = True
     """True if the belief counts: which places and things are here."""
     _known: dict[Fact, Objected] = field(init=False, repr=False, compare=False, default_factory=dict)
-    _roles: dict[tuple[str, str], frozenset[str]] = field(init=False, repr=False, compare=False, default_factory=dict)
     _gone: dict[tuple[frozenset[str], str], str] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @cached_property
@@ -123,17 +122,13 @@ class Narrowing:
 
     def roles(self, form: RequestForm, field_: str) -> frozenset[str]:
         """Parameters that a field of a goal may stand for: `place` for a destination that something is put in."""
-        key = (form.type, field_)
-        if key not in self._roles:
-            variables = [name for name, source in form.purpose.over.items() if source == field_]
-            self._roles[key] = frozenset(
-                declared.args[at]
-                for fact in form.facts
-                if (declared := self.manual.predicates.get(fact.predicate)) is not None
-                for at, arg in enumerate(fact.args)
-                if arg in variables and at < len(declared.args)
-            )
-        return self._roles[key]
+        return frozenset(
+            declared.args[at]
+            for fact in form.facts
+            if (declared := self.manual.predicates.get(fact.predicate)) is not None
+            for at, arg in enumerate(fact.args)
+            if form.purpose.over.get(arg) == field_ and at < len(declared.args)
+        )
 
     def kinds_here(self, form: RequestForm, field_: str) -> tuple[str, ...]:
         """Kinds of what is known to be here that a field may mean."""
