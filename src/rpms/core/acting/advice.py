@@ -266,11 +266,8 @@ def weighed(plan: Plan, memories: Sequence[Candidate], context: StepContext) -> 
     if not plan.options or plan.cost == inf:
         recalled = {one: Option(one, 0.0, evidence=why) for one, why in recalled_steps(memories, context)}
         plan = plan.offering((*recalled.values(), *(one for one in plan.options if one.command not in recalled)))
-    begun = {
-        each.entry.actions[0]: each.entry.id
-        for each in reversed(memories)
-        if each.adapted and isinstance(each.entry, SuccessSnippet) and each.entry.actions
-    }
+    bound = [each.entry for each in reversed(memories) if each.adapted and isinstance(each.entry, SuccessSnippet)]
+    begun = {entry.actions[0]: entry.id for entry in bound if entry.actions}
     commands = [option.command for option in plan.options]
     lessons = failed_alike(commands, context.signature, memories, context.schemas, context.whereabouts.worked)
 

@@ -194,12 +194,9 @@ class Achievers:
     def positional(self) -> frozenset[str]:
         """The predicates that say where the agent is: those of the actions that change nothing else."""
         exclusive = {name for name, declared in self.rules.predicates.items() if declared.exclusive}
-        return frozenset(
-            effect.atom.predicate
-            for schema in self.rules.all_actions
-            if all(not effect.negated and effect.atom.predicate in exclusive for effect in schema.effects)
-            for effect in schema.effects
-        )
+        effects = [[(each.atom.predicate, each.negated) for each in one.effects] for one in self.rules.all_actions]
+        moves = [each for each in effects if all(name in exclusive and not negated for name, negated in each)]
+        return frozenset(name for each in moves for name, _ in each)
 
     @cached_property
     def companions(self) -> Mapping[str, str]:
@@ -251,14 +248,9 @@ class Achievers:
         for schema, effect in self._giving.get(key) or self._hoping.get(key) or ():
             binding = {arg: f"{arg}'" for arg in schema.variables}
             binding |= dict(zip(effect.atom.args, needed.args, strict=True))
-            wanted = [
-                fact_of(literal)._replace(args=tuple([binding.get(arg, arg) for arg in literal.atom.args]))
-                for clause in schema.preconditions
-                for literal in clause.literals
-                if len(clause.literals) == 1
-                and (literal.atom.predicate, literal.negated) == (gives.predicate, gives.negated)
-            ]
-            if gives not in wanted:
+            needs = (clause.literals[0] for clause in schema.preconditions if len(clause.literals) == 1)
+            like = [one for one in needs if (one.atom.predicate, one.negated) == (gives.predicate, gives.negated)]
+            if gives not in [fact_of(one.bind(binding)) for one in like]:
                 return True
         return False
 

@@ -104,10 +104,8 @@ class _Doubting:
         prices = [(need, trust.against(line)) for need, line in lines if self.wide or trust.evidence.get(line, 0.0) < 0]
         for need, price in prices:
             yield _without(schema, price, need)
-        if self.wide > 1:
-            for place, (one, price) in enumerate(prices):
-                for other, more in prices[place + 1 :]:
-                    yield _without(schema, price + more, one, other)
+        for (one, price), (other, more) in combinations(prices, 2) if self.wide > 1 else ():
+            yield _without(schema, price + more, one, other)
         yield from self._supposed(old, schema, prices)
 
     def _supposed(

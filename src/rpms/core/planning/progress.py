@@ -72,13 +72,9 @@ class Purposeful(Ground):
         """Count the stages of a procedure that are behind: those up to the last one whose facts hold."""
         key = (id(purpose), *binding.values())
         if key not in self._reached:
-            past = (
-                number
-                for number in range(len(purpose.steps), 0, -1)
-                if all(
-                    self._judge(*want)[0] is True for want in self.wants(purpose, purpose.steps[number - 1], binding)
-                )
-            )
+            last_first = reversed([*enumerate(purpose.steps, 1)])
+            stages = ((number, self.wants(purpose, step, binding)) for number, step in last_first)
+            past = (number for number, wants in stages if all(self._judge(*want)[0] is True for want in wants))
             self._reached[key] = next(past, 0)
         return self._reached[key]
 
@@ -103,11 +99,8 @@ class Tracker(Purposeful):
         """Progress towards the goal by the things that are furthest along."""
         for imagined in (False, True):
             bindings = self.bindings(purpose, self._facts.goal, imagined=imagined)
-            possible = (
-                each
-                for each in bindings
-                if all(self._judge(*want)[0] is not False for want in self.left(purpose, each)[1])
-            )
+            wanted = ((each, self.left(purpose, each)[1]) for each in bindings)
+            possible = (each for each, wants in wanted if all(self._judge(*want)[0] is not False for want in wants))
             found = self._staged(purpose, list(possible)) if purpose.staged else self._nearest(purpose, possible)
             if found is not None:
                 return found
