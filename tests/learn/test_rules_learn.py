@@ -57,8 +57,8 @@ def test_the_manual_says_what_the_world_needs_with_the_steps_that_show_it(tmp_pa
     assert needs["heat"] == {"not dark"}
     claim = next(
         claim
-        for claim in read_evidence(evidence_file(out)).of("environment", "paint")
-        if claim.key == "preconditions" and claim.text == "warm(thing)"
+        for claim in read_evidence(evidence_file(out)).claims
+        if claim.place == "environment/paint/preconditions/warm(thing)"
     )
     assert claim.label is Label.NECESSARY
     assert claim.against == 0

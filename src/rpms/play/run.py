@@ -325,34 +325,33 @@ def run_trials(
     **how: Unpack[How],
 ) -> Trials:
     """Play what is missing of all trials of a plan's method: one, for most. Raises and continues as `run` does."""
-    folders: list[Path] = []
+    runs: list[RunFolder] = []
     summaries: list[RunSummary] = []
     trial = plan
     for number in range(plan.method.trials):
         if number:
-            trial = next_trial(plan, folders)
+            trial = next_trial(plan, runs)
             if not trial.tasks:
                 break
-        folder = trial_folder(out, number)
-        begun = RunFolder(folder)
+        begun = RunFolder(trial_folder(out, number))
         if trial.trial and begun.begun and begun.played and begun.protocol.differences(trial.protocol()):
             why = "its attempts followed from others, which were played again since"
-            raise InputError(f"{folder}: {why}; remove it to play them too")
-        summaries.append(run(trial, folder, workers, listener(number), **how))
-        folders.append(folder)
+            raise InputError(f"{begun.folder}: {why}; remove it to play them too")
+        summaries.append(run(trial, begun.folder, workers, listener(number), **how))
+        runs.append(begun)
+    folders = tuple(each.folder for each in runs)
     if not plan.method.question:
-        return Trials(tuple(folders), tuple(summaries), out, summaries[0])
+        return Trials(folders, tuple(summaries), out, summaries[0])
     chosen = out / f"best-of-{plan.method.trials}"
-    return Trials(tuple(folders), tuple(summaries), chosen, _write_best(plan, folders, chosen))
+    return Trials(folders, tuple(summaries), chosen, _write_best(plan, runs, chosen))
 
 
-def next_trial(plan: RunPlan, folders: Sequence[Path]) -> RunPlan:
-    """The plan of the trial after those in some folders: the tasks that none of them has won."""
-    runs = [RunFolder(folder) for folder in folders]
+def next_trial(plan: RunPlan, runs: Sequence[RunFolder]) -> RunPlan:
+    """The plan of the trial after some: the tasks that none of them has won."""
     won = {row.task for each in runs for row in each.rows() if row.won}
     todo = tuple(task for task in plan.tasks if task.id not in won)
     earlier = {task.id: _earlier(runs[-1], task.id, first=len(runs) == 1) for task in todo}
-    return replace(plan, tasks=todo, trial=len(folders), earlier=earlier)
+    return replace(plan, tasks=todo, trial=len(runs), earlier=earlier)
 
 
 def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
@@ -365,11 +364,10 @@ def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     return Earlier.of(record, str(record.row.ending), carried)
 
 
-def _write_best(plan: RunPlan, folders: Sequence[Path], out: Path) -> RunSummary:
+def _write_best(plan: RunPlan, runs: Sequence[RunFolder], out: Path) -> RunSummary:
     """Write the best attempt at each task into a run folder of its own, and give it in numbers."""
     first = plan.protocol()
     agent = {**plan.method.settings(), "best_of": plan.method.trials}
-    runs = [RunFolder(folder) for folder in folders]
     timings = [each.timings() for each in runs]
     attempts = [{row.task: row for row in each.rows()} for each in runs]
     with open_run(out, replace(first, settings={**first.settings, "agent": agent})) as best:

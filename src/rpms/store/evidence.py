@@ -155,10 +155,6 @@ class Evidence:
     """The text of a manual that is being replaced, and what of it was written so: see `write_learned`."""
     replaced_written: str = ""
 
-    def of(self, *at: str) -> tuple[Claim, ...]:
-        """The claims about one entry of the manual."""
-        return tuple(claim for claim in self.claims if claim.at == at)
-
 
 def counts_of(claim: Claim) -> str:
     """Evidence for and against a claim, in words."""
