@@ -84,9 +84,9 @@ _WORLD = "worlds.alfworld.cli"
 COMMANDS = {
     "play": Known(_PLAY, "cli.play", "main"),
     "run": Known(_PLAY, "cli.run", "main"),
-    "learn": Known(_PLAY, "cli.learn", "main"),
+    "learn": Known(_PLAY, "cli.run", "learn_memory"),
     "study": Known(_PLAY, "cli.study"),
-    "insights": Known(_PLAY, "cli.learn", "gather_insights"),
+    "insights": Known(_PLAY, "cli.run", "gather_insights"),
     "report": Known(_LOOK, "cli.report", "report"),
     "view": Known(_LOOK, "cli.report", "view"),
     "show": Known(_LOOK, "cli.report", "show"),
