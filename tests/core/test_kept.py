@@ -16,9 +16,8 @@ from rpms.core.acting.doubting import plan_doubting
 from rpms.core.belief import Situation
 from rpms.core.condition import compose
 from rpms.core.goal import Goal
-from rpms.core.planning.achievers import Fact
+from rpms.core.planning.achievers import Fact, KnownNames, asked_about
 from rpms.core.planning.doubts import wanted_facts
-from rpms.core.planning.kept import KnownNames, asked_about
 from rpms.core.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.core.planning.trust import atoms_over
 from rpms.core.recall import EpisodicMemory

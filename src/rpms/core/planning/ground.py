@@ -9,8 +9,7 @@ from typing import Any
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen, kind_of
-from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
-from rpms.core.planning.kept import Judged, answers_of, asked_about, known_names
+from rpms.core.planning.achievers import Achiever, Achievers, Fact, Judged, Level, Need, asked_about, command_of
 from rpms.core.planning.whereabouts import Order, place_ranks
 from rpms.core.rules import ANYTHING
 
@@ -71,11 +70,11 @@ class Ground:
         self._facts = situation
         self._rank = place_ranks(situation.goal, order)
         self._lore = achievers.rules.lore
-        self._vocabulary = known_names(achievers, situation.belief.names)
+        self._vocabulary = achievers.known_names(situation.belief.names)
         self._names = self._vocabulary.names
         self._made, self._judged = self._vocabulary.made, self._vocabulary.judged
         self._passed = self._vocabulary.passed
-        self._known, self._passing, self._here, self._reached = answers_of(achievers, situation)[2:]
+        self._known, self._passing, self._here, self._reached = achievers.answers_of(situation)[2:]
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
         self._beyond = inf

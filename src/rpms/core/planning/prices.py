@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen
-from rpms.core.planning.achievers import Achievers, Fact
+from rpms.core.planning.achievers import Achievers, Fact, Found, asked_about
 from rpms.core.planning.ground import Edge
-from rpms.core.planning.kept import Found, asked_about
 from rpms.core.planning.progress import Purposeful
 from rpms.core.planning.whereabouts import Order
 from rpms.core.rules import ANYTHING
