@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Belief, FactBelief, Situation
-from rpms.core.facts import Atom, Literal
+from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.goal import Goal
 from rpms.core.rules import Lore, Predicate, RuleManual
 from rpms.learn.manual_verify import verify
@@ -172,16 +172,55 @@ def test_a_question_of_the_world_neither_scores_nor_repeats_what_did():
 def test_a_fact_that_seldom_held_is_tried_with_each_kind_of_other_thing() -> None:
     rows = [_tried(episode, (f"fruit {episode}", "shelf"), 0, of=1) for episode in range(60)]
     past = Past(_book("put <> in <>", 2, [_CHARMED], rows), _scored, "work")
-    assert past.is_new(1, ("some fruit", "box"))
-    assert not past.is_new(0, ("some fruit", "box"))
+    assert past.untried(1, ("some fruit", "box"), [0])
+    assert not past.untried(1, ("some fruit", "box"), [])  # a fact that will not hold when it is done
+    assert not past.untried(0, ("some fruit", "box"), [0])
     rows += [_tried(60 + episode, (f"charmed {episode}", "box"), 1, of=1) for episode in range(4)]
     tried = Past(_book("put <> in <>", 2, [_CHARMED], rows), _scored, "work")
-    assert not tried.is_new(1, ("another fruit", "box"))
-    assert tried.is_new(1, ("another fruit", "shelf"))
+    assert not tried.untried(1, ("another fruit", "box"), [0])
+    assert tried.untried(1, ("another fruit", "shelf"), [0])
     heated = [_tried(episode, (f"fruit {episode}", "stove"), 1, of=2, lost=True) for episode in range(20)]
     heating = Past(_book("put <> in <>", 2, _WANTS, heated), _scored, "work")
-    assert heating.is_new(1, ("some fruit", "oven"))
-    assert not heating.is_new(1, ("some fruit", "stove"))
+    assert heating.untried(1, ("some fruit", "oven"), [0, 1])
+    assert not heating.untried(1, ("some fruit", "stove"), [0, 1])
+
+
+def test_what_is_new_is_as_promising_as_its_action_and_less_for_each_failure() -> None:
+    rows = [_tried(n, (f"fruit {n}", "oven"), 1, of=2, scored=n % 4 < 3) for n in range(40)]
+    once = [_tried(40, ("fig", "stove"), 2, of=2, lost=True)]
+    never = [_tried(n, (f"fruit {n}", "shelf"), 1, of=2) for n in range(40)]
+    heating = Past(_book("heat <> in <>", 2, _WANTS, rows), _scored, "work")
+    failed = Past(_book("heat <> in <>", 2, _WANTS, rows + once), _scored, "work")
+    putting = Past(_book("put <> in <>", 2, _WANTS, never), _scored, "work")
+    fresh = ("pear", "stove")
+    assert 0 < putting.untried(2, fresh, [1]) < 0.1 < failed.untried(2, fresh, [1]) < heating.untried(2, fresh, [1])
+    assert failed.untried(2, ("pear", "oven"), [1]) > 0.6  # it failed with another thing
+
+
+def test_needs_that_no_action_changes_are_found_out_by_trying_unless_they_are_known_to_fail() -> None:
+    world = find_world("scienceworld")
+    agenda = Agenda(Ledger(world, vocabulary_of(world)))
+    needs = tuple(Clause((Literal(Atom(name, ("thing",))),)) for name in ("holding", "fits"))
+    schema = ActionSchema("heat", ("heat <thing> in <place>",), needs)
+    rows = [_tried(n, (f"fruit {n}", "oven"), 1, of=2, scored=True) for n in range(9)]
+    rows += [_tried(9, ("fig", "stove"), 0, of=2)]
+    agenda.questions.append(Question(schema, _book("heat <> in <>", 2, _WANTS, rows)))
+    agenda.changing = frozenset(["holding"])
+    belief = FactBelief().learn("wants(pear, wash)", "wants(plum, wash)", "not fits(plum)", "not holding(pear)",
+                                thing=["pear", "plum"], place=["stove"])  # fmt: skip
+    (found,) = Ventures(agenda, "work", Random(0), lambda _: False).prospects(Situation(belief, Goal("work")))
+    assert found.command == "heat pear in stove"
+    assert [str(clause) for clause in found.needs] == ["holding(pear)"]
+
+
+def test_an_action_fits_kinds_by_the_number_of_others_that_were_refused() -> None:
+    rows = [_tried(n, ("meal",), 1, of=1) for n in range(9)]
+    rows += [_tried(20 + n, (f"thing {letter}",), 1, of=1, refused=True) for n, letter in enumerate("abcdefgh")]
+    few, many = (
+        Question(ActionSchema("prepare", ("prepare <thing>",)), _book("prepare <>", 1, [_CHARMED], some))
+        for some in (rows[:11], rows)
+    )
+    assert many.fitting(("knife",)) < few.fitting(("knife",)) < 1.0 == many.fitting(("meal",))
 
 
 def test_what_came_into_being_with_a_score_is_tried_first_by_itself() -> None:

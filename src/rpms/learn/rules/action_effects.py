@@ -1,7 +1,5 @@
 """From attempts to what an action does: effects, effects under a condition, and what it makes known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce

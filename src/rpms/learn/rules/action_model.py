@@ -1,7 +1,5 @@
 """A learned action, as values: facts over its slots, each with its evidence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, log

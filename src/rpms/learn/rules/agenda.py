@@ -84,6 +84,15 @@ class Question:
         """True if it has worked with each of some kinds in its slot."""
         return all(map(set.__contains__, self.needs.fit, kinds))
 
+    def fitting(self, kinds: tuple[str, ...]) -> float:
+        """Likelihood that it works with things of some kinds at all, by the number of kinds that did and did not."""
+        share = 1.0
+        for slot, (kind, fit) in enumerate(zip(kinds, self.needs.fit, strict=True)):
+            if kind not in fit:
+                refused = {those[slot] for those in self.faultless} - fit
+                share *= (len(fit) + 1) / (len(fit) + len(refused) + 2)
+        return share
+
     def _by_kinds(self, kinds: tuple[str, ...]) -> float:
         """Value of doing it with things of some kinds where no fact is missing."""
         worked, tried = self.book.worked[kinds], self.faultless.get(kinds, 0) + self.asked[kinds]
@@ -122,6 +131,7 @@ class Agenda:
     deadly: dict[str, Past] = field(default_factory=dict)  # Actions that often ended the task for good, by template
     _manual: RuleManual = field(default_factory=RuleManual)
     _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)  # By action, predicates and signs
+    changing: frozenset[str] = frozenset()  # Predicates of facts that actions change
     _purposes: dict[object, Purpose] = field(default_factory=dict)  # By the facts to be brought about
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
 
@@ -144,6 +154,7 @@ class Agenda:
         books = {action.name: self.ledger.books[action.template] for action in learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in schemas]
         every = (*schemas, *self._manual.lore.processes)
+        self.changing = frozenset(effect.atom.predicate for each in every for effect in each.effects)
         changing = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
         seeing = [each for each in every if each.observes and not each.others]
         self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in changing]
@@ -205,6 +216,10 @@ class Agenda:
         model = self.goal_model(type_)
         return model is not None and model.wins >= LIMITS.enough_wins
 
+    def can_change(self, clause: Clause) -> bool:
+        """True if actions change some fact of a clause."""
+        return any(literal.atom.predicate in self.changing for literal in clause.literals)
+
     def reasoner(self, goal: str = "") -> Reasoner:
         """Plans with what was concluded, towards goals of a type, or anything: each uses what others derived."""
         return reasoner_of(self._manual.active(goal))
@@ -240,14 +255,19 @@ class Past:
         self.rare = {bit: book.facts[bit] for bit in self.own if held[bit] < often or not all(slots[bit])}
         """Facts that hardly ever held when it was done, or say what a thing is for: nobody knows what comes of it."""
 
-    def is_new(self, true: int, kinds: Sequence[str]) -> bool:
-        """True if it was hardly ever done with a fact that holds now and such other things as that is not about."""
-        for bit in [bit for bit in self.rare if true >> bit & 1]:
+    def untried(self, true: int, kinds: Sequence[str], facts: Sequence[int]) -> float:
+        """Likelihood that it comes to something with a fact and other things that it was hardly ever done with.
+
+        It is as likely as it usually is, less for each time that nothing came of it; 0 where nothing is new.
+        """
+        most = 0.0
+        for bit in [bit for bit in facts if true >> bit & 1]:
             others = [slot for slot in range(len(kinds)) if str(slot) not in self.rare[bit].args]
-            tried = [those for features, those, _ in self._rows if features >> bit & 1]
-            if sum(all(those[slot] == kinds[slot] for slot in others) for those in tried) < LIMITS.known_past:
-                return True
-        return False
+            tried = [(those, came) for features, those, came in self._rows if features >> bit & 1]
+            alike = [came for those, came in tried if all(those[slot] == kinds[slot] for slot in others)]
+            if len(alike) < LIMITS.known_past:
+                most = max(most, (sum(alike) + self.usual) / (len(alike) + 1))
+        return most
 
     def share(self, true: int, false: int, kinds: Sequence[str], *, worst: bool = False) -> float:
         """Likelihood that it comes to something now, by facts and kinds that tell most, or speak against it most."""
@@ -316,12 +336,13 @@ class Ventures:
             past = Past(question.book, lambda attempt: attempt.scored, self.goal)
             for names in self._names(question, past, situation.belief):
                 command = fill(question.book.template, names)
-                worth = 0.0 if command in self.given_up else self._worth(question, past, names, situation.belief)
-                if worth < LIMITS.hopeless:
-                    continue
                 instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
-                needs = tuple(dict.fromkeys((*restored, *instance.preconditions)))
-                ready = all(clause.truth(situation) is not Truth.FALSE for clause in needs)
+                truths = {clause: clause.truth(situation) for clause in (*restored, *instance.preconditions)}
+                needs = tuple(filter(self.agenda.can_change, truths))
+                if command in self.given_up or any(truths[each] is Truth.FALSE for each in truths if each not in needs):
+                    continue
+                ready = Truth.FALSE not in truths.values()
+                worth = self._worth(question, past, names, situation.belief, ready=ready)
                 worth *= 1.0 if ready else LIMITS.not_yet
                 if worth >= LIMITS.hopeless:
                     found[command] = Prospect(worth, command, needs)
@@ -334,22 +355,27 @@ class Ventures:
         slots, near = [], {*belief.holding, *self.born}
         for slot, (role, fit) in enumerate(zip(question.schema.variables, question.needs.fit, strict=True)):
             known = belief.names.get(role, ())
-            rare = [fact.predicate for fact in past.rare.values() if fact.args == (str(slot),)]
-            remarkable = [name for name in known if any(belief.value(fact, (name,)) for fact in rare)]
+            lasting = [fact for fact in past.rare.values() if fact.predicate not in self.agenda.changing]
+            own = [fact for fact in lasting if [*filter(str.isdigit, fact.args)] == [str(slot)]]
+            facts = {name: [fact.bind({str(slot): name}) for fact in own] for name in known}
+            remarkable = [name for name in known if Truth.TRUE in map(belief.truth, facts[name])]
             some = [name for name in known if name in near or kind_of(name) in fit]
             born = [name for name in self.born if name in known]
             slots.append(list(dict.fromkeys((*born, *remarkable, *some)))[: LIMITS.names_tried])
         yield from (names for names in product(*slots) if len(set(names)) == len(names))
 
-    def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief) -> float:
+    def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief, *, ready: bool) -> float:
         kinds = tuple(map(kind_of, names))
         places = past.own if past.usual >= LIMITS.hopeless else past.rare
         true, false = question.book.measure(belief, names, places) if places else (0, 0)
         born = not self.born.keys().isdisjoint(names) and question.book.worked[kinds] < LIMITS.known_past
         if born:
             return LIMITS.new_thing / len(kinds)
-        if past.is_new(true, kinds) and not self.too_early(fill(question.book.template, names)):
-            return LIMITS.new_fact * (1.0 if question.fits(kinds) else LIMITS.not_yet)
+        lasting = [bit for bit, fact in past.rare.items() if ready or fact.predicate not in self.agenda.changing]
+        untried, deadly = past.untried(true, kinds, lasting), self.agenda.deadly.get(question.book.template)
+        safe = deadly is None or deadly.usual < past.usual or not self.too_early(fill(question.book.template, names))
+        if untried and safe:
+            return (LIMITS.new_fact + (1 - LIMITS.new_fact) * untried) * question.fitting(kinds)
         # what it needs is seen to before it is done
         needed, size = question.wanted, question.needs.size
         seen_to = needed & (1 << size) - 1 | needed >> size

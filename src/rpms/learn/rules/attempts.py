@@ -4,8 +4,6 @@ A fact about an action's slots is one bit; a second set of bits, shifted by the 
 negation. A bit that is set neither among what was true nor among what was false was unknown then.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """From all that was seen to a manual: actions, kinds, goals, and where things are found."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Attempts looked at with another question than whether the world refused them: did it score, did it get there."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Learning a manual: explore or read runs, conclude, verify, play with it, mend what surprised, write."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The record of all episodes from which conclusions are drawn: attempts, sights, wins, names."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator

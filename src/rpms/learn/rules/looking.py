@@ -1,7 +1,5 @@
 """Pursuit of one episode of an exploration, and its results so far."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ alone false; where other facts of the safe bound were false in all such refusals
 needed, and the guard only refuses when all of them are false.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce

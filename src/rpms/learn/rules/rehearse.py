@@ -1,7 +1,5 @@
 """The manual just learned, tried in play: the last steps of a learning play tasks with it, and surprises are mended."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

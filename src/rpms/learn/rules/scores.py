@@ -5,8 +5,6 @@ a `dress`. What was seen of some things then says something of others that were 
 never what cannot: what it does not list is tried last.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """An exploration: the next command of an episode, and the episodes one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random

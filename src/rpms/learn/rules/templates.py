@@ -1,7 +1,5 @@
 """Commands taken apart: known names are taken out of them, and what is left is the action's way of being written."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

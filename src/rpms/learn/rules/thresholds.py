@@ -1,7 +1,5 @@
 """Every number by which rules are learned, in one place, each with its reason."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 
@@ -109,7 +107,7 @@ class Thresholds:
     deep: int = 3  # Facts that are put together to find what speaks against it
     hopeless: float = 0.08  # Likelihood of scoring below which it is not tried
     new_thing: float = 1.0  # Likelihood for a thing that came into being with a score, by itself: tried first
-    new_fact: float = 0.5  # Likelihood where nobody knows what comes of a fact that holds now
+    new_fact: float = 0.13  # Likelihood at least where nobody knows what comes of a fact that holds now
     known_past: int = 4  # Times after which an action's past speaks for itself
     not_yet: float = 0.8  # Discount for what cannot be done yet
     names_tried: int = 12  # Names that are looked at for a slot

@@ -5,8 +5,6 @@ it needs and does is a matter of facts again: `leads(room, north, other)`. Of th
 are looked at as attempts in vain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random

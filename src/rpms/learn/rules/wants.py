@@ -5,8 +5,6 @@ A state is the set of facts that hold of such things, so that states of all epis
 that nearly all wins share and that never held together while the game went on.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Writer of what was learned, as YAML and as evidence: the form of a manual that people write."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
