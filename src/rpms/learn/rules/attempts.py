@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from random import Random
 from typing import Any, NamedTuple
 
 from rpms.core.belief import Belief
-from rpms.core.facts import Atom, kind_of
+from rpms.core.facts import Atom, grouped, kind_of
 from rpms.core.rules import ANYTHING, Predicate
 from rpms.learn.rules.templates import Names
 from rpms.learn.rules.thresholds import LIMITS
@@ -53,6 +53,22 @@ class Attempt(NamedTuple):
     meant: int = 0  # For each slot two bits: whether the goal's object, and whether its destination, is called so
     shown: int = 0  # Of its revelations, those of which some fact about things it does not name became known
     hidden: int = 0  # And those of which some fact about things that are known by now is unknown still
+
+
+def repeated(attempts: Iterable[Attempt]) -> frozenset[Witness]:
+    """Refusals with a thing with which the action had worked in the episode, and never did so twice: it was done."""
+    done, twice = set[tuple[str, int, str]](), set[int]()
+    refused: list[tuple[int, Witness]] = []
+    for attempt in attempts:
+        things = [(attempt.witness.episode, slot, name) for slot, name in enumerate(attempt.names)]
+        again = [slot for _, slot, _ in done.intersection(things)]
+        if attempt.refused:
+            refused += [(slot, attempt.witness) for slot in again]
+        else:
+            done.update(things)
+            twice.update(again)
+    often = [some for slot, some in grouped(refused).items() if slot not in twice and len(some) >= LIMITS.several]
+    return frozenset(chain.from_iterable(often))
 
 
 def slots_of(names: Sequence[str]) -> dict[str, str]:

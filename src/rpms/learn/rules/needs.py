@@ -15,7 +15,7 @@ from operator import and_, or_
 
 from rpms.core.facts import Clause, Literal, kind_of
 from rpms.learn.rules.action_model import Induced, KindTable, induced, literal_of, strange, working
-from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.attempts import Attempt, Book, repeated
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Witness
 
@@ -56,6 +56,7 @@ class Needs:
         self.rows = [(each, *signed(each.true, each.false, self.size)) for each in self.book.attempts]
         self.wins = [row for row in self.rows if not row[0].refused]
         self.losses = [row for row in self.rows if row[0].refused]
+        self.repeated = repeated(self.book.attempts)
 
     @cached_property
     def safe(self) -> int:
@@ -144,11 +145,13 @@ class Needs:
             return self.losses
         related = [len({arg for arg in atom.args if arg.isdigit()}) > 1 for atom in self.book.facts]
         relations = sum(1 << bit for bit, holds in enumerate(related) if holds)
-        told = self.tested if self.names_for_kinds else self.tested & relations
+        own = sum(1 << bit for bit in bits(self.tested) if not self.by_name(bit))
+        told = own if self.names_for_kinds else self.tested & relations
         worked = self.book.worked.__contains__
+        left = [row for row in self.losses if row[2] & own or row[0].witness not in self.repeated]
         return [
             row
-            for row in self.losses
+            for row in left
             if row[2] & told or (worked(row[0].kinds) if self.paired else not strange(row[0], self.fit))
         ]
 
@@ -344,7 +347,8 @@ class Needs:
         rows = [row for row in self.losses if row[1] & needed == needed]
         index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
         pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]
-        return [row[0] for row in rows if all(row[1] & pair for pair in pairs)]
+        left = [row[0] for row in rows if all(row[1] & pair for pair in pairs)]
+        return [attempt for attempt in left if attempt.witness not in self.repeated]
 
     def unexplained(self, tables: Iterable[KindTable]) -> int:
         """Refusals for which neither facts nor kinds account."""
