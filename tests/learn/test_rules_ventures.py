@@ -280,6 +280,41 @@ def test_where_an_action_works_is_told_by_few_refusals_elsewhere_and_no_two_plac
     assert "at(room a)" in {str(each) for each in _needs(rooms, many).literals(_needs(rooms, many).safe)}
 
 
+def test_what_was_done_to_a_thing_already_is_no_matter_of_kinds_or_places() -> None:
+    """Whatever was heated once is not heated again; that this was tried near the shelf, or in the oven, is luck."""
+    facts = [Atom("holding", ("0",)), Atom("here", ("shelf",))]
+    rows = []
+    for n, letter in enumerate("abcdefghij"):
+        rows += [_tried(n, (f"fruit {letter}", "stove"), 0b01, of=2)]
+        rows += [_tried(n, (f"fruit {letter}", "oven"), 0b11, of=2, refused=True)] * (n % 2)
+    rows += [_tried(20 + n, ("fruit a", "oven"), 0b01, of=2) for n in range(2)]
+    book = _book("heat <> in <>", 2, facts, rows)
+    book.named = ("shelf",)
+    found = Needs(book)
+    assert len(found.repeated) == 5
+    assert not found.explaining
+    assert not found.faultless
+
+
+def test_a_thing_that_is_done_to_again_and_again_counts_as_ever() -> None:
+    again = [_tried(n // 3, ("door",), n % 2, of=1, refused=n % 3 == 1) for n in range(30)]
+    assert not Needs(_book("open <>", 1, [_CHARMED], again)).repeated
+
+
+def test_names_that_never_worked_come_before_facts_about_fixed_names() -> None:
+    """Nothing is heated in salt, which happens to lie in the pantry: being there is not what was wrong."""
+    facts = [Atom("holding", ("0",)), Atom("at", ("pantry",))]
+    fruits = [f"fruit {letter}" for letter in "abcdefghijklmnopqrst"]
+    rows = [_tried(n, (fruit, "stove"), 0b01, of=2) for n, fruit in enumerate(fruits)]
+    rows += [_tried(30 + n, (fruit, "stove"), 0, of=2, refused=True) for n, fruit in enumerate(fruits[:4])]
+    rows += [_tried(40 + n, (fruit, "salt"), 0b11, of=2, refused=True) for n, fruit in enumerate(fruits[:8])]
+    book = _book("heat <> in <>", 2, facts, rows)
+    book.named = ("pantry", *(f"room {letter}" for letter in "abcdefgh"))
+    found = Needs(book)
+    assert {str(each) for each in found.literals(found.explaining)} == {"holding(0)"}
+    assert {attempt.kinds[1] for attempt in found.faultless} == {"salt"}
+
+
 def test_a_place_that_was_entered_is_the_one_that_its_made_up_name_stood_for() -> None:
     hall = FactBelief().learn("at(hall)", "leads(hall, beyond the door)", room=["hall"], other=["beyond the door"])
     cellar = hall.learn("not at(_)", "at(cellar)", "not leads(hall, _)", "leads(hall, cellar)", room=["cellar"])

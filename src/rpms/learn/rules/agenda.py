@@ -343,7 +343,6 @@ class Ventures:
                     continue
                 ready = Truth.FALSE not in truths.values()
                 worth = self._worth(question, past, names, situation.belief, ready=ready)
-                worth *= 1.0 if ready else LIMITS.not_yet
                 if worth >= LIMITS.hopeless:
                     found[command] = Prospect(worth, command, needs)
         every = list(found.values())
@@ -353,31 +352,30 @@ class Ventures:
     def _names(self, question: Question, past: Past, belief: Belief) -> Iterator[tuple[str, ...]]:
         """Names for an action: what is in hand or just came into being, such as have worked, such as are remarkable."""
         slots, near = [], {*belief.holding, *self.born}
+        lasting = [fact for fact in past.rare.values() if fact.predicate not in self.agenda.changing]
         for slot, (role, fit) in enumerate(zip(question.schema.variables, question.needs.fit, strict=True)):
             known = belief.names.get(role, ())
-            lasting = [fact for fact in past.rare.values() if fact.predicate not in self.agenda.changing]
             own = [fact for fact in lasting if [*filter(str.isdigit, fact.args)] == [str(slot)]]
             facts = {name: [fact.bind({str(slot): name}) for fact in own] for name in known}
             remarkable = [name for name in known if Truth.TRUE in map(belief.truth, facts[name])]
             some = [name for name in known if name in near or kind_of(name) in fit]
-            born = [name for name in self.born if name in known]
-            slots.append(list(dict.fromkeys((*born, *remarkable, *some)))[: LIMITS.names_tried])
+            every = dict.fromkeys((*filter(known.__contains__, self.born), *remarkable, *some))
+            slots.append(list(every)[: LIMITS.names_tried])
         yield from (names for names in product(*slots) if len(set(names)) == len(names))
 
     def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief, *, ready: bool) -> float:
-        kinds = tuple(map(kind_of, names))
-        places = past.own if past.usual >= LIMITS.hopeless else past.rare
+        kinds, discount = tuple(map(kind_of, names)), 1.0 if ready else LIMITS.not_yet
+        known = past.usual >= LIMITS.hopeless
+        places = past.own if known else past.rare
         true, false = question.book.measure(belief, names, places) if places else (0, 0)
-        born = not self.born.keys().isdisjoint(names) and question.book.worked[kinds] < LIMITS.known_past
-        if born:
-            return LIMITS.new_thing / len(kinds)
+        if not self.born.keys().isdisjoint(names) and question.book.worked[kinds] < LIMITS.known_past:
+            return LIMITS.new_thing / len(kinds) * discount
         lasting = [bit for bit, fact in past.rare.items() if ready or fact.predicate not in self.agenda.changing]
         untried, deadly = past.untried(true, kinds, lasting), self.agenda.deadly.get(question.book.template)
         safe = deadly is None or deadly.usual < past.usual or not self.too_early(fill(question.book.template, names))
         if untried and safe:
-            return (LIMITS.new_fact + (1 - LIMITS.new_fact) * untried) * question.fitting(kinds)
-        # what it needs is seen to before it is done
-        needed, size = question.wanted, question.needs.size
+            return (LIMITS.new_fact + (1 - LIMITS.new_fact) * untried) * question.fitting(kinds) * discount
+        needed, size = question.wanted, question.needs.size  # what it needs is seen to before it is done
         seen_to = needed & (1 << size) - 1 | needed >> size
         true, false = true & ~seen_to | needed & (1 << size) - 1, false & ~seen_to | needed >> size
-        return past.share(true, false, kinds, worst=True) if past.usual >= LIMITS.hopeless else past.usual
+        return (past.share(true, false, kinds, worst=True) if known else past.usual) * discount

@@ -129,12 +129,7 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
     words = [called[1]] if called else _WORD.findall(book.template.partition(SLOT)[0])
     wins = book.successes
     parameters = book.called(names)
-    if (
-        len(wins) < LIMITS.fewest_successes
-        or any(sign.isdigit() for sign in book.template)
-        or parameters is None
-        or not words
-    ):
+    if parameters is None or not words or len(wins) < LIMITS.fewest_successes or re.search(r"\d", book.template):
         return None
     whole = "_".join(words)
     choices = [*(() if book.slots else (whole,)), *("_".join(words[:count]) for count in range(1, len(words) + 1))]

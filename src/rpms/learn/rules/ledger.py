@@ -41,9 +41,8 @@ class InHand:
         self.always[template] = self.always.get(template, rest) & rest
         self.episodes.setdefault(template, set()).add(episode)
         if len(self.episodes[template]) >= LIMITS.fewest_successes:
-            yield from (
-                name for name in sorted(self.always[template]) if self.held[name] <= LIMITS.seldom_in_hand * self.total
-            )
+            seldom = LIMITS.seldom_in_hand * self.total
+            yield from (name for name in sorted(self.always[template]) if self.held[name] <= seldom)
 
 
 _ASKED = Atom("asked", ())  # The fact of a world that asks back: its question is neither a success nor a refusal

@@ -111,9 +111,8 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
     None where a slot has no name, or two have the same.
     """
     chosen: list[str] = []
-    every = belief.names
     for allowed in roles:
-        pools = [every.get(role, ()) for role in sorted(allowed)]
+        pools = [belief.names.get(role, ()) for role in sorted(allowed)]
         known = pools[0] if len(pools) == 1 else list(dict.fromkeys(name for names in pools for name in names))
         if not known:
             return None
@@ -123,11 +122,8 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
             some = belief.holding
         elif chance < 0.5:
             here = belief.location
-            some = (
-                [here]
-                if here is not None and here in known
-                else [name for name, where in belief.last_seen.items() if where == here]
-            )
+            near = [name for name, where in belief.last_seen.items() if where == here]
+            some = [here] if here is not None and here in known else near
         elif chance < 0.75 and chosen:
             where = belief.last_seen.get(chosen[-1])
             some = [where] if where is not None else ()
