@@ -8,7 +8,7 @@ import importlib
 import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.models.base import Decoding
@@ -76,22 +76,16 @@ _END = -1
 """Stands for whatever ends an answer, where a choice is complete."""
 
 
-class _Packed(NamedTuple):
-    """A row's choices side by side: for each token its place in its choice, its choice, and what follows it there."""
-
-    tokens: list[int]
-    offsets: list[int]
-    choice: list[int]
-    following: list[int]
+_Packed = Sequence[tuple[int, int, int, int]]
+"""A row's choices side by side: each token, its place in its choice, its choice, and what follows it there."""
 
 
 def _side_by_side(choices: Sequence[Sequence[int]]) -> _Packed:
-    return _Packed(
-        [token for choice in choices for token in choice],
-        [offset for choice in choices for offset in range(len(choice))],
-        [number for number, choice in enumerate(choices) for _ in choice],
-        [token for choice in choices for token in (*choice[1:], _END)],
-    )
+    return [
+        (token, offset, number, following)
+        for number, choice in enumerate(choices)
+        for offset, (token, following) in enumerate(zip(choice, (*choice[1:], _END), strict=True))
+    ]
 
 
 def weigh(
@@ -113,19 +107,16 @@ def weigh(
         scores = _scores(torch, model, packed, _part(cache, at), mask[at], sorted(rows[start].ends))
         for place, row, one, line in zip(places[some], rows[some], packed, scores, strict=True):
             weights = [0.0] * len(row.choices)
-            for number, score in zip(one.choice, line[: len(one.choice)], strict=True):
+            for (_, _, number, _), score in zip(one, line[: len(one)], strict=True):
                 weights[number] += score
             yield place, weights
 
 
 def _scores(torch: Any, model: Any, packed: Sequence[_Packed], cache: Any, mask: Any, ends: list[int]) -> Any:
     """The log probability, at each token, of what follows it in its choice."""
-    width = max(len(one.tokens) for one in packed)
-
-    def rectangle(lines: Sequence[Sequence[int]]) -> Any:
-        return torch.tensor([[*line, *[_END] * (width - len(line))] for line in lines], device=mask.device)
-
-    tokens, offsets, choice, following = map(rectangle, zip(*packed, strict=True))
+    width = max(map(len, packed))
+    rows = [[*line, *[(_END,) * 4] * (width - len(line))] for line in packed]
+    tokens, offsets, choice, following = torch.tensor(rows, device=mask.device).unbind(-1)
     before = torch.ones(width, width, dtype=torch.bool, device=mask.device).tril()
     own = (choice[:, :, None] == choice[:, None, :]) & before
     seen = torch.cat([mask.bool()[:, None, :].expand(-1, width, -1), own], -1)
