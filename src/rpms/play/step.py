@@ -20,8 +20,8 @@ from rpms.foreign.call_text import Tool, narrowed
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
-from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
 from rpms.play.reading import Reads, Understood, reconsidered, understand
+from rpms.play.sources import METHODS, NOTHING, REACT, Method, Reflection
 from rpms.worlds.base import Command, Outcome, World
 
 _AGAIN = Refusal("it was refused, and nothing about its things or the place has changed since", "")
