@@ -133,8 +133,8 @@ class RunPlan:
             "options": dict(sorted(self.setting.options.items())),
             "split": self.split,
             "model": self.model_name,
-            "decoding": _settings_of(self.decoding),
-            "condition": _settings_of(self.condition),
+            "decoding": _json(self.decoding),
+            "condition": _json(self.condition),
             "memory": {
                 "hash": memory_hash(self.memory) if remembering else "",
                 "entries": len(self.memory) if remembering else 0,
@@ -248,12 +248,8 @@ def _check_ranges(plan: RunPlan) -> None:
             raise InputError(f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number")
 
 
-def _settings_of(value: Any) -> dict[str, Any]:
-    """A dataclass as JSON, every field of it, those that are added later included."""
-    return {item.name: _json(getattr(value, item.name)) for item in fields(value)}
-
-
 def _json(value: Any) -> Any:
+    """A value as JSON; of a dataclass every field, those that are added later included."""
     match value:
         case StrEnum():
             return str(value)
@@ -265,7 +261,7 @@ def _json(value: Any) -> Any:
             return sorted(map(_json, value))
         case tuple() | list():
             return [_json(item) for item in value]
-    return _settings_of(value) if is_dataclass(value) else value
+    return {each.name: _json(getattr(value, each.name)) for each in fields(value)} if is_dataclass(value) else value
 
 
 class _Lent(WrappedModel):

@@ -265,13 +265,9 @@ _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_fi
 """Plain ASCII, so that any text, half characters included, can be written and comes back as it was."""
 
 
-def episode_text(episode: Episode) -> str:
-    """The JSON of an episode; equal episodes give equal texts, whatever their timings."""
-    return record_text(EpisodeRecord.of(episode))
-
-
-def record_text(record: EpisodeRecord) -> str:
-    """The JSON of a record."""
+def episode_text(episode: Episode | EpisodeRecord) -> str:
+    """The JSON of an episode, played or recorded; equal episodes give equal texts, whatever their timings."""
+    record = episode if isinstance(episode, EpisodeRecord) else EpisodeRecord.of(episode)
     return content_text({"version": VERSION, **_fields(record)})
 
 

@@ -12,7 +12,7 @@ from rpms.core.prompt import Block, Part, Turn, transcript
 from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.json_text import NotJson, from_json, loads
 from rpms.foreign.limits import LARGEST_EPISODE
-from rpms.store.episodes import EpisodeRecord, file_name, packed, record_text
+from rpms.store.episodes import EpisodeRecord, episode_text, file_name, packed
 from rpms.store.files import locked, write_whole
 from rpms.store.runs import EPISODES
 
@@ -37,7 +37,7 @@ def convert_run(folder: Path) -> int:
         old = sorted((folder / EPISODES).glob("*.json"))
         for file in old:
             record = _record(file)
-            write_whole(file.with_name(f"{file_name(record.task)}.gz"), packed(record_text(record)))
+            write_whole(file.with_name(f"{file_name(record.task)}.gz"), packed(episode_text(record)))
             file.unlink()
     return len(old)
 
