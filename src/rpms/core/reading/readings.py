@@ -196,7 +196,7 @@ class Narrowing:
             if literal.predicate in self._achievers.positional:
                 continue
             if self._is_lasting(literal.predicate):
-                found = self._objected(list(self._bound(literal, binding)), fact)
+                found = self._objected(self._bound(literal, binding), fact)
             elif depth and all(arg in binding for arg in literal.args):
                 found = self._blocked(literal.bound(binding), depth - 1)
             if found.reason:
@@ -215,17 +215,14 @@ class Narrowing:
             return Objected(f"nothing here gives {fact.atom}")
         return Objected(self.active.say(facts[0].atom, Truth.of(facts[0].negated)).replace(" ?", ""))
 
-    def _bound(self, literal: Fact, binding: Mapping[str, str]) -> Iterator[Fact]:
+    def _bound(self, literal: Fact, binding: Mapping[str, str]) -> list[Fact]:
         """A need with each name that its one free parameter may have."""
         free = [arg for arg in literal.args if arg not in binding and arg in self._parameters]
-        if len(free) > 1:
-            return
-        if not free:
-            yield literal.bound(binding)
-            return
+        if len(free) != 1:
+            return [] if free else [literal.bound(binding)]
         known = self.belief.names.get(free[0], ()) if self.here else ()
-        for name in known or [f"{kind} ?" for kind in self.kinds_told]:
-            yield literal.bound({**binding, free[0]: name})
+        every = known or [f"{kind} ?" for kind in self.kinds_told]
+        return [literal.bound({**binding, free[0]: name}) for name in every]
 
     @cached_property
     def _parameters(self) -> frozenset[str]:
