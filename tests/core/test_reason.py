@@ -454,3 +454,11 @@ def test_every_command_that_could_be_written_can_be_read(belief):
     commands = list(Reasoner(active).commands(Situation(belief, COOL_APPLE)))
     assert all(active.instance(command) is not None for command in commands)
     assert len(set(commands)) == len(commands)
+
+
+def test_asking_for_a_kind_that_nobody_knows_changes_nothing_that_other_threads_read() -> None:
+    known = found_at("cup", "shelf", rules(Goal("store", "cup")))
+    before, kinds = known.approach(), dict(known._commands)
+    assert known.approach("a kind that nobody knows") == ()
+    assert known._commands == kinds
+    assert known.approach() == before

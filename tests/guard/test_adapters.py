@@ -212,6 +212,20 @@ def test_openai_knows_a_tool_by_the_text_of_what_is_no_json(tmp_path):
     assert [line.result for line in read_guard_log(tmp_path / "log.jsonl") if line.type == "result"][1:] == answers[:1]
 
 
+def test_openai_knows_what_an_object_of_its_own_says_and_hears_of_one_that_says_nothing(tmp_path):
+    class Mute:
+        def __str__(self) -> str:
+            raise ValueError
+
+    shown = importlib.import_module("rpms.guard.openai_agents")._shown
+    assert shown(Script().agents.ToolOutputText(text="Error: declined")) == "Error: declined"
+    assert shown(b"{}") == b"{}"
+    guard = Guard(MANUAL, log=tmp_path / "log.jsonl")
+    guard.check(PAY)
+    guard.observe(PAY, shown(Mute()))
+    assert [line.failed for line in read_guard_log(tmp_path / "log.jsonl") if line.type == "result"] == [None]
+
+
 def test_openai_knows_that_nobody_knows_what_a_tool_did_that_took_too_long():
     script = Script()
 

@@ -483,3 +483,17 @@ def test_a_result_that_cannot_be_read_leaves_effects_unknown_unless_the_host_say
         ruling = one.check(again)
         assert rule in ruling.text
         assert ruling.goes_on == (not rule)
+
+
+@pytest.mark.parametrize(("failed", "goes_on"), [(None, False), (False, True), (True, False)])
+def test_of_a_call_of_which_nobody_knows_whether_it_failed_what_failing_does_is_unknown_too(failed, goes_on):
+    facts = {"locked": {"args": ["card"], "initially": False, "yes": "<card> is locked"}}
+    tools = {
+        "pay": {"args": ["card"], "needs": ["not locked(card)"], "on_failure": ["locked(card)"]},
+        "use": {"args": ["card"], "needs": ["not locked(card)"]},
+    }
+    guard = Guard(read_tool_manual(("pay.yaml", json.dumps({"facts": facts, "tools": tools}))))
+    call = Call("pay", {"card": "C1"}, "1")
+    guard.check(call)
+    guard.observe(call, {"number": float("nan")}, failed=failed)
+    assert guard.check(Call("use", {"card": "C1"}, "2")).goes_on == goes_on

@@ -133,9 +133,10 @@ def test_an_approval_ends_with_the_call_that_was_given_up():
     assert ["approves refunds" in each for each in asked] == [True, False, True, False]
 
 
-def test_what_a_server_lists_in_pages_is_one_list():
+@pytest.mark.parametrize("after", [None, "2"])
+def test_what_a_server_lists_in_pages_is_one_list_and_ends(after):
     types, gateway = mcp.types, importlib.import_module("rpms.guard.mcp_http").Gateway
-    pages = {None: ("a", "1"), "1": ("b", "2"), "2": ("c", None)}
+    pages = {None: ("a", "1"), "1": ("b", "2"), "2": ("c", after)}
 
     async def listed(_context, params):
         name, cursor = pages[params.cursor if params else None]

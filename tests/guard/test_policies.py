@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
+from rpms.core.facts import Atom, Truth
 from rpms.guard import Allow, Call, Guard, Refuse, Warn
 from rpms.guard.calls import ERROR
 from rpms.guard.policies import NAMES, policy_guard, policy_manual, records
@@ -402,6 +403,12 @@ def test_money_and_bags_are_counted_as_a_cashier_counts_them(payments, more, rul
     offered(guard, "HAT2", "JFK", "SEA", "2024-05-20")
     guard.hear("Yes.")
     assert guard.check(booking(*payments, **more)).rule == rule
+
+
+@pytest.mark.parametrize("payments", ["x", None, {"a": {"amount": 5}}, [{"amount": "5"}], [{"amount": 5}, {}]])
+def test_payments_of_an_unexpected_shape_pay_nothing_that_anybody_knows(payments):
+    facts = airline()._facts(Call("book_reservation", {"payment_methods": payments}))
+    assert facts.truth(Atom("pays_something", (facts.name(payments),))) is Truth.UNKNOWN
 
 
 def test_a_search_is_asked_for_by_its_route():

@@ -97,7 +97,7 @@ def test_what_all_wins_did_on_the_way_is_a_procedure_that_plans_follow(tmp_path:
     assert won(world, manual)
     without = replace(manual, purposes=tuple(purpose for purpose in manual.purposes if not purpose.staged))
     assert not won(world, without)
-    (claim,) = read_evidence(evidence_file(out)).of("procedures", "glaze")
+    (claim,) = (claim for claim in read_evidence(evidence_file(out)).claims if claim.at == ("procedures", "glaze"))
     assert claim.text == "red(x), then warm(x)"
     assert claim.witnesses
 

@@ -80,7 +80,7 @@ def test_every_provider_says_what_it_needs(monkeypatch):
     assert states["planner"].ready
     assert not states["openai"].ready
     assert "OPENAI_API_KEY" in states["openai"].why
-    assert "--base-url" in states["openai-compatible"].why
+    assert "--base-url or OPENAI_COMPATIBLE_BASE_URL" in states["openai-compatible"].why
     for name, package in (("hf", "transformers"), ("gguf", "llama_cpp")):
         assert states[name].ready == (importlib.util.find_spec(package) is not None)
 

@@ -87,7 +87,7 @@ def test_tables_and_exports_know_epochs(fickle, tmp_path):
     table = make_table("epochs", evidence)
     assert table.columns == ("Condition", "Epochs", "Mean", "Range", "pass^2", "pass^3", "Flip rate", "Flipped")
     (row,) = table.lines
-    agreed = evidence["full"].agreement
+    agreed = evidence.conditions["full"].agreement
     assert 0 < agreed.flipped <= 4
     assert [cell.text for cell in row.cells][1:3] == ["3", f"{100 * agreed.mean:.1f}"]
     assert export([fickle], "csv", tmp_path / "out").files["episodes.csv"] == 12

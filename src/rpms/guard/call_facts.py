@@ -204,8 +204,8 @@ class CallFacts:
         held = (bound for effect, bound in effects if all(self._holds(clause, returned) for clause in effect.given))
         return [each for bound in held for each in bound]
 
-    def possible(self, *, failed: bool | None = False) -> list[Literal]:
-        """Facts that the call may make true or false, whatever that depends on.
+    def possible(self, *, failed: bool | None = None) -> list[Literal]:
+        """Facts that the call may make true or false, whatever that depends on, as long as nobody knows if it failed.
 
         Of opposite ones, the last counts: what depends on nothing, or else what is not so yet.
         """
@@ -214,9 +214,10 @@ class CallFacts:
         return [each for _, each in found]
 
     def _effects(self, more: Mapping[str, Any], failed: bool | None) -> Iterator[tuple[ToolEffect, Iterator[Literal]]]:
-        """Each effect of the tool with its facts, as far as the call and its result name them."""
+        """Each effect of the tool with its facts, as far as the call and its result name them; None: failed or not."""
         tool = self.manual.tools.get(self.call.tool)
-        for effect in (tool.failing if failed else tool.effects) if tool is not None else ():
+        effects = () if tool is None else tool.failing if failed else tool.effects
+        for effect in (*effects, *(tool.failing if tool is not None and failed is None else ())):
             fact, negated = self.manual.facts[effect.literal.atom.predicate], effect.literal.negated
             named = self.bind(effect.literal.atom, more)
             whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))

@@ -33,6 +33,8 @@ except ModuleNotFoundError as error:
 SESSION = "x-guard-session"
 """The header by which a client names its conversation: it is then the same one after a restart of either side."""
 _ANYONE = "anyone"
+_MOST_PAGES = 1_000
+"""Pages of a list that are read: a server may go on for ever."""
 _MOST_ASKED = 1_000
 """Calls that persons are asked about at once."""
 _MINE = "rpms_guard"
@@ -238,12 +240,14 @@ def _place(server: str | Sequence[str]) -> str | StdioServerParameters:
 
 
 async def _listed(client: Client, what: str) -> Any:
-    """All that a server lists: `tools`, `resources` and so on; its pages as one."""
+    """All that a server lists: `tools`, `resources` and so on; its pages as one, while they are new and not many."""
     page = await getattr(client, f"list_{what}")()
-    found, cursor = list(getattr(page, what)), page.next_cursor
-    while cursor:
+    found, cursor, followed = list(getattr(page, what)), page.next_cursor, set[str]()
+    while cursor and cursor not in followed and len(followed) < _MOST_PAGES:
+        followed.add(cursor)
         more = await getattr(client, f"list_{what}")(cursor=cursor)
-        found, cursor = [*found, *getattr(more, what)], more.next_cursor
+        found += getattr(more, what)
+        cursor = more.next_cursor
     return page.model_copy(update={what: found, "next_cursor": None})
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import wraps
@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from rpms.core.errors import InputError
 from rpms.guard.calls import Ask, Call, Modify
+from rpms.guard.comparisons import MISSING
 from rpms.guard.guard import Guard
 
 try:
@@ -104,12 +105,15 @@ def _asking(
 
 
 def _shown(result: Any) -> Any:
-    """A tool's result; the text that the SDK shows the model, if it is no JSON."""
+    """A tool's result; the text that the SDK shows the model of an object. What is in a list is left to the guard."""
+    if result is None or isinstance(result, str | bytes | int | float | Mapping | list | tuple):
+        return result
+    if isinstance(text := getattr(result, "text", None), str):
+        return text
     try:
-        json.dumps(result)
-    except (TypeError, ValueError):
         return str(result)
-    return result
+    except Exception:  # noqa: BLE001  a tool's own code; the call has been made and has to be heard of
+        return MISSING
 
 
 def _user_text(item: Any) -> str:

@@ -156,7 +156,8 @@ def _reached(provider: Provider, given: str | None = None) -> tuple[str, str | N
     """The address in force, and the key, from the environment alone. No error text ever holds it."""
     url = base_url_of(provider, given)
     if url is None:
-        raise InputError(f"{provider.form} needs --base-url, such as http://localhost:8000/v1")
+        either = f"--base-url or {provider.base_url_variable}"
+        raise InputError(f"{provider.form} needs {either}, such as http://localhost:8000/v1")
     check_base_url(url)
     variable = provider.key_variable
     key = os.environ.get(variable, "").strip() if variable else ""

@@ -136,7 +136,7 @@ class Whereabouts:
         """Usual actions at places of a kind, or of any, before they are of use: `go to {}`, `open {}` for the place."""
         if kind not in self._approaches:
             _ = self._every  # reads all snippets
-            every = self._commands[kind] if kind else sum(self._commands.values(), Counter[str]())
+            every = self._commands.get(kind, Counter()) if kind else sum(self._commands.values(), Counter[str]())
             self._approaches[kind] = usual(every if kind else dict(every.most_common()))
         return self._approaches[kind]
 

@@ -190,6 +190,10 @@ class AirlineFacts(PolicyFacts):
             for method, amount in owed.items()
         )
 
+    def pays_something(self, payments: list[Any]) -> bool | None:
+        """True if every payment is of more than nothing."""
+        return all(payment["amount"] > 0 for payment in payments)
+
     def adds_up(self, payments: list[Any]) -> bool | None:
         """True if the payments of a booking are its price."""
         asked = self.asked

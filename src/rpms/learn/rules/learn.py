@@ -20,19 +20,8 @@ from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.write import claims_of, manual_tree
 from rpms.play.sources import universal_tier
-from rpms.store.evidence import (
-    Claim,
-    Evidence,
-    Label,
-    Support,
-    Trace,
-    Witness,
-    evidence_file,
-    keeping,
-    manual_before,
-    traces_file,
-    write_learned,
-)
+from rpms.store import evidence as store
+from rpms.store.evidence import Claim, Evidence, Label, Support, Trace, Witness
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import MANUAL, read_manual
 from rpms.store.yaml_files import manual_yaml
@@ -83,7 +72,7 @@ def learn_rules(
     plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = lambda _episodes, _steps: None
 ) -> RulesLearned:
     """Learn a manual and write it with its evidence. `tell` is given the numbers of episodes and steps so far."""
-    before = manual_before(out)
+    before = store.manual_before(out)
     ledger = Ledger(plan.world, vocabulary_of(plan.world))
     aside: list[Trace] = []
     traces: list[Trace] = []
@@ -96,7 +85,7 @@ def learn_rules(
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
     rehearsal = Rehearsal(explorer, traces, lambda doubted: verified(ledger, aside, doubted)[0])
     if plan.tasks:
-        with keeping(traces_file(out), plan.settings()) as (known, keep):
+        with store.keeping(store.traces_file(out), plan.settings()) as (known, keep):
             left = explorer.read(known)
             traces += known[: len(known) - len(left)]
             for trace in chain(explorer.explore(), rehearsal.play(left)):
@@ -110,7 +99,7 @@ def learn_rules(
     played = [*rehearsal.told(), *dict.fromkeys(claim.note for claim in repairs)]
     head = [
         f"Learned by `rpms rules learn {plan.world.name}` from {ledger.episodes} episodes with {ledger.steps:,} steps.",
-        f"What speaks for each line: {evidence_file(out).name}. Edits are kept when it is learned again.",
+        f"What speaks for each line: {store.evidence_file(out).name}. Edits are kept when it is learned again.",
         *played,
     ]
     written = manual_yaml(tree, head)
@@ -138,7 +127,7 @@ def learn_rules(
         written,
         {"seed": str(plan.how.seed), "runs": ", ".join(run.name for run in plan.runs), "played": "; ".join(played)},
     )
-    write_learned(out, text, evidence)
+    store.write_learned(out, text, evidence)
     return RulesLearned(learned, evidence, verification, tuple(played), tuple(edits), tuple(traces))
 
 

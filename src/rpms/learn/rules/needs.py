@@ -139,7 +139,8 @@ class Needs:
         """Refusals that facts have to explain: kinds that have worked cannot be what was wrong.
 
         Relations come before kinds: where one was false, the kinds are not asked. Which key fits a door is no matter
-        of what the two are called. Where kinds are no more than names, all facts come before them.
+        of what the two are called. Where kinds are no more than names, all facts about the things come before them.
+        What was done already needs no other reason.
         """
         if self.kindless:
             return self.losses
