@@ -3,7 +3,7 @@
     python benchmarks/following.py --memory FILE [--per-task 1] [--model menu-best] [--task NAME ...]
 
 Memory-only under `strict` on dev variations, no rules and no LLM. `binding alone` is without following at all; each row
-after the first leaves one part of `rpms.core.experience.atlas`, `trail` and `follow` out.
+after the first leaves one part of `rpms.core.experience.atlas`, `trail` and `recollection` out.
 """
 
 from __future__ import annotations

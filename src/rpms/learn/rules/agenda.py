@@ -1,4 +1,4 @@
-"""Open questions about an action, ready to be asked of many states."""
+"""What is open: questions about actions, guesses at goals, and ventures, actions that may score."""
 
 from __future__ import annotations
 
