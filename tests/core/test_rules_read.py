@@ -23,3 +23,10 @@ def test_the_more_specific_syntax_is_tried_first_in_whatever_order_they_stand() 
 def test_overlapping_syntaxes_are_named_with_the_one_that_is_meant() -> None:
     assert overlapping((TAKE, TAKE_FROM)) == [("take <thing> from <place>", "take <thing>")]
     assert overlapping((TAKE, ActionSchema("drop", ("drop <thing>",)))) == []
+
+
+def test_of_the_ways_to_write_one_action_the_more_specific_is_tried_first_too() -> None:
+    both = ActionSchema("take", ("take <thing>", "take <thing> from <place>"))
+    assert both.match("take lamp from desk") == {"thing": "lamp", "place": "desk"}
+    assert both.match("take lamp") == {"thing": "lamp"}
+    assert overlapping((both,)) == [("take <thing> from <place>", "take <thing>")]

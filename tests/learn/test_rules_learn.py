@@ -271,6 +271,8 @@ def test_a_new_world_is_learned_and_all_its_tasks_are_won(rpms: Rpms, new: Path)
     table = rpms("rules", "verify", str(out), str(new.parent / "run"), "--world", str(new))
     assert table.code == 0
     assert rpms("rules", "verify", str(new), str(new.parent / "run")).code == 0
+    gone = rpms("rules", "verify", "gone.yaml", str(new.parent / "run"), "--world", str(new))
+    assert (gone.code, "gone.yaml: there is no such file" in gone.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["alfworld", "scienceworld", "textworld-express", "tau2-telecom"])

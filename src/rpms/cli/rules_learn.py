@@ -103,7 +103,7 @@ def _report(result: RulesLearned, out: Path) -> Iterator[str]:
         share = 100 * evidence.undetermined / evidence.steps
         yield f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) ended both ways on the same facts"
     yield from (f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out)
-    yield from (f"edited: {'/'.join((*each.at, each.key))}: {each.text or 'it'} {each.note}" for each in result.edits)
+    yield from (f"edited: {'/'.join((*each.at, each.key))}: {each.text or 'all'} {each.note}" for each in result.edits)
     for refuted in learned.refuted:
         held = f"{' and '.join(sorted(map(str, refuted.state)))} held in {len(refuted.refuted)} states"
         first = f"{refuted.refuted[0].episode} step {refuted.refuted[0].step}"
@@ -123,6 +123,8 @@ def check_against(manual: str, runs: list[Path], world: str | None = None) -> No
     """Test a manual on recorded episodes: what it blocks, which commands it knows, which effects it predicts."""
     file = Path(manual)
     text = manual_text(file) if file.is_file() else None
+    if text is None and world not in (None, manual):
+        raise InputError(f"{manual}: there is no such file")
     name = world or (read_manual(universal_tier(), text).world if text is not None else manual)
     if not name:
         raise InputError(f"{manual}: does not name its world; use --world")
@@ -153,5 +155,5 @@ def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path 
         say(f"nothing is known about tools that always worked or never did: {', '.join(result.silent)}")
     if not result.needs and not result.possible:
         say("no fact of the manual separates failures from successes; declare more facts or log more calls")
-    say(*(f"edited: {'/'.join((*edit.at, edit.key))}: {edit.text or 'it'} {edit.note}" for edit in result.edits))
+    say(*(f"edited: {'/'.join((*edit.at, edit.key))}: {edit.text or 'all'} {edit.note}" for edit in result.edits))
     say(f"evidence: {evidence_file(out)}")

@@ -89,11 +89,16 @@ class ActionSchema:
 
     def match(self, command: str) -> dict[str, str] | None:
         """The names a command puts in place of the parameters; None if it is another action."""
-        for pattern in self.patterns:
+        for _, pattern in self.ways:
             match = pattern.fullmatch(command)
             if match is not None:
                 return match.groupdict()
         return None
+
+    @cached_property
+    def ways(self) -> list[tuple[str, re.Pattern[str]]]:
+        """The ways to write it with their patterns, the most specific first: of two that fit a command, it is meant."""
+        return sorted(zip(self.syntax, self.patterns, strict=True), key=lambda way: -fixed_words(way[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +132,11 @@ def syntaxes(actions: Iterable[ActionSchema]) -> list[tuple[str, re.Pattern[str]
 
 
 def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
-    """Pairs of syntaxes of different actions: every command of the first fits the second too, and means the first."""
+    """Pairs of syntaxes: every command of the first fits the second too, and means the first."""
     written = syntaxes(actions)
     return [
         (meant, other)
-        for meant, _, schema in written
-        for other, pattern, another in written
-        if schema is not another
-        and fixed_words(meant) > fixed_words(other)
-        and pattern.fullmatch(PARAMETER.sub("something", meant))
+        for meant, _, _ in written
+        for other, pattern, _ in written
+        if fixed_words(meant) > fixed_words(other) and pattern.fullmatch(PARAMETER.sub("something", meant))
     ]

@@ -44,8 +44,8 @@ def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
 
 def template_of(schema: ActionSchema, command: str) -> str:
     """The way of writing an action that a command follows, with `{object}` for names, as in Appendix F."""
-    ways = zip(schema.syntax, schema.patterns, strict=True)
-    return PARAMETER.sub(r"{\1}", next((way for way, own in ways if own.fullmatch(command)), schema.syntax[0]))
+    written = next((way for way, own in schema.ways if own.fullmatch(command)), schema.syntax[0])
+    return PARAMETER.sub(r"{\1}", written)
 
 
 _DUTIES = (

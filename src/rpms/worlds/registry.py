@@ -40,7 +40,7 @@ def world_named(name: str, source: object) -> World:
         return find_world(name)
     if name in _given:
         return _given[name]
-    raise InputError(f"{source}: its world is not installed here; install it, or give its folder on the command line")
+    raise InputError(f"{source}: its world is not installed here; install it, or name its folder, as in --world")
 
 
 @cache
