@@ -16,7 +16,7 @@ from inspect_evals.tau2.retail import tools
 from rpms.guard import policies
 from rpms.guard.inspect import guard
 
-POLICIES = Path(policies.__file__).parent
+POLICY = Path(policies.__file__).with_name("retail.yaml")
 PENDING, DELIVERED = "#W5199551", "#W9389413"
 
 
@@ -39,7 +39,7 @@ for output in script:
 task = Task(
     [Sample("Yes, cancel it.")],
     solver=[use_tools(*(getattr(tools, name)() for name in dict(calls))), generate()],
-    approval=[ApprovalPolicy(guard(str(POLICIES / "retail.yaml"), python=str(POLICIES / "retail.py")), "*")],
+    approval=[ApprovalPolicy(guard(str(POLICY), python=str(Path(__file__).with_name("retail_facts.py"))), "*")],
 )
 with tempfile.TemporaryDirectory() as logs:
     model = get_model("mockllm/model", custom_outputs=script)
