@@ -346,3 +346,13 @@ def test_an_answer_deeper_than_the_guard_reads_leaves_effects_unknown(more, reme
     assert len(to_client) == 1
     session.from_client(call_line(2, "delete", path="a"))
     assert remedy in to_client[1].decode()
+
+
+def test_what_is_never_answered_is_not_remembered_for_ever():
+    guard = Guard(read_tool_manual(("empty.yaml", "tools: {}")))
+    session = McpSession(guard, lambda _: None, lambda _: None, pytest.fail, patience=60)
+    for number in range(1_200):
+        asked = {"jsonrpc": "2.0", "id": number, "method": "tasks/get", "params": {"taskId": str(number)}}
+        session.from_client(json.dumps(asked).encode())
+    assert len(session._requests) == 1_000
+    assert ("tasks/get", "1199") in session._requests.values()

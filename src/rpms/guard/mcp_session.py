@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from rpms.foreign.json_text import NotJson, loads
@@ -16,8 +16,9 @@ from rpms.guard.comparisons import MISSING, loosened
 from rpms.guard.guard import Guard
 
 _MOST_KEPT = 1_000
-"""Calls that are remembered after the client gave up on them; all of them together are no longer than a message."""
+"""Calls remembered after the client gave up on them, together no longer than a message; and other things, each."""
 _MINE = "rpms_guard"
+T = TypeVar("T")
 Line = bytes | tuple[bytes, bytes]
 """A line; of one that is too long, its first and last bytes."""
 
@@ -37,6 +38,15 @@ class _Open:
     """Its characters, if the client was answered already, or waits no more."""
 
 
+class _Newest(dict[str, T]):
+    """What was last remembered: whoever never answers fills nobody's memory."""
+
+    def __setitem__(self, key: str, value: T) -> None:
+        super().__setitem__(key, value)
+        if len(self) > _MOST_KEPT:
+            del self[next(iter(self))]
+
+
 @dataclass
 class McpSession:
     """Judges the calls of one client and learns from what its server answers."""
@@ -49,11 +59,11 @@ class McpSession:
     patience: float
     """Seconds that a call, or a person, may take."""
     _waiting: dict[str, _Open] = field(default_factory=dict)
-    _tasks: dict[str, Call] = field(default_factory=dict)
+    _tasks: _Newest[Call] = field(default_factory=_Newest)
     _asked: dict[str, _Open] = field(default_factory=dict)
-    _approved: dict[str, str] = field(default_factory=dict)
+    _approved: _Newest[str] = field(default_factory=_Newest)
     """States of approved calls about which the server asks too: the same call comes with the answer."""
-    _requests: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _requests: _Newest[tuple[str, str]] = field(default_factory=_Newest)
     """Other requests whose answers are read: the method, and the task it is about."""
     _tools: list[dict[str, Any]] = field(default_factory=list)
     _elicits: bool = False
