@@ -64,11 +64,13 @@ class ActionSchema:
     """The line that it goes against, where it is a doubt (`planning.trust`)."""
     waives: tuple[Clause, ...] = ()
     """Needs and bans that the doubt leaves out."""
-    patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+    ways: tuple[tuple[str, re.Pattern[str]], ...] = field(init=False, repr=False, compare=False)
+    """Its syntaxes with their patterns, the most specific first: of two that fit a command, that is meant."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
-        object.__setattr__(self, "patterns", tuple(map(_pattern, self.syntax)))
+        written = sorted(self.syntax, key=fixed_words, reverse=True)
+        object.__setattr__(self, "ways", tuple((syntax, _pattern(syntax)) for syntax in written))
 
     def __hash__(self) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
         return hash((self.name, self.syntax, self.doubt))
@@ -94,11 +96,6 @@ class ActionSchema:
             if match is not None:
                 return match.groupdict()
         return None
-
-    @cached_property
-    def ways(self) -> list[tuple[str, re.Pattern[str]]]:
-        """The ways to write it with their patterns, the most specific first: of two that fit a command, it is meant."""
-        return sorted(zip(self.syntax, self.patterns, strict=True), key=lambda way: -fixed_words(way[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +125,7 @@ class Instance:
 
 def syntaxes(actions: Iterable[ActionSchema]) -> list[tuple[str, re.Pattern[str], ActionSchema]]:
     """Every way to write some actions."""
-    return [(*way, schema) for schema in actions for way in zip(schema.syntax, schema.patterns, strict=True)]
+    return [(*way, schema) for schema in actions for way in schema.ways]
 
 
 def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:

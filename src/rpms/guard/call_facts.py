@@ -216,8 +216,9 @@ class CallFacts:
     def _effects(self, more: Mapping[str, Any], failed: bool | None) -> Iterator[tuple[ToolEffect, Iterator[Literal]]]:
         """Each effect of the tool with its facts, as far as the call and its result name them; None: failed or not."""
         tool = self.manual.tools.get(self.call.tool)
-        effects = () if tool is None else tool.failing if failed else tool.effects
-        for effect in (*effects, *(tool.failing if tool is not None and failed is None else ())):
+        if tool is None:
+            return
+        for effect in (*tool.effects, *tool.failing) if failed is None else tool.failing if failed else tool.effects:
             fact, negated = self.manual.facts[effect.literal.atom.predicate], effect.literal.negated
             named = self.bind(effect.literal.atom, more)
             whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))

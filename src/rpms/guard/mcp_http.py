@@ -35,8 +35,6 @@ SESSION = "x-guard-session"
 _ANYONE = "anyone"
 _MOST_PAGES = 1_000
 """Pages of a list that are read: a server may go on for ever."""
-_MOST_ASKED = 1_000
-"""Calls that persons are asked about at once."""
 _MINE = "rpms_guard"
 _MODERN = "2026"
 """Versions from here on ask for input in the answer to a call; earlier ones by a request of the server's."""
@@ -59,7 +57,7 @@ class Gateway:
         self._conversations = Conversations(guard, known)
         self._clients: list[Client] = []
         self._tools: dict[str, tuple[Client, types.Tool]] = {}
-        self._asked: dict[str, str] = {}
+        self._asked = mcp.Newest[str]()
         """The calls that a person is asked about, by what the client sends back; and states of approved ones."""
         self.server: Server[Any] = Server(
             "rpms-guard",
@@ -126,7 +124,7 @@ class Gateway:
             return _failed(f"no server has a tool {excerpt(call.tool)!r}")
         answers = params.request_state is not None or params.input_responses is not None
         approved = True if self._asked.pop(before, None) == (params.request_state or "") and answers else None
-        if params.request_state in self._asked:
+        if params.request_state is not None and params.request_state in self._asked:
             same = self._asked.pop(params.request_state) == call.key
             replies = mcp.object_of(params.model_dump(mode="json").get("input_responses"))
             approved = same and mcp.accepts(replies.get(_MINE))
@@ -153,8 +151,6 @@ class Gateway:
         if context.protocol_version >= _MODERN:
             token = f"{_MINE}-{uuid4().hex}"
             self._asked[token] = call.key
-            while len(self._asked) > _MOST_ASKED:
-                del self._asked[next(iter(self._asked))]
             request = types.ElicitRequest(params=types.ElicitRequestFormParams.model_validate(asking))
             return types.InputRequiredResult(input_requests={_MINE: request}, request_state=token)
         said = await context.session.elicit_form(asking["message"], asking["requestedSchema"], context.request_id)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from rpms.foreign.json_text import NotJson, each_once, loads
 from rpms.foreign.shown import excerpt
@@ -15,6 +15,8 @@ CALL: Final = "tools/call"
 LIST: Final = "tools/list"
 CANCELLED: Final = "notifications/cancelled"
 ELICIT: Final = "elicitation/create"
+MOST_KEPT: Final = 1_000
+"""Things of one sort that are remembered of a client, such as calls that it gave up on."""
 PARSE_ERROR: Final = -32700
 INVALID: Final = -32600
 _VERSION: Final = "io.modelcontextprotocol/protocolVersion"
@@ -27,6 +29,17 @@ _FIRST_ID = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,100}"\
 _LAST_ID = re.compile(
     rb',\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$'
 )
+
+T = TypeVar("T")
+
+
+class Newest(dict[str, T]):
+    """The last things that were remembered: whoever never answers fills nobody's memory."""
+
+    def __setitem__(self, key: str, value: T) -> None:
+        super().__setitem__(key, value)
+        if len(self) > MOST_KEPT:
+            del self[next(iter(self))]
 
 
 def read_answer(line: bytes) -> tuple[Any, bool]:

@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from rpms.foreign.json_text import NotJson, loads
@@ -15,10 +15,7 @@ from rpms.guard.calls import Ask, Call, Modify, Refuse, Ruling
 from rpms.guard.comparisons import MISSING, loosened
 from rpms.guard.guard import Guard
 
-_MOST_KEPT = 1_000
-"""Calls remembered after the client gave up on them, together no longer than a message; and other things, each."""
 _MINE = "rpms_guard"
-T = TypeVar("T")
 Line = bytes | tuple[bytes, bytes]
 """A line; of one that is too long, its first and last bytes."""
 
@@ -38,15 +35,6 @@ class _Open:
     """Its characters, if the client was answered already, or waits no more."""
 
 
-class _Newest(dict[str, T]):
-    """What was last remembered: whoever never answers fills nobody's memory."""
-
-    def __setitem__(self, key: str, value: T) -> None:
-        super().__setitem__(key, value)
-        if len(self) > _MOST_KEPT:
-            del self[next(iter(self))]
-
-
 @dataclass
 class McpSession:
     """Judges the calls of one client and learns from what its server answers."""
@@ -59,11 +47,11 @@ class McpSession:
     patience: float
     """Seconds that a call, or a person, may take."""
     _waiting: dict[str, _Open] = field(default_factory=dict)
-    _tasks: _Newest[Call] = field(default_factory=_Newest)
+    _tasks: mcp.Newest[Call] = field(default_factory=mcp.Newest)
     _asked: dict[str, _Open] = field(default_factory=dict)
-    _approved: _Newest[str] = field(default_factory=_Newest)
+    _approved: mcp.Newest[str] = field(default_factory=mcp.Newest)
     """States of approved calls about which the server asks too: the same call comes with the answer."""
-    _requests: _Newest[tuple[str, str]] = field(default_factory=_Newest)
+    _requests: mcp.Newest[tuple[str, str]] = field(default_factory=mcp.Newest)
     """Other requests whose answers are read: the method, and the task it is about."""
     _tools: list[dict[str, Any]] = field(default_factory=list)
     _elicits: bool = False
@@ -182,7 +170,7 @@ class McpSession:
         self.guard.abandon(waited.call)
         self._waiting[key] = replace(waited, message={"id": waited.message["id"]}, given_up=len(waited.call.text))
         sizes = {each: kept.given_up for each, kept in self._waiting.items() if kept.given_up}
-        while len(sizes) > _MOST_KEPT or sum(sizes.values()) > LARGEST_MESSAGE:
+        while len(sizes) > mcp.MOST_KEPT or sum(sizes.values()) > LARGEST_MESSAGE:
             oldest = next(iter(sizes))
             del self._waiting[oldest], sizes[oldest]
         return waited

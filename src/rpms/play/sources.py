@@ -1,4 +1,4 @@
-"""What a run plays with: a method, and its share of a world's knowledge: manual, texts, recall, room in the prompt.
+"""The means of a run: a method, and its share of a world's knowledge: manual, texts, recall, room in the prompt.
 
 The methods that people compare with are values: what each asks of the model and carries between trials. One changes
 only the form of an answer and what a prompt carries over; see docs/methods.md.

@@ -1,4 +1,4 @@
-"""What models wrote, on disk: recorded answers, in a folder or packed in one small file; and the material of ExpeL.
+"""Texts of models on disk: recorded answers, in a folder or packed in one small file; and the material of ExpeL.
 
 In a folder, a file is named by the hash of its question. It is written beside its place, flushed to the disk, and then
 renamed, so that at every moment each place holds a whole entry or nothing, whoever else writes, and whatever dies or

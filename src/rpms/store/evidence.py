@@ -1,4 +1,4 @@
-"""What a learned manual rests on: beside `manual.yaml` lie `manual.evidence.jsonl` and `manual.episodes.jsonl`.
+"""The grounds of a learned manual: beside `manual.yaml` lie `manual.evidence.jsonl` and `manual.episodes.jsonl`.
 
 The first line of the evidence is the header, every other line a claim. A claim that stands in the manual has the place
 where it stands, and every claim has steps of episodes that speak for it. The episodes of an exploration are kept as

@@ -113,7 +113,7 @@ class Advice:
 
     @cached_property
     def notice(self) -> str:
-        """Why the choice is the model's own, where the manual has no plan; else the loop that the history shows."""
+        """The reason for the model's own choice, where the manual has no plan; else the loop that the history shows."""
         if self.adviser.how.doubt and self.plan.opened:
             why = self.noticed.trust.last or "it knows no way to the goal"
             return f"The manual has no plan that still holds ({why}). Choose what is likeliest to help."

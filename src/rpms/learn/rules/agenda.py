@@ -1,4 +1,4 @@
-"""What is open: questions about actions, guesses at goals, and ventures, actions that may score."""
+"""Open questions about actions, guesses at goals, and ventures: actions that may score."""
 
 from __future__ import annotations
 
@@ -155,9 +155,9 @@ class Agenda:
         self.questions = [Question(schema, books[schema.name]) for schema in schemas]
         every = (*schemas, *self._manual.lore.processes)
         self.changing = frozenset(effect.atom.predicate for each in every for effect in each.effects)
-        changing = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
+        acting = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
         seeing = [each for each in every if each.observes and not each.others]
-        self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in changing]
+        self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in acting]
         often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
         self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
 
@@ -336,10 +336,12 @@ class Ventures:
             past = Past(question.book, lambda attempt: attempt.scored, self.goal)
             for names in self._names(question, past, situation.belief):
                 command = fill(question.book.template, names)
+                if command in self.given_up:
+                    continue
                 instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
                 truths = {clause: clause.truth(situation) for clause in (*restored, *instance.preconditions)}
                 needs = tuple(filter(self.agenda.can_change, truths))
-                if command in self.given_up or any(truths[each] is Truth.FALSE for each in truths if each not in needs):
+                if any(truth is Truth.FALSE for clause, truth in truths.items() if clause not in needs):
                     continue
                 ready = Truth.FALSE not in truths.values()
                 worth = self._worth(question, past, names, situation.belief, ready=ready)

@@ -6,15 +6,15 @@ negation. A bit that is set neither among what was true nor among what was false
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, permutations, product
+from itertools import permutations, product
 from random import Random
 from typing import Any, NamedTuple
 
 from rpms.core.belief import Belief
-from rpms.core.facts import Atom, grouped, kind_of
+from rpms.core.facts import Atom, kind_of
 from rpms.core.rules import ANYTHING, Predicate
 from rpms.learn.rules.templates import Names
 from rpms.learn.rules.thresholds import LIMITS
@@ -55,20 +55,25 @@ class Attempt(NamedTuple):
     hidden: int = 0  # And those of which some fact about things that are known by now is unknown still
 
 
-def repeated(attempts: Iterable[Attempt]) -> frozenset[Witness]:
-    """Refusals with a thing with which the action had worked in the episode, and never did so twice: it was done."""
-    done, twice = set[tuple[str, int, str]](), set[int]()
-    refused: list[tuple[int, Witness]] = []
+def done_again(attempts: Iterable[Attempt], slots: Sequence[int], came: Callable[[Attempt], bool]) -> Iterator[Attempt]:
+    """Attempts after one that came to something in the same episode with the same names in some slots."""
+    done = set()
     for attempt in attempts:
-        things = [(attempt.witness.episode, slot, name) for slot, name in enumerate(attempt.names)]
-        again = [slot for _, slot, _ in done.intersection(things)]
-        if attempt.refused:
-            refused += [(slot, attempt.witness) for slot in again]
-        else:
-            done.update(things)
-            twice.update(again)
-    often = [some for slot, some in grouped(refused).items() if slot not in twice and len(some) >= LIMITS.several]
-    return frozenset(chain.from_iterable(often))
+        key = (attempt.witness.episode, *(attempt.names[slot] for slot in slots))
+        if key in done:
+            yield attempt
+        elif came(attempt):
+            done.add(key)
+
+
+def repeated(attempts: Sequence[Attempt], slots: int) -> frozenset[Witness]:
+    """Refusals with a thing with which the action had worked in the episode, and never did so twice: it was done."""
+    found: set[Witness] = set()
+    for slot in range(slots):
+        again = list(done_again(attempts, (slot,), lambda each: not each.refused))
+        if len(again) >= LIMITS.several and all(each.refused for each in again):
+            found.update(each.witness for each in again)
+    return frozenset(found)
 
 
 def slots_of(names: Sequence[str]) -> dict[str, str]:

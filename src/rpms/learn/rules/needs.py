@@ -56,7 +56,7 @@ class Needs:
         self.rows = [(each, *signed(each.true, each.false, self.size)) for each in self.book.attempts]
         self.wins = [row for row in self.rows if not row[0].refused]
         self.losses = [row for row in self.rows if row[0].refused]
-        self.repeated = repeated(self.book.attempts)
+        self.repeated = repeated(self.book.attempts, len(self.book.slots))
 
     @cached_property
     def safe(self) -> int:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal, kind_of
 from rpms.learn.rules.action_model import ActionModel, Induced, seen
-from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.attempts import Attempt, Book, done_again
 from rpms.learn.rules.conditions import Circumstance, conditions, view
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.learn.rules.thresholds import LIMITS
@@ -168,22 +168,11 @@ def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> I
 def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int, ...]:
     """The slots with whose names it scores once: one, if it did not get further with that again, else all or none."""
     for some in (*((slot,) for slot in range(slots if slots > 1 else 0)), tuple(range(slots))):
-        again = list(_again(attempts, some))
+        again = list(done_again(attempts, some, lambda each: each.scored))
         enough = len(again) >= LIMITS.several or (blind and len(some) == slots)
         if enough and sum(attempt.further for attempt in again) <= LIMITS.scores_again * len(again):
             return some
     return ()
-
-
-def _again(attempts: Iterable[Attempt], slots: tuple[int, ...]) -> Iterator[Attempt]:
-    """Actions done after they had scored in the same episode with the same names in some slots."""
-    scored = set()
-    for attempt in attempts:
-        key = (attempt.witness.episode, *(attempt.names[slot] for slot in slots))
-        if key in scored:
-            yield attempt
-        elif attempt.scored:
-            scored.add(key)
 
 
 def _with_goal(book: Book, attempts: Iterable[Attempt]) -> Book:
