@@ -25,6 +25,12 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries deprecat
 WINDOW = 2048
 
 
+@pytest.fixture(autouse=True)
+def on_the_processor(monkeypatch):
+    """Full precision, in which a batch changes no answer; on a GPU, 16 bits round otherwise in each batch."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A model of 60,000 weights and a tokenizer of letters, as a folder that `from_pretrained` reads."""
