@@ -79,6 +79,6 @@ def test_a_wrong_seed_a_wrong_form_and_a_record_are_refused(tmp_path):
 
 
 def test_they_are_listed_as_ready():
-    ready = {row.provider.form: row.ready for row in map(available, PROVIDERS.values())}
+    ready = {provider.form: available(provider)[0] for provider in PROVIDERS.values()}
     assert ready["menu-random[/SEED]"]
     assert ready["menu-first"]

@@ -24,7 +24,8 @@ def list_models(context: typer.Context) -> None:
     """List the providers, and what is missing before each can be used."""
     if context.invoked_subcommand is not None:
         return
-    rows = [(row.provider.form, ready_cell(ready=row.ready), row.why) for row in map(available, PROVIDERS.values())]
+    states = {provider.form: available(provider) for provider in PROVIDERS.values()}
+    rows = [(form, ready_cell(ready=ready), why) for form, (ready, why) in states.items()]
     make_console().print(grid(("--model", "ready", "because"), rows, words=3))
     say(*(f"replay/{name} ships with this package: {record.line}" for name, record in shipped_records().items()))
 

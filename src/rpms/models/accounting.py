@@ -8,9 +8,6 @@ from typing import Any
 from rpms.core.errors import InputError
 from rpms.core.usage import Price, Usage
 
-_MILLION = 1_000_000
-
-
 KNOWN: dict[str, Any] = tomllib.loads(files("rpms.models").joinpath("known.toml").read_text(encoding="utf-8"))
 """Prices and context windows of models, by name."""
 PRICES = {f"{host}/{name}": Price(*price) for host, each in KNOWN["prices"].items() for name, price in each.items()}
@@ -20,8 +17,7 @@ _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 
 def price_of(model: str) -> Price | None:
     """The listed price of `provider/name`; a dated name without an entry of its own has its family's."""
-    exact = PRICES.get(model)
-    return exact if exact is not None else PRICES.get(_DATED.sub("", model))
+    return PRICES.get(model) or PRICES.get(_DATED.sub("", model))
 
 
 def parse_price(text: str) -> Price:
@@ -35,7 +31,7 @@ def parse_price(text: str) -> Price:
         raise InputError(
             f"--price {text[:60]!r}: give IN,OUT or IN,OUT,CACHED in US dollars for a million tokens, as 2.5,10,1.25"
         )
-    return Price(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else None)
+    return Price(*numbers)
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:
@@ -50,4 +46,4 @@ def list_cost(usage: Usage, price: Price | None) -> float | None:
     fresh = max(usage.prompt_tokens - usage.cached_tokens - usage.written_tokens, 0)
     cached, written = (price.prompt if each is None else each for each in (price.cached, price.written))
     prompt = fresh * price.prompt + usage.cached_tokens * cached + usage.written_tokens * written
-    return (prompt + usage.completion_tokens * price.completion) / _MILLION
+    return (prompt + usage.completion_tokens * price.completion) / 1_000_000

@@ -129,8 +129,7 @@ class ShorteningModel(WrappedModel):
     reads = True
 
     def answer(self, request: Request) -> Answer:
-        prompt = request.prompt
-        dropped = 0
+        prompt, dropped = request.prompt, 0
         while True:
             try:
                 answer = self._model.answer(replace(request, prompt=prompt))

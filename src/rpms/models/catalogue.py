@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -95,17 +94,6 @@ class ModelName:
         return f"{self.provider.name}/{self.rest}" if self.rest else self.provider.name
 
 
-@dataclass(frozen=True, slots=True)
-class Availability:
-    """True if a provider could be asked now."""
-
-    provider: Provider
-    ready: bool
-    """Nothing is known to be missing. A key is not tried out, and a server elsewhere is not called."""
-    why: str
-    """Missing or present things, in words."""
-
-
 def parse_model_name(text: str) -> ModelName:
     """Take `provider/name` apart; an unknown provider is an InputError that lists the known ones, nearest first."""
     name, _, rest = text.strip().partition("/")
@@ -141,8 +129,7 @@ def _installed(name: str) -> Provider | None:
 
 def base_url_of(provider: Provider, given: str | None = None) -> str | None:
     """The address in force: the one given, the environment's, or the default."""
-    variable = provider.base_url_variable
-    return given or (os.environ.get(variable) if variable else None) or provider.base_url
+    return given or os.environ.get(provider.base_url_variable or "") or provider.base_url
 
 
 def missing_extra(provider: Provider) -> str:
@@ -168,26 +155,26 @@ def _reached(provider: Provider, given: str | None = None) -> tuple[str, str | N
     return url, key or None
 
 
-def available(provider: Provider) -> Availability:
-    """Say what a provider needs and whether it is there now. Only addresses on this machine are tried."""
+def available(provider: Provider) -> tuple[bool, str]:
+    """True if nothing is known to be missing, and why. No key is tried, and only servers on this machine are called."""
     if lacking := missing_extra(provider):
-        return Availability(provider, ready=False, why=lacking)
+        return False, lacking
     if provider.base_url_variable is None:
-        return Availability(provider, ready=True, why=f"rpms[{provider.extra}] is installed" if provider.extra else "")
+        return True, f"rpms[{provider.extra}] is installed" if provider.extra else ""
     try:
         url, _ = _reached(provider)
     except RPMSError as error:
-        return Availability(provider, ready=False, why=str(error))
+        return False, str(error)
     if not is_loopback(url):
         told = f"{provider.key_variable} is set, " if provider.key_needed else ""
-        return Availability(provider, ready=True, why=f"{told}{shown_url(url)}")
+        return True, f"{told}{shown_url(url)}"
     parts = urlsplit(url)
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         socket.create_connection((parts.hostname or "localhost", port), timeout=0.5).close()
     except OSError:
-        return Availability(provider, ready=False, why=f"no server listens at {shown_url(url)}")
-    return Availability(provider, ready=True, why=f"a server listens at {shown_url(url)}")
+        return False, f"no server listens at {shown_url(url)}"
+    return True, f"a server listens at {shown_url(url)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +255,11 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
         return GGUFModel(str(name), Path(name.rest).expanduser(), context=options.context, contexts=options.contexts)
     from rpms.models.remote import ClaudeModel, RemoteModel  # noqa: PLC0415  what few commands need
 
-    claude = provider.backend is Backend.ANTHROPIC
-    opened: Callable[..., Model] = ClaudeModel if claude else partial(RemoteModel, forms=provider.forms)
     url, key = _reached(provider, options.base_url)
-    reached = {"key": key, "key_variable": provider.key_variable, "patience": options.patience}
-    return opened(str(name), name.rest, url, **reached)
+    reached: Any = {"key": key, "key_variable": provider.key_variable, "patience": options.patience}
+    if provider.backend is Backend.ANTHROPIC:
+        return ClaudeModel(str(name), name.rest, url, **reached)
+    return RemoteModel(str(name), name.rest, url, forms=provider.forms, **reached)
 
 
 def _load_installed(name: ModelName) -> Model:
@@ -299,8 +286,7 @@ def _check_weights(name: ModelName) -> None:
 
 def parse_parameter(text: str) -> tuple[str, Scalar]:
     """Read `name=value`, a provider's own decoding parameter; numbers and true or false are read as such."""
-    name, sign, value = text.partition("=")
-    name, value = name.strip(), value.strip()
+    name, sign, value = map(str.strip, text.partition("="))
     if not sign or not name.isidentifier():
         raise InputError(f"{text[:60]!r}: write a decoding parameter as name=value, such as top_k=20")
     if value.lower() in {"true", "false"}:

@@ -1,8 +1,6 @@
-"""Answers held to a menu or to a manual's templates: a free thought, then an action.
+"""Answers held to a menu or a manual's templates: a free thought, then an action, which each form escapes."""
 
-Actions are foreign text: each form escapes them, so that none can end a string, open a group or add a rule.
-"""
-
+import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -49,8 +47,7 @@ def usable(choices: Iterable[str]) -> tuple[str, ...]:
 
 def shapes_of(choices: Iterable[str], templates: Iterable[str] = ()) -> tuple[Shape, ...]:
     """The actions that choices, or else templates, allow."""
-    fixed = usable(choices)
-    if fixed:
+    if fixed := usable(choices):
         return tuple((choice,) for choice in fixed)
     return tuple(dict.fromkeys(tuple(PARAMETER.split(template.strip())[::2]) for template in usable(templates)))
 
@@ -89,7 +86,7 @@ def regex(shapes: tuple[Shape, ...], max_tokens: int) -> str:
 
 def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
     """The form of an answer as a grammar in llama.cpp's notation (GBNF)."""
-    actions = " | ".join(" text ".join(map(_quoted, shape)) for shape in shapes)
+    actions = " | ".join(" text ".join(json.dumps(piece, ensure_ascii=False) for piece in shape) for shape in shapes)
     end, text = (' "\\n"?', "text ::= [^ \\n] [^\\n]*\n") if _open(shapes) else ("", "")
     return (
         f'root ::= "{THOUGHT} " thought "\\nAction: " action{end}\n'
@@ -115,10 +112,6 @@ def _open(shapes: Iterable[Shape]) -> bool:
 def _escaped(text: str) -> str:
     """`re.escape` without the escapes of blanks and hyphens, which stricter engines refuse outside a class."""
     return re.sub(r"([\\.^$*+?{}\[\]()|/])", r"\\\1", text)
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _response_format(shapes: tuple[Shape, ...], _max_tokens: int) -> Fields:

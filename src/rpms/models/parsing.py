@@ -98,11 +98,8 @@ def action_is_complete(text: str) -> bool:
     *_, last = text[-2 * LONGEST_ACTION :].rstrip("\n").rpartition("\n")
     if not last.lstrip("*_`# ").startswith("Action:"):
         return False
-    opened = [match.start() for match in _OPEN_TAG.finditer(text)]
-    closed = [match.start() for match in _CLOSE_TAG.finditer(text)]
-    if opened and (not closed or closed[-1] < opened[-1]):
-        return False
-    return parse_answer(text).action is not None
+    opened, closed = (max((tag.end() for tag in form.finditer(text)), default=0) for form in (_OPEN_TAG, _CLOSE_TAG))
+    return opened <= closed and parse_answer(text).action is not None
 
 
 def _without_specials(text: str, repairs: list[str]) -> str:
@@ -112,8 +109,7 @@ def _without_specials(text: str, repairs: list[str]) -> str:
     if len(pieces) == 1:
         return text
     repairs.append("control tokens")
-    first = next((piece for piece in pieces if piece.strip()), "").lstrip()
-    return first.removeprefix("assistant\n")
+    return next((piece for piece in pieces if piece.strip()), "").lstrip().removeprefix("assistant\n")
 
 
 def _without_reasoning(text: str, repairs: list[str]) -> tuple[str, bool]:
@@ -140,8 +136,7 @@ def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
     start = text.find("{")
     if start < 0:
         return None
-    before = text[:start]
-    if any(line.label == "action" and line.text for line in _lines(before, [])):
+    if any(line.label == "action" and line.text for line in _lines(text[:start], [])):
         return None
     try:
         value, _ = json.JSONDecoder().raw_decode(text, start)
@@ -233,8 +228,7 @@ def _joined(lines: list[_Line]) -> str:
 def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> tuple[str, str | None]:
     """The first line that can be a command: one at a prompt sign or in a fence rather than any other."""
     plain = [(index, line) for index, line in enumerate(lines) if not line.label and _can_be_command(line.text)]
-    marked = [(index, line) for index, line in plain if line.quoted or line.fenced]
-    candidates = marked or plain
+    candidates = [(index, line) for index, line in plain if line.quoted or line.fenced] or plain
     if not candidates or not allowed:
         return _joined(lines), None
     repairs.append("action without label")

@@ -186,11 +186,9 @@ class Endpoint:
             final = f"the server sends requests on to another address ({status}), which is not followed; "
             return ModelUnavailable(f"{final}give the address itself as --base-url")
         if status in {401, 403}:
-            advice = (
-                "this server wants a key, and none is defined for this provider"
-                if self.key_variable is None
-                else f"set the environment variable {self.key_variable} to a key that is valid there"
-            )
+            advice = "this server wants a key, and none is defined for this provider"
+            if self.key_variable is not None:
+                advice = f"set the environment variable {self.key_variable} to a key that is valid there"
             return ModelUnavailable(f"the key was refused ({status}); {advice}")
         if status == 402 or code in _GIVE_UP_CODES:
             return ModelUnavailable(f"the account has no credit left{tail}")

@@ -174,13 +174,11 @@ def _differences(entry: Entry, asked: dict[str, Any]) -> str:
     found = []
     if entry.get("model") != asked["model"]:
         found.append(f"it was recorded with the model {entry.get('model')}, not {asked['model']}")
-    recorded = _mapping(entry.get("decoding"))
-    changed = [name for name, value in asked["decoding"].items() if recorded.get(name) != value]
-    if "temperature" in changed and "seed" in changed and None in {recorded.get("seed"), asked["decoding"]["seed"]}:
+    recorded, now = _mapping(entry.get("decoding")), asked["decoding"]
+    changed = [name for name, value in now.items() if recorded.get(name) != value]
+    if "temperature" in changed and "seed" in changed and None in {recorded.get("seed"), now["seed"]}:
         changed.remove("seed")  # greedy answers need none: that it came or went follows from the temperature
-    for name, value in asked["decoding"].items():
-        if name in changed:
-            found.append(f"it was recorded with {name} {recorded.get(name)!r}, not {value!r}")
+    found += [f"it was recorded with {name} {recorded.get(name)!r}, not {now[name]!r}" for name in changed]
     if any(entry.get(name) != asked.get(name) for name in BOUNDS):
         was = next((name for name in BOUNDS if entry.get(name)), None)
         found.append(f"its action was held to other {was}" if was else "its action was free")

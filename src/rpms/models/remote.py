@@ -1,7 +1,4 @@
-"""Models behind HTTP: every endpoint that speaks OpenAI's chat protocol, and Anthropic's with prompt caching.
-
-Through the official SDKs, with patience with failures, and without parameters that a model does not take.
-"""
+"""Models behind HTTP: every endpoint that speaks OpenAI's chat protocol, and Anthropic's with prompt caching."""
 
 import importlib
 import logging
@@ -9,7 +6,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, ClassVar
 
 from rpms.core.errors import ModelError, ModelUnavailable
@@ -28,19 +25,14 @@ _LOG = logging.getLogger("rpms")
 
 
 class ServedModel:
-    """A model that a server answers for; any number of threads may ask it.
-
-    Parameters that a model refuses (`max_tokens`, a temperature) are found out from its first refusal: the request is
-    sent again without them, later ones leave them out, and the answers' notes say so. Refusals of a question's own
-    parameters are not kept.
-    """
+    """A model that a server answers for, through the official SDK; any number of threads may ask it."""
 
     sdk: ClassVar[tuple[str, str, str]]
     """The SDK's package, its client, and the path that questions are sent to."""
     adaptable: ClassVar[Mapping[str, str | None]]
-    """Parameters left out, or renamed, where a model refuses them."""
+    """Parameters left out, or renamed, from a model's first refusal of them on; the answers' notes say so."""
     own: ClassVar[Sequence[str]] = ()
-    """Those of them that are a question's own."""
+    """Those of them that are a question's own, whose refusals are not kept."""
     stop: ClassVar[str] = "stop"
     """Name of the stop sequences."""
     most_stops: ClassVar[int | None] = None
@@ -186,12 +178,7 @@ _PROBE = (
 
 
 class RemoteModel(ServedModel):
-    """A model behind an OpenAI-compatible endpoint.
-
-    Choices and templates are sent in the first of the provider's forms that the server heeds, found out once by a small
-    question (`_heeded`). The notes name the form if it was not the first; if none is heeded, answers are free and the
-    notes and one line on stderr say so.
-    """
+    """A model behind an OpenAI-compatible endpoint. Where it cannot be held to choices, notes and stderr say so."""
 
     sdk = ("openai", "OpenAI", "/chat/completions")
     adaptable: ClassVar = {
@@ -212,19 +199,15 @@ class RemoteModel(ServedModel):
         self._heeds: ConstraintForm | None = None
 
     def answer(self, request: Request) -> Answer:
+        messages, decoding = request.prompt.messages(), request.decoding
         if request.tools:
-            told = [
-                {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
-                for tool in request.tools
-            ]
+            told = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
             # A call is required: in a world of tools there is nothing else to do.
-            fields = {"tools": [{"type": "function", "function": each} for each in told], "tool_choice": "required"}
-            return self._say(request.prompt.messages(), request.decoding, fields)
+            return self._say(messages, decoding, {"tools": told, "tool_choice": "required"})
         shapes = shapes_of(request.choices, request.templates)
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:
             raise CannotHold(f"{self.name} cannot hold its answers to action templates, only to a menu")
-        messages, decoding = request.prompt.messages(), request.decoding
         if not shapes or not forms:
             return self._say(messages, decoding, {})
         form = self._heeded(decoding)
@@ -374,8 +357,7 @@ def _pieces(text: str, ends: AbstractSet[int] = frozenset(), marks: AbstractSet[
     start = 0
     for end in sorted({*ends, len(text)}):
         if end > start:
-            pieces.append(
-                {"type": "text", "text": text[start:end]} | ({"cache_control": _MARK} if end in marks else {})
-            )
+            mark = {"cache_control": _MARK} if end in marks else {}
+            pieces.append({"type": "text", "text": text[start:end], **mark})
             start = end
     return pieces

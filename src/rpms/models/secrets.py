@@ -13,8 +13,7 @@ from rpms.foreign.limits import LONGEST_LINE
 from rpms.foreign.shown import one_line, unseen
 
 FORBID_VARIABLE = "RPMS_FORBID_REQUESTS"
-"""Set to anything but `0` or nothing, no request leaves this machine. An environment variable, so that child processes
-inherit it."""
+"""Set to anything but `0` or nothing, no request leaves this machine, nor one of child processes, which inherit it."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _KEY_SHAPE = re.compile(
@@ -79,14 +78,10 @@ def shown_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def known_secrets() -> tuple[str, ...]:
-    """Every value in the environment whose variable is named like a secret, longest first."""
-    found = {
-        value.strip()
-        for name, value in os.environ.items()
-        if _SECRET_NAME.search(name.upper()) and len(value.strip()) >= _SHORTEST_SECRET
-    }
-    return tuple(sorted(found, key=len, reverse=True))
+def known_secrets() -> set[str]:
+    """Every value in the environment whose variable is named like a secret."""
+    named = {value.strip() for name, value in os.environ.items() if _SECRET_NAME.search(name.upper())}
+    return {value for value in named if len(value) >= _SHORTEST_SECRET}
 
 
 def url_secrets(url: str) -> tuple[str, ...]:

@@ -41,10 +41,7 @@ class _Allowance(threading.local):
 
 
 class _Bounded:
-    """A network or a connection that stops when its thread's allowance is used up, in the head of a response too.
-
-    With the switch on, it connects to nothing but this machine, whatever a name resolves to.
-    """
+    """A connection within its thread's allowance; with the switch on, only to this machine, whatever a name means."""
 
     def __init__(self, inner: Any, allowance: _Allowance) -> None:
         self._inner, self._allowance = inner, allowance
