@@ -216,10 +216,6 @@ class Agenda:
         model = self.goal_model(type_)
         return model is not None and model.wins >= LIMITS.enough_wins
 
-    def can_change(self, clause: Clause) -> bool:
-        """True if actions change some fact of a clause."""
-        return any(literal.atom.predicate in self.changing for literal in clause.literals)
-
     def reasoner(self, goal: str = "") -> Reasoner:
         """Plans with what was concluded, towards goals of a type, or anything: each uses what others derived."""
         return reasoner_of(self._manual.active(goal))
@@ -256,11 +252,8 @@ class Past:
         """Facts that hardly ever held when it was done, or say what a thing is for: nobody knows what comes of it."""
 
     def untried(self, true: int, kinds: Sequence[str], facts: Sequence[int]) -> float:
-        """Likelihood that it comes to something with a fact and other things that it was hardly ever done with.
-
-        It is as likely as it usually is, less for each time that nothing came of it; 0 where nothing is new.
-        """
-        most = 0.0
+        """Likelihood that it comes to something with a fact and other things that it was hardly ever done with."""
+        most = 0.0  # as likely as it usually is, less for each time that nothing came of it; 0 where nothing is new
         for bit in [bit for bit in facts if true >> bit & 1]:
             others = [slot for slot in range(len(kinds)) if str(slot) not in self.rare[bit].args]
             tried = [(those, came) for features, those, came in self._rows if features >> bit & 1]
@@ -330,7 +323,8 @@ class Ventures:
     def prospects(self, situation: Situation) -> list[Prospect]:
         """Actions that may score, most promising first, without those given up since anything scored."""
         found: dict[str, Prospect] = {}
-        rare = {each.name: each.circumstances for each in self.agenda.learned.actions} if self.agenda.learned else {}
+        learned, changing = self.agenda.learned, self.agenda.changing
+        rare = {each.name: each.circumstances for each in learned.actions} if learned else {}
         for question in self.agenda.questions:
             restored = tuple(Clause((literal,)) for literal in rare.get(question.schema.name, ()))
             past = Past(question.book, lambda attempt: attempt.scored, self.goal)
@@ -340,7 +334,7 @@ class Ventures:
                     continue
                 instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
                 truths = {clause: clause.truth(situation) for clause in (*restored, *instance.preconditions)}
-                needs = tuple(filter(self.agenda.can_change, truths))
+                needs = tuple(each for each in truths if any(one.atom.predicate in changing for one in each.literals))
                 if any(truth is Truth.FALSE for clause, truth in truths.items() if clause not in needs):
                     continue
                 ready = Truth.FALSE not in truths.values()

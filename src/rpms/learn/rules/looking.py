@@ -90,10 +90,7 @@ class Standing:
         worth: Callable[[Question, tuple[str, ...], float], tuple[float, object]],
         least: float,
     ) -> str:
-        """The action with names that is worth more than the others and the least; nothing where none is.
-
-        `worth` also says which question it would settle: this counts as asked.
-        """
+        """The action with names that is worth more than the others and the least; nothing where none is."""
         best, choice = least, ("", Counter[object](), object())
         for question, names in trials:
             value, about = worth(question, names, best) if names is not None else (0.0, None)
@@ -103,7 +100,7 @@ class Standing:
             if not self.vain(command) and not self.too_early(command):
                 best, choice = value, (command, question.asked, about)
         command, asked, about = choice
-        asked[about] += 1
+        asked[about] += 1  # the question that it would settle, as `worth` said
         return command
 
     def begin(self, wanted: State | tuple[Clause, ...]) -> str:
@@ -138,10 +135,7 @@ class Standing:
         return self.diary.belief.location is None
 
     def having_looked(self, command: str) -> str:
-        """A look at what may come of a command, which is then done next; or the command, where nothing is to be seen.
-
-        Looked at is what was hardly ever known when the action succeeded.
-        """
+        """A look at what may come of a command, which is then done next; the command where nothing is to be seen."""
         if not self.all_at_hand:
             return command
         reading = self.agenda.ledger.names.read(command)
@@ -149,7 +143,8 @@ class Standing:
         if question is None:
             return command
         size, (true, false) = question.needs.size, question.book.measure(self.diary.belief, reading.names)
-        for bit in bits((question.unusual | question.unusual >> size) & ~(true | false) & (1 << size) - 1):
+        hardly_known = (question.unusual | question.unusual >> size) & (1 << size) - 1  # when the action succeeded
+        for bit in bits(hardly_known & ~(true | false)):
             if look := self.find_out(question.book.facts[bit].bind(slots_of(reading.names))):
                 self.then = command
                 return look
@@ -166,15 +161,12 @@ class Standing:
         )
 
     def _named(self, roles: Sequence[str], seen: Sequence[str]) -> tuple[str, ...] | None:
-        """Names for some roles, one of those that were seen among them; None where these have other roles.
-
-        Where no name is known for a role, it is one of another episode.
-        """
+        """Names for some roles, one of those that were seen among them; None where these have other roles."""
         names, known = self.diary.belief.names, self.agenda.ledger.names.roles
         fit = [[name for name in seen if name in names.get(role, ())] for role in roles]
         if roles and not any(fit):
             return None
-        every = [
+        every = [  # where no name is known for a role, it is one of another episode
             some or names.get(role) or [name for name in known if role in known[name]]
             for role, some in zip(roles, fit, strict=True)
         ]
@@ -197,11 +189,7 @@ class Standing:
         return ""
 
     def find_out(self, about: Atom | None = None) -> str:
-        """A look that changes nothing and shows what is unknown, of a fact or of any.
-
-        What an action does shows only where one knew what was so. Looks for things that nobody knows yet are taken
-        once in an episode: nobody can tell whether there are more.
-        """
+        """A look that changes nothing and shows what is unknown, of a fact or of any: what an action does shows only where that was known."""
         belief, looks = self.diary.belief, self.agenda.looks
         for schema in self.dice.sample(looks, len(looks)):
             names = draw(belief, [(role,) for role in schema.variables], self.dice)
@@ -215,6 +203,7 @@ class Standing:
                         continue
                     binding |= bound
                 atom, command = about or seen.atom.bind(binding), command_of(schema, binding)
+                # nobody can tell whether there are more of the things that nobody knows yet: these are looked for once
                 unknown = command not in self.looked if ANYTHING in atom.args else belief.truth(atom) is Truth.UNKNOWN
                 if unknown and not self.vain(command) and (about is None or command not in self.looked):
                     self.looked.add(command)
