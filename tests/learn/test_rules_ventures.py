@@ -13,15 +13,16 @@ from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.goal import Goal
 from rpms.core.rules import Lore, Predicate, RuleManual
 from rpms.learn.manual_verify import verify
-from rpms.learn.rules.agenda import Agenda, Past, Question, Ventures
+from rpms.learn.rules.agenda import Agenda, Question
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
-from rpms.learn.rules.conditions import conditions
+from rpms.learn.rules.conditions import Past, conditions
 from rpms.learn.rules.ledger import Diary, InHand, Ledger, vocabulary_of
 from rpms.learn.rules.looking import Standing
 from rpms.learn.rules.needs import Needs
 from rpms.learn.rules.scores import deeds_of
 from rpms.learn.rules.templates import Names
 from rpms.learn.rules.unnamed_effects import unseen_name
+from rpms.learn.rules.ventures import Ventures
 from rpms.store.evidence import Spoken, Trace, Witness
 from rpms.worlds.registry import find_world
 from tests.learn.tidy import Tidy

@@ -1,6 +1,6 @@
 """Rules from interaction: exploration by experiment, induction with evidence, verification, a manual.
 
 `templates` takes commands apart, `attempts`, `wants` and `ledger` keep what was seen, `conclude` draws conclusions,
-`agenda` has what is open and what may score, `session` chooses among it, `rehearse` plays with the manual, `write`
-writes it and `learn.manual_verify` tests it.
+`agenda` has what is open, `ventures` what may score, `session` chooses among it, `rehearse` plays with the manual,
+`write` writes it and `learn.manual_verify` tests it.
 """

@@ -1,25 +1,22 @@
-"""Open questions about actions, guesses at goals, and ventures: actions that may score."""
-
-from __future__ import annotations
+"""The agenda of an exploration: open questions about actions, and guesses at goals."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, islice, permutations, product, starmap
-from random import Random
-from typing import NamedTuple
+from itertools import combinations, islice, permutations, starmap
 
-from rpms.core.actions import PARAMETER, ActionSchema, Instance
-from rpms.core.belief import Belief, Situation
-from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
+from rpms.core.actions import PARAMETER, ActionSchema
+from rpms.core.belief import Situation
+from rpms.core.facts import Atom, Clause, Literal, kind_of
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.core.rules import Predicate, Purpose, RuleManual, Stage
-from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import Learned, bolder, conclude, manual_from
+from rpms.learn.rules.conditions import Past
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.needs import bits, needs_of, signed, union
-from rpms.learn.rules.templates import SLOT, fill
+from rpms.learn.rules.needs import bits, needs_of, signed
+from rpms.learn.rules.templates import SLOT
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.wants import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, fields_of, guesses, literal_in
 from rpms.store.evidence import Label
@@ -232,146 +229,3 @@ class Agenda:
                 over = fields_of({arg for atom in wanted for arg in atom.args})
             self._purposes[wanted] = Purpose("guess", over, tuple(Stage("", (need,)) for need in needs))
         return self.reasoner().plan(situation, seek=False, purpose=self._purposes[wanted], best=best)
-
-
-class Past:
-    """The last successes of an action: which of them came to something, with which facts and kinds."""
-
-    def __init__(self, book: Book, came: Callable[[Attempt], bool], goal: str | None = None) -> None:
-        rows = [row for row in book.attempts if not row.refused and goal in (None, row.goal)][-LIMITS.recent :]
-        self.book, self.usual = book, (sum(map(came, rows)) + 1) / (len(rows) + 2)
-        self._size = size = len(book.facts)
-        # facts about the action's things; of one that has none, facts about nothing by its name
-        slots = [list(map(str.isdigit, fact.args)) for fact in book.facts]
-        self.own = [bit for bit, of_slots in enumerate(slots) if (any(of_slots) if book.slots else not of_slots)]
-        self._mask = mask = sum(1 << bit for bit in self.own)
-        self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, came(row)) for row in rows]
-        held = Counter(bit for features, _, _ in self._rows for bit in bits(features & mask))
-        often = max(LIMITS.known_past, LIMITS.sometimes * len(rows))
-        self.rare = {bit: book.facts[bit] for bit in self.own if held[bit] < often or not all(slots[bit])}
-        """Facts that hardly ever held when it was done, or say what a thing is for: nobody knows what comes of it."""
-
-    def untried(self, true: int, kinds: Sequence[str], facts: Sequence[int]) -> float:
-        """Likelihood that it comes to something with a fact and other things that it was hardly ever done with."""
-        most = 0.0  # as likely as it usually is, less for each time that nothing came of it; 0 where nothing is new
-        for bit in [bit for bit in facts if true >> bit & 1]:
-            others = [slot for slot in range(len(kinds)) if str(slot) not in self.rare[bit].args]
-            tried = [(those, came) for features, those, came in self._rows if features >> bit & 1]
-            alike = [came for those, came in tried if all(those[slot] == kinds[slot] for slot in others)]
-            if len(alike) < LIMITS.known_past:
-                most = max(most, (sum(alike) + self.usual) / (len(alike) + 1))
-        return most
-
-    def share(self, true: int, false: int, kinds: Sequence[str], *, worst: bool = False) -> float:
-        """Likelihood that it comes to something now, by facts and kinds that tell most, or speak against it most."""
-        worth = usual = self.usual
-        now, _ = signed(true & self._mask, false & self._mask, self._size)
-        left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, good ones and all
-        for features, those, came in self._rows:
-            alike = sum(1 << slot for slot, kind in enumerate(kinds) if those[slot] == kind)
-            mask = features & now | alike << 2 * self._size
-            good, tried = left.get(mask, (0, 0))
-            left[mask] = good + came, tried + 1
-        for _ in range(LIMITS.deep):
-            most, choice, found, every = 0.0, -1, worth, sum(tried for _, tried in left.values())
-            for bit in bits(union(left)):
-                held = [counts for mask, counts in left.items() if mask >> bit & 1]
-                tried = sum(count for _, count in held)
-                share = (sum(good for good, _ in held) + usual) / (tried + 1)
-                tells = worth - share if worst else tried * (share - worth) ** 2
-                if tried < every and tells > most:
-                    most, choice, found = tells, bit, share
-            if choice < 0:
-                break
-            worth, left = found, {mask: counts for mask, counts in left.items() if mask >> choice & 1}
-        return worth
-
-
-class Prospect(NamedTuple):
-    """An action that may score."""
-
-    worth: float
-    command: str
-    needs: tuple[Clause, ...] = ()  # What has to hold first, as far as anybody knows
-
-
-@dataclass
-class Ventures:
-    """Trials of one episode after all that is known to score."""
-
-    agenda: Agenda
-    goal: str
-    dice: Random
-    too_early: Callable[[str], bool]  # What is new, and may end the task, waits until little is lost by that
-    pursued: Prospect | None = None
-    given_up: set[str] = field(default_factory=set)
-    born: dict[str, None] = field(default_factory=dict)  # What came into being with a step that scored
-
-    def told(self, before: Belief, after: Belief, *, scored: bool) -> None:
-        """Hear what became of a step."""
-        if scored:
-            known = {*before.holding, *before.last_seen}
-            self.born |= dict.fromkeys(each for each in (*after.holding, *after.last_seen) if each not in known)
-            self.pursued = None
-            self.given_up.clear()
-
-    def give_up(self, prospect: Prospect) -> None:
-        """Try something else, until anything scores."""
-        self.pursued = None
-        self.given_up.add(prospect.command)
-
-    def prospects(self, situation: Situation) -> list[Prospect]:
-        """Actions that may score, most promising first, without those given up since anything scored."""
-        found: dict[str, Prospect] = {}
-        learned, changing = self.agenda.learned, self.agenda.changing
-        rare = {each.name: each.circumstances for each in learned.actions} if learned else {}
-        for question in self.agenda.questions:
-            restored = tuple(Clause((literal,)) for literal in rare.get(question.schema.name, ()))
-            past = Past(question.book, lambda attempt: attempt.scored, self.goal)
-            for names in self._names(question, past, situation.belief):
-                command = fill(question.book.template, names)
-                if command in self.given_up:
-                    continue
-                instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
-                truths = {clause: clause.truth(situation) for clause in (*restored, *instance.preconditions)}
-                needs = tuple(each for each in truths if any(one.atom.predicate in changing for one in each.literals))
-                if any(truth is Truth.FALSE for clause, truth in truths.items() if clause not in needs):
-                    continue
-                ready = Truth.FALSE not in truths.values()
-                worth = self._worth(question, past, names, situation.belief, ready=ready)
-                if worth >= LIMITS.hopeless:
-                    found[command] = Prospect(worth, command, needs)
-        every = list(found.values())
-        self.dice.shuffle(every)
-        return sorted(every, key=lambda each: -each.worth)[: LIMITS.choices]
-
-    def _names(self, question: Question, past: Past, belief: Belief) -> Iterator[tuple[str, ...]]:
-        """Names for an action: what is in hand or just came into being, such as have worked, such as are remarkable."""
-        slots, near = [], {*belief.holding, *self.born}
-        lasting = [fact for fact in past.rare.values() if fact.predicate not in self.agenda.changing]
-        for slot, (role, fit) in enumerate(zip(question.schema.variables, question.needs.fit, strict=True)):
-            known = belief.names.get(role, ())
-            own = [fact for fact in lasting if [*filter(str.isdigit, fact.args)] == [str(slot)]]
-            facts = {name: [fact.bind({str(slot): name}) for fact in own] for name in known}
-            remarkable = [name for name in known if Truth.TRUE in map(belief.truth, facts[name])]
-            some = [name for name in known if name in near or kind_of(name) in fit]
-            every = dict.fromkeys((*filter(known.__contains__, self.born), *remarkable, *some))
-            slots.append(list(every)[: LIMITS.names_tried])
-        yield from (names for names in product(*slots) if len(set(names)) == len(names))
-
-    def _worth(self, question: Question, past: Past, names: tuple[str, ...], belief: Belief, *, ready: bool) -> float:
-        kinds, discount = tuple(map(kind_of, names)), 1.0 if ready else LIMITS.not_yet
-        known = past.usual >= LIMITS.hopeless
-        places = past.own if known else past.rare
-        true, false = question.book.measure(belief, names, places) if places else (0, 0)
-        if not self.born.keys().isdisjoint(names) and question.book.worked[kinds] < LIMITS.known_past:
-            return LIMITS.new_thing / len(kinds) * discount
-        lasting = [bit for bit, fact in past.rare.items() if ready or fact.predicate not in self.agenda.changing]
-        untried, deadly = past.untried(true, kinds, lasting), self.agenda.deadly.get(question.book.template)
-        safe = deadly is None or deadly.usual < past.usual or not self.too_early(fill(question.book.template, names))
-        if untried and safe:
-            return (LIMITS.new_fact + (1 - LIMITS.new_fact) * untried) * question.fitting(kinds) * discount
-        needed, size = question.wanted, question.needs.size  # what it needs is seen to before it is done
-        seen_to = needed & (1 << size) - 1 | needed >> size
-        true, false = true & ~seen_to | needed & (1 << size) - 1, false & ~seen_to | needed >> size
-        return (past.share(true, false, kinds, worst=True) if known else past.usual) * discount

@@ -170,3 +170,56 @@ def _best_addition(
 def _gain(hits: int, share: float, before: float) -> float:
     """FOIL gain: the good attempts still covered, times the bits by which the share of good ones has risen."""
     return hits * log2(share / before) if share else 0.0
+
+
+class Past:
+    """The last successes of an action: which of them came to something, with which facts and kinds."""
+
+    def __init__(self, book: Book, came: Callable[[Attempt], bool], goal: str | None = None) -> None:
+        rows = [row for row in book.attempts if not row.refused and goal in (None, row.goal)][-LIMITS.recent :]
+        self.book, self.usual = book, (sum(map(came, rows)) + 1) / (len(rows) + 2)
+        self._size = size = len(book.facts)
+        # facts about the action's things; of one that has none, facts about nothing by its name
+        slots = [list(map(str.isdigit, fact.args)) for fact in book.facts]
+        self.own = [bit for bit, of_slots in enumerate(slots) if (any(of_slots) if book.slots else not of_slots)]
+        self._mask = mask = sum(1 << bit for bit in self.own)
+        self._rows = [(signed(row.true & mask, row.false & mask, size)[0], row.kinds, came(row)) for row in rows]
+        held = Counter(bit for features, _, _ in self._rows for bit in bits(features & mask))
+        often = max(LIMITS.known_past, LIMITS.sometimes * len(rows))
+        self.rare = {bit: book.facts[bit] for bit in self.own if held[bit] < often or not all(slots[bit])}
+        """Facts that hardly ever held when it was done, or say what a thing is for: nobody knows what comes of it."""
+
+    def untried(self, true: int, kinds: Sequence[str], facts: Sequence[int]) -> float:
+        """Likelihood that it comes to something with a fact and other things that it was hardly ever done with."""
+        most = 0.0  # as likely as it usually is, less for each time that nothing came of it; 0 where nothing is new
+        for bit in [bit for bit in facts if true >> bit & 1]:
+            others = [slot for slot in range(len(kinds)) if str(slot) not in self.rare[bit].args]
+            tried = [(those, came) for features, those, came in self._rows if features >> bit & 1]
+            alike = [came for those, came in tried if all(those[slot] == kinds[slot] for slot in others)]
+            if len(alike) < LIMITS.known_past:
+                most = max(most, (sum(alike) + self.usual) / (len(alike) + 1))
+        return most
+
+    def share(self, true: int, false: int, kinds: Sequence[str], *, worst: bool = False) -> float:
+        """Likelihood that it comes to something now, by facts and kinds that tell most, or speak against it most."""
+        worth = usual = self.usual
+        now, _ = signed(true & self._mask, false & self._mask, self._size)
+        left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, good ones and all
+        for features, those, came in self._rows:
+            alike = sum(1 << slot for slot, kind in enumerate(kinds) if those[slot] == kind)
+            mask = features & now | alike << 2 * self._size
+            good, tried = left.get(mask, (0, 0))
+            left[mask] = good + came, tried + 1
+        for _ in range(LIMITS.deep):
+            most, choice, found, every = 0.0, -1, worth, sum(tried for _, tried in left.values())
+            for bit in bits(union(left)):
+                held = [counts for mask, counts in left.items() if mask >> bit & 1]
+                tried = sum(count for _, count in held)
+                share = (sum(good for good, _ in held) + usual) / (tried + 1)
+                tells = worth - share if worst else tried * (share - worth) ** 2
+                if tried < every and tells > most:
+                    most, choice, found = tells, bit, share
+            if choice < 0:
+                break
+            worth, left = found, {mask: counts for mask, counts in left.items() if mask >> choice & 1}
+        return worth

@@ -12,12 +12,13 @@ from rpms.core.facts import Atom, Clause, Truth, kind_of
 from rpms.core.planning.achievers import command_of
 from rpms.core.planning.prices import Option
 from rpms.core.rules import ANYTHING
-from rpms.learn.rules.agenda import Agenda, Question, Ventures
+from rpms.learn.rules.agenda import Agenda, Question
 from rpms.learn.rules.attempts import slots_of
 from rpms.learn.rules.ledger import Diary
 from rpms.learn.rules.needs import bits
 from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.ventures import Ventures
 from rpms.learn.rules.wants import State
 from rpms.worlds.base import Game
 
@@ -189,7 +190,7 @@ class Standing:
         return ""
 
     def find_out(self, about: Atom | None = None) -> str:
-        """A look that changes nothing and shows what is unknown, of a fact or of any: what an action does shows only where that was known."""
+        """A look that changes nothing and shows what is unknown, of a fact or of any: effects show on what is known."""
         belief, looks = self.diary.belief, self.agenda.looks
         for schema in self.dice.sample(looks, len(looks)):
             names = draw(belief, [(role,) for role in schema.variables], self.dice)
