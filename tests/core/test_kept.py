@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from rpms.core.acting.advice import Advice
-from rpms.core.acting.doubting import plan_doubting
+from rpms.core.acting.plan_with_doubts import plan_with_doubts
 from rpms.core.belief import Situation
 from rpms.core.condition import compose
 from rpms.core.goal import Goal
 from rpms.core.planning.achievers import Fact, KnownNames, asked_about
-from rpms.core.planning.doubts import wanted_facts
+from rpms.core.planning.doubtful_rules import wanted_facts
 from rpms.core.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.core.planning.trust import atoms_over
 from rpms.core.recall import EpisodicMemory
@@ -141,4 +141,4 @@ def planned_anew(advice: Advice) -> Plan:
     """The plan of an adviser whose rules have kept nothing."""
     adviser, step, goal = advice.adviser, advice.step, advice.step.situation.goal
     rules = (adviser.plans or adviser.tells).active(goal.type, goal.object, goal.destination)
-    return plan_doubting(step, replace(rules), lambda text: adviser.spell(text, step.belief), advice.seen)[0]
+    return plan_with_doubts(step, replace(rules), lambda text: adviser.spell(text, step.belief), advice.seen)[0]

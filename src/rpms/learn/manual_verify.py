@@ -11,7 +11,7 @@ from rpms.core.belief import Belief, Situation
 from rpms.core.episode import Ending, Happening
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.planning.doubts import bindings_met
+from rpms.core.planning.doubtful_rules import bindings_met
 from rpms.core.rules import RuleManual
 from rpms.foreign.shown import whole_letters
 from rpms.learn.rules.thresholds import LIMITS

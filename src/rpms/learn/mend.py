@@ -15,7 +15,7 @@ from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.goal import NOTHING_DONE
-from rpms.core.planning.doubts import bindings_met, continuations_of, goal_holds, things_of
+from rpms.core.planning.doubtful_rules import bindings_met, continuations_of, goal_holds, things_of
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.core.rules import ActiveRules, Purpose, RuleManual
 from rpms.learn.manual_review import keep_sentences

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
-from rpms.core.acting.doubting import plan_doubting
 from rpms.core.acting.enforcement import PAPER, Enforcement
 from rpms.core.acting.menu import Menu, make_menu, next_steps, purpose_of
+from rpms.core.acting.plan_with_doubts import plan_with_doubts
 from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Belief, Situation
@@ -60,7 +60,7 @@ class Adviser:
         belief, goal = step.situation.belief, step.situation.goal
         rules = (self.plans or self.tells).active(goal.type, goal.object, goal.destination)
         if self.how.doubt:
-            plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
+            plan, noticed = plan_with_doubts(step, rules, lambda command: self.spell(command, belief), noticed)
         else:
             plan = plan_for(rules, step.situation, step.whereabouts)
             plan = plan.respelled(lambda command: self.spell(command, belief), step.refused)

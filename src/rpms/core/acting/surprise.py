@@ -12,7 +12,7 @@ from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.planning.doubts import excludes, goal_holds, made, unfinished, wanted_facts
+from rpms.core.planning.doubtful_rules import excludes, goal_holds, made, unfinished, wanted_facts
 from rpms.core.planning.prices import UNSEEN, Link
 from rpms.core.planning.trust import (
     COMPLETE,

@@ -16,7 +16,7 @@ from rpms.core.facts import Truth, kind_of
 from rpms.core.goal import EXPLORING, NOTHING_DONE, Progress
 from rpms.core.lift import Lifted, Role, lift, names_of, renamed
 from rpms.core.memory import Stride, SuccessSnippet
-from rpms.core.planning.ground import FURTHER_DOWN
+from rpms.core.planning.prices import FURTHER_DOWN
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules

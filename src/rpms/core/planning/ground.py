@@ -1,55 +1,35 @@
-"""The ways to a fact in one situation, with names in place of parameters: what regression expands."""
+"""The facts of one situation: the names that can fill an action's parameters there, and which of its needs hold.
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+What taking an unknown need for granted costs is set here, in `_judge_literals`; the price of a step as a whole in
+`prices`.
+"""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
 from math import inf
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
 from rpms.core.facts import is_unseen, kind_of
-from rpms.core.planning.achievers import Achiever, Achievers, Fact, Judged, Level, Need, asked_about, command_of
+from rpms.core.planning.achievers import Achiever, Achievers, Fact, Judged, Level, Need, asked_about
 from rpms.core.planning.whereabouts import Order, place_ranks
-from rpms.core.rules import ANYTHING
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
 UNTRIED = 5.0
 """Steps that it costs to try a kind that a table does not list: what is known to work is offered before that."""
-SEARCH = 2.0
-"""Steps that a look costs beyond the way there, since it may find nothing."""
-FURTHER_DOWN = 2.0
-"""Steps that one place further down in the order of likely places counts."""
 PLACES = 12
 """Places considered at a time for something unseen: more than a menu holds."""
 
 
-@dataclass(slots=True, eq=False)
-class Edge:
-    """A way with names in place of its parameters: one step of some plan."""
+class Surroundings(NamedTuple):
+    """Known facts about a command's things and the agent: if equal, nothing has changed."""
 
-    fact: Fact
-    needs: tuple[Fact, ...]
-    """Facts that do not hold yet, in the order to achieve them."""
-    cost: float
-    schema: ActionSchema | None = None
-    """The action; None if a fact only follows from another."""
-    reveals: bool = False
-    binding: Mapping[str, str] = field(default_factory=dict)
-    _command: str | None = None
-
-    @property
-    def command(self) -> str:
-        if self._command is None:
-            self._command = command_of(self.schema, self.binding) if self.schema is not None else ""
-        return self._command
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Things its command names: mixing is done to a vessel, not to the result."""
-        schema = self.schema
-        return tuple(self.binding[name] for name in schema.variables if name not in schema.others) if schema else ()
+    location: str | None
+    holding: object
+    facts: tuple[tuple[tuple[str, tuple[str, ...]], bool | None], ...] = ()
+    """Values of the facts over the command's things, by predicate and names."""
 
 
 Filled = tuple[dict[str, str], tuple[Fact, ...], float]
@@ -77,52 +57,7 @@ class Ground:
         self._known, self._passing, self._here, self._reached = achievers.answers_of(situation)[2:]
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
-        self._beyond = inf
-        """Cost of the cheapest way that cost more than might be spent."""
         self._spent: dict[str, set[tuple[str, ...]]] = {}
-
-    def _possible_edges(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
-        """The edges to a fact that does not hold, by ways that cost less than may be spent and no less than `since`."""
-        if fact.predicate == "or":
-            yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
-            return
-        if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
-            price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
-            for way in self._affordable(self._manual.revealers.get(fact.predicate, ()), since, spend):
-                yield from self._ground(way, fact, price)
-        if not fact.makeable:
-            return
-        direct = False
-        for way in self._affordable(self._manual.makers(fact.predicate, fact.negated), since, spend):
-            for edge in self._ground(way, fact) if not way.circular else ():
-                direct = True
-                yield edge
-        companion = self._manual.companions.get(fact.predicate)
-        if companion and not fact.negated and not direct:
-            yield from self._by_companion(companion, fact, since, spend)
-
-    def _affordable(self, achievers: Iterable[Achiever], since: float, spend: float) -> Iterator[Achiever]:
-        for way in achievers:
-            if since <= way.schema.steps < spend:
-                yield way
-            elif way.schema.steps >= spend:
-                self._beyond = min(self._beyond, way.schema.steps)
-
-    def _by_companion(self, companion: str, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
-        """Being at one thing is being at all that is in the same place: ways there by another name."""
-        for way in self._affordable(self._manual.makers(fact.predicate), since, spend):
-            (name,) = way.fact.args
-            others, together = self._called(name), self._manual.together[companion]
-            for one in [each for each in others if self._value(companion, (each, *fact.args))] or others:
-                value, price, need = self._judge(together, {"one": one, "other": fact.args[0]})
-                if value is False:
-                    continue
-                if need is not None:  # to find out is to be there
-                    yield Edge(fact, (need,), price)
-                    continue
-                for edge in self._ground(way, fact._replace(args=(one,)), price):
-                    edge.fact = fact
-                    yield edge
 
     def _called(self, role: str) -> Sequence[str]:
         """The names in a role."""
@@ -143,21 +78,6 @@ class Ground:
             ]
         return self._here[predicate]
 
-    def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
-        """A way to a fact with all names filled in, each time in another manner."""
-        binding: dict[str, str] = {}
-        for parameter, name in zip(way.fact.args, fact.args, strict=True):
-            if parameter == ANYTHING:
-                continue
-            if parameter not in way.parameters:
-                if kind_of(name) != parameter:
-                    return  # what it brings about is about a thing by its name
-            elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
-                return
-        for filled, needs, extra in self._fill(way, binding):
-            if not (way.schema.once and self._is_spent(way.schema, filled)):
-                yield Edge(fact, needs, way.schema.steps + price + extra, way.schema, way.reveals, filled)
-
     def _is_spent(self, schema: ActionSchema, binding: Mapping[str, str]) -> bool:
         """True if what counts once was done: with some names if the score rose with it, else in just this way."""
         self._read[None] = True  # rests on more than facts and names
@@ -168,6 +88,22 @@ class Ground:
                     spent.add(tuple(done[name] for name in sorted(schema.once if gained else done)))
         every = (sorted(schema.once), sorted(schema.parameters))
         return any(tuple(binding[name] for name in names) in self._spent[schema.name] for names in every)
+
+    def _as_then(self, then: Surroundings | None, needs: Sequence[Fact], *, moving: bool = False) -> bool:
+        """True if some facts will be what they were, once some needs are met, or after a move."""
+        if then is None:
+            return not needs
+        self._read[None] = True  # rests on more than facts and names
+        positional, belief = self._manual.positional, self._facts.belief
+        met = {(need.predicate, need.args): not need.negated for need in needs}
+        moving = moving or any(need.predicate in positional for need in needs)
+        if not moving and (then.location, then.holding) != (belief.location, belief.holding):
+            return False
+        facts = dict(then.facts)
+        return met.keys() <= facts.keys() and all(
+            met[key] is was if key in met else (moving and key[0] in positional) or self._facts.value(*key) is was
+            for key, was in facts.items()
+        )
 
     def _suits(self, parameter: str, name: str) -> bool:
         """True if a name can fill a parameter: not one known only in another role, nor an unknown permanent one."""

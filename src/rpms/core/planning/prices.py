@@ -1,4 +1,4 @@
-"""Plans and their cost, in three passes, each a named algorithm.
+"""Plans and their cost, in three passes, each a named algorithm; `_ground` sets the price of a step (`Edge.cost`).
 
 1. Regression from the goal finds the actions that matter: for a fact that does not hold, those that make it so; for one
    that nobody knows, those that reveal it.
@@ -11,17 +11,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count, product
 from math import inf
 from typing import Any, NamedTuple
 
+from rpms.core.actions import ActionSchema
 from rpms.core.belief import Situation
-from rpms.core.facts import is_unseen
-from rpms.core.planning.achievers import Achievers, Fact, Found, asked_about
-from rpms.core.planning.ground import Edge
+from rpms.core.facts import is_unseen, kind_of
+from rpms.core.planning.achievers import Achiever, Achievers, Fact, Found, asked_about, command_of
 from rpms.core.planning.progress import Purposeful
 from rpms.core.planning.whereabouts import Order
 from rpms.core.rules import ANYTHING
@@ -31,19 +31,41 @@ SEEN = "seen"
 """Predicate of what has to be found before anything is done to it."""
 MARGIN = 8.0
 """Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
+SEARCH = 2.0
+"""Steps that a look costs beyond the way there, since it may find nothing."""
+FURTHER_DOWN = 2.0
+"""Steps that one place further down in the order of likely places counts."""
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
 
 _NOTHING: Found = ((), {}, -inf, frozenset())
 
 
-class Surroundings(NamedTuple):
-    """Known facts about a command's things and the agent: if equal, nothing has changed."""
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A way with names in place of its parameters: one step of some plan."""
 
-    location: str | None
-    holding: object
-    facts: tuple[tuple[tuple[str, tuple[str, ...]], bool | None], ...] = ()
-    """Values of the facts over the command's things, by predicate and names."""
+    fact: Fact
+    needs: tuple[Fact, ...]
+    """Facts that do not hold yet, in the order to achieve them."""
+    cost: float
+    schema: ActionSchema | None = None
+    """The action; None if a fact only follows from another."""
+    reveals: bool = False
+    binding: Mapping[str, str] = field(default_factory=dict)
+    _command: str | None = None
+
+    @property
+    def command(self) -> str:
+        if self._command is None:
+            self._command = command_of(self.schema, self.binding) if self.schema is not None else ""
+        return self._command
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Things its command names: mixing is done to a vessel, not to the result."""
+        schema = self.schema
+        return tuple(self.binding[name] for name in schema.variables if name not in schema.others) if schema else ()
 
 
 class Link(NamedTuple):
@@ -93,6 +115,8 @@ class Priced(Purposeful):
         self._costs: dict[Fact, float] = {}
         self._totals: dict[Edge, float] = {}
         """The cost of an edge with all that it needs, once that is known."""
+        self._beyond = inf
+        """Cost of the cheapest way that cost more than might be spent."""
         self._links: dict[Edge, Link] = {}
         goal, kept, expanded = self._vocabulary.expanded
         if goal is not situation.goal or kept != order:
@@ -190,6 +214,64 @@ class Priced(Purposeful):
         self._read = {}  # what is asked from here on is no matter of this fact
         return self._found[fact][0]
 
+    def _possible_edges(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+        """The edges to a fact that does not hold, by ways that cost less than may be spent and no less than `since`."""
+        if fact.predicate == "or":
+            yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
+            return
+        if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
+            price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
+            for way in self._affordable(self._manual.revealers.get(fact.predicate, ()), since, spend):
+                yield from self._ground(way, fact, price)
+        if not fact.makeable:
+            return
+        direct = False
+        for way in self._affordable(self._manual.makers(fact.predicate, fact.negated), since, spend):
+            for edge in self._ground(way, fact) if not way.circular else ():
+                direct = True
+                yield edge
+        companion = self._manual.companions.get(fact.predicate)
+        if companion and not fact.negated and not direct:
+            yield from self._by_companion(companion, fact, since, spend)
+
+    def _affordable(self, achievers: Iterable[Achiever], since: float, spend: float) -> Iterator[Achiever]:
+        for way in achievers:
+            if since <= way.schema.steps < spend:
+                yield way
+            elif way.schema.steps >= spend:
+                self._beyond = min(self._beyond, way.schema.steps)
+
+    def _by_companion(self, companion: str, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+        """Being at one thing is being at all that is in the same place: ways there by another name."""
+        for way in self._affordable(self._manual.makers(fact.predicate), since, spend):
+            (name,) = way.fact.args
+            others, together = self._called(name), self._manual.together[companion]
+            for one in [each for each in others if self._value(companion, (each, *fact.args))] or others:
+                value, price, need = self._judge(together, {"one": one, "other": fact.args[0]})
+                if value is False:
+                    continue
+                if need is not None:  # to find out is to be there
+                    yield Edge(fact, (need,), price)
+                    continue
+                for edge in self._ground(way, fact._replace(args=(one,)), price):
+                    edge.fact = fact
+                    yield edge
+
+    def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
+        """A way to a fact with each choice of names; a step costs its action's steps, a look's price and what is granted."""
+        binding: dict[str, str] = {}
+        for parameter, name in zip(way.fact.args, fact.args, strict=True):
+            if parameter == ANYTHING:
+                continue
+            if parameter not in way.parameters:
+                if kind_of(name) != parameter:
+                    return  # what it brings about is about a thing by its name
+            elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
+                return
+        for filled, needs, extra in self._fill(way, binding):
+            if not (way.schema.once and self._is_spent(way.schema, filled)):
+                yield Edge(fact, needs, way.schema.steps + price + extra, way.schema, way.reveals, filled)
+
     def _glimpses(self, thing: str) -> Iterator[Fact]:
         """All that nobody knows of a thing and that some action shows."""
         for predicate, revealers in self._manual.revealers.items():
@@ -220,22 +302,6 @@ class Priced(Purposeful):
         shown = (edge.command, edge.fact.predicate, edge.fact.args) if edge.reveals else None
         return (edge.command in barred and self._as_then(barred[edge.command], edge.needs)) or (
             shown in barred and self._as_then(barred[shown], edge.needs, moving=moves)
-        )
-
-    def _as_then(self, then: Surroundings | None, needs: Sequence[Fact], *, moving: bool = False) -> bool:
-        """True if some facts will be what they were, once some needs are met, or after a move."""
-        if then is None:
-            return not needs
-        self._read[None] = True  # rests on more than facts and names
-        positional, belief = self._manual.positional, self._facts.belief
-        met = {(need.predicate, need.args): not need.negated for need in needs}
-        moving = moving or any(need.predicate in positional for need in needs)
-        if not moving and (then.location, then.holding) != (belief.location, belief.holding):
-            return False
-        facts = dict(then.facts)
-        return met.keys() <= facts.keys() and all(
-            met[key] is was if key in met else (moving and key[0] in positional) or self._facts.value(*key) is was
-            for key, was in facts.items()
         )
 
     # Second pass: what everything costs.
@@ -316,10 +382,8 @@ class Priced(Purposeful):
 
     def _link(self, edge: Edge) -> Link:
         if edge not in self._links:
-            doubt, waits = (
-                edge.schema.doubt if edge.schema is not None else "",
-                id(edge.schema) in self._manual.processes,
-            )
+            doubt = edge.schema.doubt if edge.schema is not None else ""
+            waits = id(edge.schema) in self._manual.processes
             self._links[edge] = Link(edge.command, edge.fact, edge.reveals, waits, doubt)
         return self._links[edge]
 

@@ -16,8 +16,7 @@ from rpms.core.actions import Instance
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
-from rpms.core.planning.ground import Edge
-from rpms.core.planning.prices import GOAL, UNSEEN, Link, Option, Priced
+from rpms.core.planning.prices import GOAL, UNSEEN, Edge, Link, Option, Priced
 from rpms.core.planning.progress import GoalStanding, Tracker, point
 from rpms.core.planning.whereabouts import Order, Whereabouts
 from rpms.core.rules import ANYTHING, ActiveRules, Purpose, kept_with_rules

@@ -1,7 +1,7 @@
 """Trust in the lines of a manual: one number a line, counted from what happens in an episode.
 
 A stated line has FULL trust, an unstated one none; evidence adds or takes some (CONFIRMED, CONTRADICTED). Planning
-against a line costs its trust in steps, relying on it what its trust lacks (`doubts`).
+against a line costs its trust in steps, relying on it what its trust lacks (`doubtful_rules`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,8 @@ from typing import NamedTuple, Self
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
-from rpms.core.planning.prices import Link, Surroundings
+from rpms.core.planning.ground import Surroundings
+from rpms.core.planning.prices import Link
 from rpms.core.rules import ActiveRules, kept_with_rules
 
 FULL = 4.0

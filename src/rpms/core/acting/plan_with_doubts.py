@@ -1,7 +1,7 @@
-"""Plans over the manual's lines and doubts together, if the manual was contradicted or has no plan.
+"""The plan at one step where lines of the manual may be doubted: after a surprise, or if it has no plan.
 
-Contradicted lines are doubted first, then any line, then two of one action; then unknown facts are looked at, and then
-actions are tried that were never tried with the goal's things.
+Contradicted lines are doubted first, then any line, then two of one action (`planning.doubtful_rules` makes the rules
+for each); then unknown facts are looked at, and then actions are tried that were never tried with the goal's things.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from math import inf
 from rpms.core.acting.surprise import Noticed, circle
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Truth
-from rpms.core.planning.doubts import doubted, doubts_rest_on
+from rpms.core.planning.doubtful_rules import doubted, doubts_rest_on
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
 from rpms.core.planning.trust import FULL, STEPS, Trust, doubts_of, needs_of
@@ -34,7 +34,9 @@ _DOUBTING_KEPT = 16
 Spelling = Callable[[str], str]
 
 
-def plan_doubting(context: StepContext, rules: ActiveRules, spell: Spelling, noticed: Noticed) -> tuple[Plan, Noticed]:
+def plan_with_doubts(
+    context: StepContext, rules: ActiveRules, spell: Spelling, noticed: Noticed
+) -> tuple[Plan, Noticed]:
     """Plan from the manual and the trust left in it."""
     goal = context.situation.goal
     order = likely_places(rules, context.whereabouts, (goal.object, goal.destination))

@@ -1,4 +1,7 @@
-"""Rules with doubts: the prices of trust written into the rules as further actions, and goals that may want more."""
+"""The rules that doubt makes of a manual: further actions that go against a line, at a price, and goals that want more.
+
+`acting.plan_with_doubts` plans over them; `trust` is the evidence that they are made from.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +14,7 @@ from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.goal import Progress
 from rpms.core.planning.achievers import command_of
-from rpms.core.planning.prices import Surroundings
+from rpms.core.planning.ground import Surroundings
 from rpms.core.planning.trust import (
     COMPLETE,
     CONTRADICTED,
