@@ -17,7 +17,6 @@ from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry, merge
 from rpms.core.recall import EpisodicMemory
-from rpms.core.verdict import Candidate
 from rpms.core.wording import rule_line, situation_lines, untagged_line
 from rpms.foreign.file_reader import is_there
 from rpms.learn.harvest import harvest_by
@@ -249,7 +248,10 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         lines += ["", f"active rules ({counts}):", *(rule_line(rule) for rule in active.rules if not rule.when)]
         lines += situation_lines(active, Situation(decision.belief, decision.goal))
         lines += ["", f"memories ({len(decision.candidates)} considered, {decision.unlisted} more not listed):"]
-        lines += map(_memory, decision.candidates)
+        for each in decision.candidates:
+            verdict, words = each.verdict, " ".join(untagged_line(each).split())
+            reason = f": {verdict.reason}" if verdict.reason else ""
+            lines.append(f"  [{verdict.fate}{reason}] {each.entry.id} {each.score:.2f} {words}")
         lines += ["", f"prompt ({decision.prompt.tokens} tokens):"]
         for block in decision.prompt.blocks:
             lines += [f"--- {block.part}, {block.tokens} tokens", block.text]
@@ -278,10 +280,3 @@ def _digest(episode: Episode) -> str:
     for step in episode.steps:
         digest.update(f"\0{step.command}\0{step.result}".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
-
-
-def _memory(candidate: Candidate) -> str:
-    verdict = candidate.verdict
-    words = " ".join(untagged_line(candidate).split())
-    reason = f": {verdict.reason}" if verdict.reason else ""
-    return f"  [{verdict.fate}{reason}] {candidate.entry.id} {candidate.score:.2f} {words}"

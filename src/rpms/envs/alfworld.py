@@ -1,13 +1,4 @@
-"""ALFWorld's own environment class on the native engine: a loop written for the original changes one import.
-
-    from rpms.envs.alfworld import AlfredTWEnv
-    env = AlfredTWEnv(config, train_eval="eval_in_distribution").init_env(batch_size=16)
-    observations, infos = env.reset()
-    observations, scores, dones, infos = env.step([commands[0] for commands in infos["admissible_commands"]])
-
-Games are dealt in the original's order, texts and infos are the original's, and `goal_condition_success_rate`, which
-there only the visual environment tells, is among them.
-"""
+"""ALFWorld's own environment class on the native engine: a loop written for the original changes one import."""
 
 import os
 import warnings
@@ -106,7 +97,7 @@ class AlfredBatchEnv:
             "won": [slot.last.won for slot in slots],
             "admissible_commands": [list(slot.admissible()) for slot in slots],
             "extra.gamefile": list(files),
-            "goal_condition_success_rate": [slot.rate() for slot in slots],
+            "goal_condition_success_rate": [slot.rate() for slot in slots],  # not in the original's text form
         }
 
     def close(self) -> None:

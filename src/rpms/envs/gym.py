@@ -1,14 +1,4 @@
-"""Gymnasium environments: one id for each installed world, such as `rpms/ALFWorld-v0`; text in, text out.
-
-    import gymnasium
-    import rpms.envs.gym  # registers the ids
-
-    env = gymnasium.make("rpms/ALFWorld-v0", split="valid_seen")
-    observation, info = env.reset(seed=7)
-    observation, reward, terminated, truncated, info = env.step("look")
-
-`gymnasium.make_vec` gives many games in one process, without a process or thread for each.
-"""
+"""Gymnasium environments: one id for each installed world, such as `rpms/ALFWorld-v0`; text in, text out."""
 
 import re
 import string
@@ -105,7 +95,7 @@ class WorldEnv(gymnasium.Env[str, str]):
 
 
 class WorldVectorEnv(SyncVectorEnv):
-    """Many games in one process, as Gymnasium's own; arguments are checked before any game is stepped."""
+    """Many games in one process and thread, by `gymnasium.make_vec`; arguments are checked before any is stepped."""
 
     def __init__(self, num_envs: int = 1, *args: Any, **settings: Any) -> None:
         made = [WorldEnv(*args, **settings) for _ in range(at_least_one(num_envs, "{} environments"))]

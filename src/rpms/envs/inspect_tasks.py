@@ -1,11 +1,4 @@
-"""Inspect: the worlds' tasks as an Inspect task, with RPMS deciding and Inspect's model answering.
-
-    inspect eval rpms/world -T name=alfworld -T split=valid_seen -T preset=strict --model openai/gpt-4o-mini
-    inspect eval rpms/world -T name=scienceworld -T condition=baseline --limit 10 --model ollama/qwen2.5:1.5b
-
-The settings are those of `rpms run`, by the same names. Every step is in the sample's messages, and what it cost, the
-prompts included, in its transcript; the scores are whether the task was done and the world's own score.
-"""
+"""The worlds' tasks as an Inspect task, `inspect eval rpms/world`: RPMS decides, and Inspect's model answers."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -68,11 +61,7 @@ def _chosen(name: str, split: str | None, settings: Mapping[str, Any]) -> tuple[
 @task
 @_mistakes_in_a_line()
 def world(name: str = "alfworld", split: str | None = None, **settings: Any) -> Task:
-    """The tasks of a world's split, played by the model that Inspect was given.
-
-    `settings` are data, engine and options of `Episodes`, and those of `rpms run`: condition, memory, preset, enforce,
-    steps, theta and so on.
-    """
+    """The tasks of a split; `settings` are data, engine and options of `Episodes`, and all of `rpms run`: preset, …"""
     given, episodes = _chosen(name, split, settings)
     tasks, _ = given.tasks(episodes.world, episodes.setting)
     samples = [Sample(each.id, id=each.id, metadata={"type": each.type}) for each in tasks]

@@ -1,15 +1,4 @@
-"""OpenEnv: one server for all worlds, a session for each connection, and the client to it.
-
-    rpms envs serve --port 8000
-
-    from rpms.envs.openenv import WorldsClient
-    with WorldsClient("http://127.0.0.1:8000").sync() as env:
-        result = env.reset(world="alfworld", seed=7)
-        result = env.step("look")
-        print(result.observation.text, result.reward, result.done)
-
-A session ends with its connection, however that ends, and what it held is released.
-"""
+"""OpenEnv: one server for all worlds, a session for each connection, which ends with it, and the client to it."""
 
 import socket
 from collections.abc import Mapping

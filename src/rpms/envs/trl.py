@@ -1,18 +1,4 @@
-"""TRL: an `environment_factory` for its trainers, in process. TRL itself is not imported here.
-
-    from datasets import Dataset
-    from trl import GRPOTrainer
-    from rpms.envs.trl import environment_factory, prompts
-
-    trainer = GRPOTrainer(
-        model="Qwen/Qwen3-0.6B",
-        train_dataset=Dataset.from_list(prompts("alfworld", "train")),
-        environment_factory=environment_factory("alfworld", "train"),
-    )
-
-A row of the data names its task, so that the generations of one prompt play the same game. Public methods of an
-environment are the model's tools: here there is one, `act`. The reward is the world's score at the end.
-"""
+"""TRL: an `environment_factory` for its trainers, in process. TRL itself is not imported here."""
 
 import re
 import weakref
@@ -30,7 +16,7 @@ _WRITTEN = re.compile(BOTH.replace(" ", r"\s+") + r" ([^,\n]+), in this form:\nT
 
 
 class TaskEnvironment:
-    """One episode at a time, as TRL's trainers play: `reset` with a row, `act` as the model's tool, `get_reward`."""
+    """One episode at a time: `reset` with a row, `get_reward`; any other public method, as `act`, is a model's tool."""
 
     def __init__(self, episodes: Episodes) -> None:
         self._episodes = episodes
@@ -74,7 +60,7 @@ def environment_factory(world: str | World, split: str | None = None, **settings
 def prompts(
     world: str | World, split: str | None = None, limit: int | None = None, **settings: Any
 ) -> list[dict[str, Any]]:
-    """Rows of a data set, one for each task: its id, and the world's own instruction."""
+    """Rows of data, one a task: the world's instruction, and its id, so that one row's generations play one game."""
     episodes = Episodes(world, split, **settings)
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} leaves no rows")
