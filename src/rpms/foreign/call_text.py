@@ -1,7 +1,6 @@
 """Tool calls as text, `refuel_data(line_id="L1002", gb_amount=2.0)`: one way to write them, several that are read.
 
-The text is a stranger's. It is read sign by sign into JSON values within the limits of all JSON here; nothing is
-evaluated.
+The text is a stranger's: it is read into JSON values within the limits of all JSON here, and nothing is evaluated.
 """
 
 import json

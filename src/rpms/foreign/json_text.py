@@ -70,17 +70,13 @@ _ONCE = json.JSONDecoder(**_LIMITS, object_pairs_hook=each_once)
 
 
 def loads(text: str | bytes, *, once: bool = False) -> Any:
-    """Read JSON; NotJson says in a few words what is wrong. With `once`, a name may stand once in an object.
-
-    Readers differ on which of several counts.
-    """
+    """Read JSON; NotJson says what is wrong. With `once`, no name may stand twice in an object: readers differ then."""
     try:
         text = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
         value = (_ONCE if once else _ANY).decode(_counted(text))
-    except json.JSONDecodeError as error:
-        raise NotJson(f"{error.msg} at line {error.lineno}") from None
     except (ValueError, RecursionError) as error:
-        raise error if isinstance(error, NotJson) else NotJson(_mistake(error)) from None
+        where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise error if isinstance(error, NotJson) else NotJson(_mistake(error) + where) from None
     check_depth(value)
     return value
 
@@ -325,10 +321,6 @@ def _count(value: Any) -> int:
     return int(value)
 
 
-def _number(value: Any) -> float:
-    return float(value) if type(value) is int else float(_as(float, value))
-
-
 _NAMES = {
     list: "a list",
     dict: "an object",
@@ -342,6 +334,6 @@ _PLAIN: Mapping[Any, Reader] = {
     str: lambda value: value if type(value) is str else _as(str, value),
     bool: lambda value: _as(bool, value),
     int: _count,
-    float: _number,
+    float: lambda value: float(value if type(value) is int else _as(float, value)),
 }
 """Whole numbers count things in every record, so none is negative."""

@@ -1,7 +1,4 @@
-"""The limits on everything that comes from outside, in one place, each with its reason.
-
-What exceeds one is refused with one line that names it. None is near what the package itself writes.
-"""
+"""The limits on all that comes from outside, each with its reason; what exceeds one is refused in one line."""
 
 from typing import Final
 

@@ -12,8 +12,6 @@ cursor or turn text around, and none can be seen."""
 _FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
 """Letters and marks that are drawn as nothing."""
 _VARIANTS: Final = range(0xFE00, 0xFE10)
-
-
 _LONG_WORD: Final = re.compile(r"(\S{200})\S{200,}(\S{40})")
 """Longest text shown whole; a longer one is shown by its beginning and end."""
 _LOOKED_AT: Final = 200_000
@@ -51,6 +49,4 @@ def lines(text: str) -> str:
     """A text of several lines for a terminal: breaks and tabs stay, what cannot be seen goes, no line is endless."""
     if not (text.isascii() and text.isprintable()):
         text = "".join(char for char in text if char in "\n\t" or not unseen(char))
-    if len(text) <= LONGEST_LINE:
-        return text
     return "\n".join(line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…" for line in text.split("\n"))
