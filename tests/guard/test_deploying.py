@@ -200,8 +200,8 @@ def test_rules_that_a_model_makes_of_a_policy_judge_nothing_until_they_are_revie
     manual = once / "bare.yaml"
     manual.write_text(ONCE.partition("policies:")[0])
     found = list(candidates(policy.read_text(), [("bare.yaml", manual.read_text())], lambda _: answers.pop(0)))
-    assert [bool(each.rule) for each in found] == [True, False, False]
-    assert "no tool is called 'nothing'" in found[2].problem
+    assert [bool(rule) for _, rule, _ in found] == [True, False, False]
+    assert "no tool is called 'nothing'" in found[2][2]
     answers = [json.dumps({"tools": ["look"], "requires": ["paid(bill)"]}), "{}", "{}"]
     (once / "script.txt").write_text("\n".join(answers))
     drafts = once / "drafts.yaml"

@@ -98,10 +98,10 @@ def draft(
             return asked.answer(Request(Prompt(blocks), Decoding(max_tokens=400, stop=()), "draft")).text
 
         rules: dict[str, object] = {}
-        for each in candidates(read_text(policy, LARGEST_MANUAL), list(map(manual_text, manual)), ask):
-            rules |= each.rule or {}
-            name = next(iter(each.rule)) if each.rule else "no rule"
-            say(f"{name}: {excerpt(each.sentence)} {each.problem}".rstrip())
+        drafted = candidates(read_text(policy, LARGEST_MANUAL), list(map(manual_text, manual)), ask)
+        for sentence, rule, problem in drafted:
+            rules |= rule
+            say(f"{next(iter(rule), 'no rule')}: {excerpt(sentence)} {problem}".rstrip())
         text = "".join(f"  {name}: {json.dumps(rule)}\n" for name, rule in rules.items())
         text = f"# Drafts: check each against its sentence, then take `draft` away.\npolicies:\n{text or '  {}'}"
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -205,11 +205,9 @@ class CallFacts:
         return [each for bound in held for each in bound]
 
     def possible(self, *, failed: bool | None = None) -> list[Literal]:
-        """Facts that the call may make true or false, whatever that depends on, as long as nobody knows if it failed.
-
-        Of opposite ones, the last counts: what depends on nothing, or else what is not so yet.
-        """
+        """Facts that the call may make true or false, whatever that depends on, while nobody knows if it failed."""
         found = [(effect, each) for effect, bound in self._effects(NOTHING, failed) for each in bound]
+        # of opposite ones the last counts: what depends on nothing, or else what is not so yet
         found.sort(key=lambda one: (not one[0].given, one[1].truth(self) is not Truth.TRUE))
         return [each for _, each in found]
 
@@ -293,16 +291,16 @@ def as_result(result: object) -> object:
 
 
 def _check_size(value: object, most: int) -> None:
-    """Raise NotJson for what is no JSON, or too deep or too large to be written; what it holds twice counts twice.
-
-    A few lists that hold each other twice over stand for more than any machine can write.
-    """
+    """Raise NotJson for what is no JSON, or too deep or too large when written: what it holds twice counts twice."""
     level: dict[int, tuple[Any, int]] = {id(value): (value, 1)} if isinstance(value, _HOLDERS) else {}
     total = 0
     for _ in range(DEEPEST_JSON + 1):
         below: dict[int, tuple[Any, int]] = {}
         for outer, times in level.values():
-            for inner in _inner(outer):
+            named = isinstance(outer, Mapping)
+            if named and not all(isinstance(name, str) for name in outer):
+                raise NotJson("its arguments are not JSON")
+            for inner in (*outer, *outer.values()) if named else outer:
                 total += times * (len(inner) + 1 if isinstance(inner, str) else 1)
                 if isinstance(inner, _HOLDERS):
                     below[id(inner)] = (inner, times + below.get(id(inner), (None, 0))[1])
@@ -321,15 +319,6 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     return value is None or isinstance(value, str) or (isinstance(value, int) and value.bit_length() < _LONGEST)
-
-
-def _inner(value: Any) -> Iterable[Any]:
-    """Elements of a list, or of an object with its names."""
-    if not isinstance(value, Mapping):
-        return value  # type: ignore[no-any-return]
-    if not all(isinstance(name, str) for name in value):
-        raise NotJson("its arguments are not JSON")
-    return (*value, *value.values())
 
 
 def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, ...], Any]:

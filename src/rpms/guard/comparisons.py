@@ -93,10 +93,7 @@ ALIKE: Final[Mapping[str, Alike]] = {"path": lambda text: _as_path(text.strip())
 
 
 def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare:
-    """Compare two texts. If they agree only when read loosely (`Prod`, `/etc//passwd`), nobody knows: None.
-
-    With `only`, nothing but a text is compared.
-    """
+    """Compare texts, with `only` nothing else; None where they agree only when read loosely: `Prod`, `/etc//passwd`."""
 
     def compared(value: object, other: object) -> bool | None:
         if only and not isinstance(value, str):

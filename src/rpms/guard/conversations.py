@@ -52,16 +52,13 @@ class Conversations:
             return self._of(session).guard
 
     def check(self, session: str, past: Iterable[Returned], call: Call, *, approved: bool | None = None) -> Ruling:
-        """Judge a call after all that was said and returned before it. The host can modify a call and ask a person.
-
-        What a modified call returns may be told under the call as it was asked for: the two have the same id.
-        """
+        """Judge a call after what was said and returned before it. The host can modify a call and ask a person."""
         with self._lock:
             for event in past:
                 self.learn(session, event)
             here = self._of(session)
         ruling = here.guard.check(call, can_modify=True, can_ask=True, approved=approved)
-        if isinstance(ruling, Modify) and call.id:
+        if isinstance(ruling, Modify) and call.id:  # its result may be told under the call as it was asked for
             here.made[call.id] = ruling.call
         return ruling
 

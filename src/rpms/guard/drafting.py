@@ -3,18 +3,16 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import RESULT, ToolManual
+from rpms.guard.calls import RESULT
 from rpms.guard.mcp_messages import object_of
-from rpms.guard.tool_manuals import read_tool_manual
+from rpms.guard.tool_manuals import ARGUMENT, read_tool_manual
 from rpms.store.manual_reader import ManualSource
 
-_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*#]+|\d+[.)])\s*|\n\s*\n")
 _HEAD = """# Drafted from what the server says of its tools. All passes but what a tool needs and a person approves.
 # Next: rpms guard mcp --observe-only --manual THIS --log calls.jsonl -- the server; then
@@ -22,6 +20,10 @@ _HEAD = """# Drafted from what the server says of its tools. All passes but what
 others: pass
 unknown: warn
 """
+_TASK = """Turn one sentence of a policy into a rule on tool calls, as one JSON object:
+{"tools": [names], "when": [facts], "requires": [facts], "instead": "what to do instead"}
+Without `requires`, what `when` says is forbidden. Facts take arguments of the tools; `not` negates one.
+Answer {} if no call of these tools can break the sentence, or no fact below tells."""
 
 
 def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
@@ -31,7 +33,7 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
     for tool in tools:
         schema, hints = object_of(tool.get("inputSchema")), object_of(tool.get("annotations"))
         listed = object_of(schema.get("properties"))
-        names = [name for name in listed if _ARGUMENT.fullmatch(name) and name != RESULT]
+        names = [name for name in listed if ARGUMENT.fullmatch(name) and name != RESULT]
         required = [name for name in names if name in (schema.get("required") or ())]
         entry: dict[str, Any] = {"args": names}
         if required:
@@ -49,28 +51,26 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(blocks) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class DraftedRule:
-    """A sentence of a policy, and the rule that a model made of it; without one, why there is none."""
-
-    sentence: str
-    rule: Mapping[str, Any] | None = None
-    problem: str = ""
+Drafted = tuple[str, dict[str, Any], str]
+"""A sentence of a policy, and the rule that a model made of it, by its id; without one, why there is none."""
 
 
-def candidates(policy: str, sources: Sequence[ManualSource], ask: Callable[[str], str]) -> Iterator[DraftedRule]:
+def candidates(policy: str, sources: Sequence[ManualSource], ask: Callable[[str], str]) -> Iterator[Drafted]:
     """Ask a model for a rule for each sentence of a policy. What it answers is data: only a rule that reads is kept."""
     manual = read_tool_manual(*sources)
+    tools = [f"{name}({', '.join(sorted(tool.arguments))})" for name, tool in manual.tools.items()]
+    facts = [f"{name}({', '.join(fact.predicate.args)}): {fact.predicate.yes}" for name, fact in manual.facts.items()]
+    asked = "\n".join([_TASK, "Tools:", *tools, "Facts:", *facts, "given(argument): the call has the argument"])
     for number, sentence in enumerate(filter(None, map(str.strip, _SENTENCE.split(policy))), start=1):
         text = " ".join(sentence.split())
         try:
-            answer = ask(_question(text, manual))
+            answer = ask(f"{asked}\nSentence: {text}")
             found = loads(answer[max(0, answer.find("{")) : answer.rfind("}") + 1] or "{}", once=True)
         except NotJson as error:
-            yield DraftedRule(text, problem=f"the answer is no JSON: {error}")
+            yield text, {}, f"the answer is no JSON: {error}"
             continue
         if not isinstance(found, dict) or not found:
-            yield DraftedRule(text, problem="no call can break it")
+            yield text, {}, "no call can break it"
             continue
         rule = {key: found[key] for key in ("tools", "when", "requires", "instead") if found.get(key)}
         rule = {"text": text, **rule, "source": text, "draft": True}
@@ -78,25 +78,6 @@ def candidates(policy: str, sources: Sequence[ManualSource], ask: Callable[[str]
         try:
             read_tool_manual(*sources, ("candidate", json.dumps({"policies": {name: rule}})))
         except FileError as error:
-            yield DraftedRule(text, problem=error.problem)
+            yield text, {}, error.problem
             continue
-        yield DraftedRule(text, {name: rule})
-
-
-def _question(sentence: str, manual: ToolManual) -> str:
-    tools = [f"{name}({', '.join(sorted(tool.arguments))})" for name, tool in manual.tools.items()]
-    facts = [f"{name}({', '.join(fact.predicate.args)}): {fact.predicate.yes}" for name, fact in manual.facts.items()]
-    return "\n".join(
-        [
-            "Turn one sentence of a policy into a rule on tool calls, as one JSON object:",
-            '{"tools": [names], "when": [facts], "requires": [facts], "instead": "what to do instead"}',
-            "Without `requires`, what `when` says is forbidden. Facts take arguments of the tools; `not` negates one.",
-            "Answer {} if no call of these tools can break the sentence, or no fact below tells.",
-            "Tools:",
-            *tools,
-            "Facts:",
-            *facts,
-            "given(argument): the call has the argument",
-            f"Sentence: {sentence}",
-        ]
-    )
+        yield text, {name: rule}, ""

@@ -50,10 +50,7 @@ class Notices(Hooks):
 
 @approver(name="guard")
 def guard(manual: str, python: str | None = None, log: str | None = None) -> Approver:
-    """Approve what the manual allows, modify what it sets, escalate what a person decides, and reject the rest.
-
-    `python` is a file with the functions that the manual names.
-    """
+    """Approve, modify, escalate or reject as the manual says; `python` is a file with the functions that it names."""
     conversations = Conversations(Guard(manual, python=load_python(python) if python else None, log=log))
 
     async def approve(

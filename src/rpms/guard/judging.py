@@ -55,10 +55,7 @@ def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
 
 
 class _Case(dict[Atom, tuple[Atom, Truth]]):
-    """Facts of a rule, each with the call's values, and its truth; for one set of elements.
-
-    What is about none of them is asked once for all.
-    """
+    """Facts of a rule with the call's values, and their truth, for one set of elements; others are asked once."""
 
     def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] = NOTHING) -> None:
         super().__init__()

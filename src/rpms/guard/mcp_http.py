@@ -1,7 +1,4 @@
-"""A guard before one or several MCP servers over Streamable HTTP, with the official SDK: `pip install 'rpms[mcp]'`.
-
-Each session has a belief of its own. The servers behind are started or connected to once, and shared by all sessions.
-"""
+"""A guard before MCP servers over Streamable HTTP, by the official SDK: a belief for each session, servers for all."""
 
 import asyncio
 import hashlib

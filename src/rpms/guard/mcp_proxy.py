@@ -1,7 +1,4 @@
-"""A guard before any MCP server over stdio. Only messages that it has read and written again reach the other side.
-
-One loop reads both sides. Nothing here needs the `mcp` package.
-"""
+"""A guard before any MCP server over stdio, without the `mcp` package: all that passes was read and written again."""
 
 import fcntl
 import os

@@ -41,10 +41,7 @@ UNTOLD = "facts were told that cannot be told by this manual"
 def _played(
     guard: Guard, log: Path, gaps: Counter[str] | None = None, *, asked: bool = False
 ) -> Iterator[tuple[Event, Guard, Mapping[Atom, Truth]]]:
-    """The events of a log, and the guard of each one's conversation that has learned it.
-
-    Where `asked`, also the facts of a call before its result was learned. `gaps` counts what could not be learned.
-    """
+    """The events of a log, each with the guard that has learned it, and if `asked` the facts of a call before that."""
     live: dict[str, Guard] = {}
     gaps = gaps if gaps is not None else Counter()
     for event in read_guard_log(log):
@@ -84,10 +81,7 @@ def tried(guard: Guard, log: Path) -> Iterator[Tried]:
 
 
 def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator[Replayed]:
-    """Judge every call of a log anew, each conversation by a guard of its own, at the moment it was made.
-
-    A call that could not be read then is none of them. `gaps` counts those, and what else the log does not tell.
-    """
+    """Judge the calls of a log anew, each at its moment; those that could not be read are only counted as `gaps`."""
     for event, here, _ in _played(guard, log, gaps):
         if isinstance(event, CheckLine) and event.rule != FORM:
             told = {"can_modify": event.ruling != "refuse", "can_ask": event.ruling == "ask"}

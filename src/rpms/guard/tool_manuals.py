@@ -28,7 +28,7 @@ _KEYS = (*_SETTINGS, *_SECTIONS)
 TOOL_MANUAL = manual_kind("a guard's manual", _KEYS)
 AS_MANY = "argument of this tool, or part of one"
 """The role of arguments that may stand for many: `items.*`."""
-_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAKES: Mapping[str, tuple[Any, str]] = {
     "exists": (bool, "true or false"),
     "matches": (str, "a regular expression"),
@@ -243,7 +243,7 @@ class _Reader(ManualReader[ToolManual]):
         read = validate(yaml, _ToolForm, {"args": plain(value)} if isinstance(value, list) else value or {}, path)
         self.claim(yaml, path, f"tool {name}")
         for place, argument in enumerate(read.args):
-            if not _ARGUMENT.fullmatch(argument) or argument == RESULT:
+            if not ARGUMENT.fullmatch(argument) or argument == RESULT:
                 raise yaml.error((*path, "args", place), f"{excerpt(argument)!r} cannot be spoken of as an argument")
         names = frozenset(read.args)
         needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)

@@ -40,10 +40,7 @@ _PATIENCE = 300.0
 
 
 class UnderWay:
-    """The changes that calls will have made when they return; with a store, also facts that other guards share.
-
-    A check and its announcement are one transaction.
-    """
+    """The changes that calls will have made when they return; with a store, also facts that other guards share."""
 
     def __init__(self, store: Path | None = None) -> None:
         self._made: list[_Made] = []

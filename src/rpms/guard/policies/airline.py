@@ -20,7 +20,7 @@ Leg = tuple[str, str]
 
 
 class AirlineFacts(PolicyFacts):
-    """Facts that the airline's rules ask about a call."""
+    """Facts that the airline's rules ask about a call; the manual says in words what each means."""
 
     @property
     def trip(self) -> Any:
@@ -41,7 +41,6 @@ class AirlineFacts(PolicyFacts):
     # --- whose it is, and what became of it ---
 
     def ours(self, reservation: str) -> bool | None:
-        """True if the reservation belongs to whom the conversation is with."""
         return self.truth("customer", self.record("reservation", reservation)["user_id"])
 
     def flown(self, reservation: str) -> bool | None:
@@ -51,7 +50,6 @@ class AirlineFacts(PolicyFacts):
         return self._any_status(legs, {"flying", "landed"})
 
     def airline_cancelled(self, reservation: str) -> bool | None:
-        """True if the airline cancelled any of the flights."""
         return self._any_status(_legs(self.record("reservation", reservation)["flights"]), {"cancelled"})
 
     def _any_status(self, legs: list[Leg], wanted: set[str]) -> bool:
@@ -63,17 +61,14 @@ class AirlineFacts(PolicyFacts):
     # --- flights ---
 
     def same_flights(self, reservation: str, flights: list[Any]) -> bool | None:
-        """True if these are the flights that are booked."""
         return _legs(self.record("reservation", reservation)["flights"]) == _legs(flights)
 
     def keeps_route(self, reservation: str, flights: list[Any]) -> bool | None:
-        """True if flights make the trip that is booked."""
         booked = self.record("reservation", reservation)
         way = booked["origin"], booked["destination"], booked["flight_type"]
         return self.same_flights(reservation, flights) or self.leads_there(*way, flights)
 
     def leads_there(self, origin: str, destination: str, trip: str, flights: list[Any]) -> bool | None:
-        """True if flights make a trip."""
         ends = [self._ends(leg) for leg in _legs(flights)]
         stops = [ends[0][0], *(end for _, end in ends)]
         if any(one[1] != following[0] for one, following in pairwise(ends)) or stops[0] != origin:
@@ -110,7 +105,6 @@ class AirlineFacts(PolicyFacts):
         return True
 
     def for_sale(self, cabin: str, flights: list[Any]) -> bool | None:
-        """True if each new flight has a seat for every passenger."""
         seats = len(self.trip["passengers"])
         offers = [self._offer(leg) for leg in self._new_legs(cabin, flights)]
         return all(offer is not None and offer["available_seats"][cabin] >= seats for offer in offers)
@@ -118,11 +112,9 @@ class AirlineFacts(PolicyFacts):
     # --- passengers and bags ---
 
     def same_number(self, reservation: str, passengers: list[Any]) -> bool | None:
-        """True if the number of passengers stays."""
         return len(self.record("reservation", reservation)["passengers"]) == len(passengers)
 
     def detailed(self, passengers: list[Any]) -> bool | None:
-        """True if each passenger has names and a birth date."""
         return all(passenger.get(key) for passenger in passengers for key in ("first_name", "last_name", "dob"))
 
     def right_fee(self, total: int, paid: int) -> bool | None:
@@ -163,13 +155,11 @@ class AirlineFacts(PolicyFacts):
         return self.methods is not None
 
     def in_profile(self) -> bool | None:
-        """True if every method is one of the customer's."""
         methods = self.methods
         used = [payment["payment_id"] for payment in self.asked.get("payment_methods", [])]
         return all(method in methods for method in used or [self.asked["payment_id"]])
 
     def no_certificate(self, method: str) -> bool | None:
-        """True if a method is a card."""
         return bool(self.methods[method]["source"] != "certificate")
 
     def few_methods(self, payments: list[Any]) -> bool | None:
@@ -191,11 +181,9 @@ class AirlineFacts(PolicyFacts):
         )
 
     def pays_something(self, payments: list[Any]) -> bool | None:
-        """True if every payment is of more than nothing."""
         return all(payment["amount"] > 0 for payment in payments)
 
     def adds_up(self, payments: list[Any]) -> bool | None:
-        """True if the payments of a booking are its price."""
         asked = self.asked
         each = self._price(_legs(asked["flights"]), asked["cabin"]) + INSURANCE * (asked["insurance"] == "yes")
         price = each * len(asked["passengers"]) + BAG * asked["nonfree_baggages"]
@@ -204,15 +192,12 @@ class AirlineFacts(PolicyFacts):
     # --- compensation ---
 
     def entitled(self, user: str) -> bool | None:
-        """True if a customer may be compensated for anything that was looked up."""
         return any(self._entitled(user))
 
     def has_claim(self, user: str) -> bool | None:
-        """True if a flight of the customer was cancelled or is delayed."""
         return any(self._claims(user))
 
     def right_amount(self, user: str, amount: int) -> bool | None:
-        """True if a certificate is what one of the reservations gives."""
         return any(amount == due for due, _, _ in self._claims(user))
 
     def settled(self, user: str, amount: int) -> bool | None:

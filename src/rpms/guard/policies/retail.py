@@ -7,10 +7,9 @@ from rpms.guard.policies.records import PolicyFacts
 
 
 class RetailFacts(PolicyFacts):
-    """Facts that the shop's rules ask about a call."""
+    """Facts that the shop's rules ask about a call; the manual says in words what each means."""
 
     def ours(self, order: str) -> bool | None:
-        """True if the order belongs to whom the conversation is with."""
         return self.truth("customer", self.record("order", order)["user_id"])
 
     def ordered(self, order: str, items: list[str]) -> bool | None:
@@ -19,11 +18,9 @@ class RetailFacts(PolicyFacts):
         return bool(items) and not Counter(items) - bought
 
     def paired(self, old: list[str], new: list[str]) -> bool | None:
-        """True if there are as many new items as old ones."""
         return len(old) == len(new)
 
     def another_option(self, old: list[str], new: list[str]) -> bool | None:
-        """True if no item is replaced by itself."""
         return all(one != other for one, other in zip(old, new, strict=False))
 
     def known_products(self, order: str, items: list[str]) -> bool | None:
@@ -32,24 +29,19 @@ class RetailFacts(PolicyFacts):
         return all(self.record("product", bought[item]["product_id"]) for item in items if item in bought)
 
     def same_products(self, order: str, old: list[str], new: list[str]) -> bool | None:
-        """True if each new item is a variant of the product that it replaces."""
         return all(variant is not None for _, variant in self._replacements(order, old, new))
 
     def in_stock(self, order: str, old: list[str], new: list[str]) -> bool | None:
-        """True if each new item can be had."""
         variants = [variant for _, variant in self._replacements(order, old, new)]
         return all(variant is not None and variant["available"] is True for variant in variants)
 
     def known_profile(self, order: str) -> bool | None:
-        """True if the customer's profile was looked up."""
         return self._methods(order) is not None
 
     def in_profile(self, order: str, method: str) -> bool | None:
-        """True if a payment method is one of the customer's."""
         return method in self._methods(order)
 
     def gift_card(self, order: str, method: str) -> bool | None:
-        """True if a payment method is a gift card of the customer."""
         known = self._methods(order).get(method)
         return known is not None and known["source"] == "gift_card"
 
