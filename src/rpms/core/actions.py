@@ -24,13 +24,6 @@ PARAMETER = re.compile(r"<([a-z_]+)>")
 """A parameter in a syntax."""
 
 
-def _pattern(syntax: str) -> re.Pattern[str]:
-    pieces = PARAMETER.split(syntax)
-    return re.compile(
-        "".join(rf"(?P<{piece}>\S.*?)" if place % 2 else re.escape(piece) for place, piece in enumerate(pieces))
-    )
-
-
 def fixed_words(syntax: str) -> int:
     """The number of words that a syntax fixes; of two that fit a command, the one with more is meant."""
     return len(PARAMETER.sub(" ", syntax).split())
@@ -70,7 +63,8 @@ class ActionSchema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
         written = sorted(self.syntax, key=fixed_words, reverse=True)
-        object.__setattr__(self, "ways", tuple((syntax, _pattern(syntax)) for syntax in written))
+        patterns = (PARAMETER.sub(r"(?P<\1>\\S.*?)", re.escape(syntax)) for syntax in written)
+        object.__setattr__(self, "ways", tuple(zip(written, map(re.compile, patterns), strict=True)))
 
     def __hash__(self) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
         return hash((self.name, self.syntax, self.doubt))

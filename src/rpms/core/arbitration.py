@@ -123,10 +123,8 @@ def arbitrate(
 ) -> Iterator[Candidate]:
     """M_arb: judge what earlier stages have kept; lazily, so that only what is needed is judged."""
     for candidate in candidates:
-        if candidate.verdict.fate is Fate.KEPT:
-            yield candidate.judged(by(candidate.entry, rules, situation, mode))
-        else:
-            yield candidate
+        kept = candidate.verdict.fate is Fate.KEPT
+        yield candidate.judged(by(candidate.entry, rules, situation, mode)) if kept else candidate
 
 
 def arbitrate_by_action(
@@ -166,10 +164,7 @@ def _cut_plan(
 
 
 def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = True) -> Objection | None:
-    """The gravest objection to an entry: the first conflict, else the first doubt.
-
-    Unless `strict`, an action whose effects hold already is no objection.
-    """
+    """The first conflict of an entry, else the first doubt; unless `strict`, none of actions whose effects hold."""
     match entry:
         case SuccessSnippet(actions=actions):
             return _object_to_plan(actions, rules, facts, strict=strict)

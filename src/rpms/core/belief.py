@@ -272,11 +272,7 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A belief with the goal it serves: the facts that rules are checked against.
-
-    Beside the world's own predicates it knows those of the goal: `kind(x, K)`, `goal_object(x)`,
-    `goal_destination(x)`, `goal_state(s)` and `goal_type(t)`.
-    """
+    """A belief with the goal it serves: the facts that rules are checked against, `GOAL_PREDICATES` included."""
 
     belief: Belief
     goal: Goal

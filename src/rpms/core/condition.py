@@ -1,7 +1,4 @@
-"""Conditions of the experiments, composed of neutral elements: nothing in a step asks which one it is.
-
-Parts of a step can be replaced one at a time, each by the paper's name for it (`Seams`).
-"""
+"""Conditions of the experiments, composed of neutral elements: nothing in a step asks which one it is."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -89,7 +86,7 @@ OwnJudge = Callable[[Entry, ActiveRules, Situation], Verdict | None]
 
 @dataclass(frozen=True)
 class Seams:
-    """Parts of one's own: plain functions, or what is called like one. None stands for the paper's."""
+    """Parts of one's own by the paper's names: plain functions, or what is called like one. None: the paper's."""
 
     retriever: Retriever | None = None
     consistency: Compat | None = None

@@ -13,24 +13,19 @@ from rpms.core.verdict import Candidate, Fate, Verdict, reordered
 
 Compat = Callable[[Belief, Entry], str]
 """COMPAT: says why an entry does not suit the belief; nothing if it does. A world may bring its own."""
+LARGEST_LEAD = 1
+"""Most stages an experience may lie ahead of the present one."""
+_WINDOW = 12
+"""Candidates that are ordered by how well they match."""
 
 
 def same_occupancy(belief: Belief, entry: Entry) -> str:
-    """Eq. 6: what was learned with an empty hand is for an empty hand, and with a full hand for a full one.
-
-    Schemas carry no state and suit every one; so does an entry whose hand was not recorded.
-    """
-    if isinstance(entry, VerifiedSchema):
-        return ""
-    then, now = entry.state_signature.occupied, bool(belief.holding)
-    if then is None or then == now:
+    """Eq. 6: what was learned with an empty hand is for an empty hand, and with a full hand for a full one."""
+    then = None if isinstance(entry, VerifiedSchema) else entry.state_signature.occupied
+    if then is None or then == bool(belief.holding):  # what carries no state suits every one
         return ""
     held = ", ".join(belief.holding) or "nothing"
     return f"learned with {'something' if then else 'nothing'} in hand, now holding {held}"
-
-
-LARGEST_LEAD = 1
-"""Most stages an experience may lie ahead of the present one."""
 
 
 def stage_of(entry: Entry) -> int | None:
@@ -70,18 +65,12 @@ class CompatibilityFilter:
             yield candidate.judged(Verdict(Fate.FILTERED, reason)) if reason else candidate
 
 
-_WINDOW = 12
-"""Candidates that are ordered by how well they match."""
-
-
 def executable_from_here(
     candidates: Iterable[Candidate], situation: Situation, schemas: ActiveRules
 ) -> Iterator[Candidate]:
-    """A finer M_filt: a snippet suits a state unless an action of it meets a precondition that is known to be false.
+    """A finer M_filt: a snippet suits a state unless an action, followed from here, needs what is known to be false.
 
-    Its actions are followed through their effects from the present belief. Of those that pass, the best match comes
-    first, by rank times degree. Lessons and schemas are about actions that did not, or need not, work here, and suit
-    every state.
+    The best match comes first, by rank times degree. Lessons and schemas, whose actions need not work here, suit all.
     """
 
     def best_first(passed: list[Candidate]) -> list[Candidate]:

@@ -138,10 +138,7 @@ _RELATIONS = ("holding", "inventory", "location", "open")
 
 
 def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> tuple[object, ...]:
-    """Features that two actions, each in its state, must share for one to bear on the other.
-
-    The action without its instances, and how what it names stood to the state.
-    """
+    """What two actions must share for one to bear on the other: all but instances, and how these stood to the state."""
     names = names_of(command, syntax)
     stood = tuple(tuple(name in (state.get(field) or ()) for field in _RELATIONS) for name in names)
     at = "".join(map(kind_of, state.get("location") or ()))
@@ -160,10 +157,7 @@ def failed_alike(
     syntax: ActiveRules,
     worked: Callable[[str], int],
 ) -> dict[str, str]:
-    """Commands to rank down, with the id of a lesson: each failed in a like state more often than it worked.
-
-    `worked` counts that of a command with kinds in place of names.
-    """
+    """Commands that failed in a like state more often than, with kinds for names, they `worked`: with a lesson's id."""
     failures = [each.entry for each in memories if isinstance(each.entry, FailureLesson)]
     lessons = grouped((likeness(each.failed_action, each.state_signature, syntax), each) for each in failures)
     found: dict[str, str] = {}

@@ -14,10 +14,7 @@ _PIECE = re.compile(r"[A-Za-z]{1,8}|\d|[^\sA-Za-z\d]{1,3}")
 
 @lru_cache(maxsize=8_192)
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text: word pieces of up to eight letters, single digits, signs by threes.
-
-    Deterministic and the same on every machine, so that budgets cut the same blocks everywhere.
-    """
+    """Estimate tokens, alike on every machine: word pieces of up to eight letters, single digits, signs by threes."""
     return len(_PIECE.findall(text))
 
 
@@ -27,10 +24,7 @@ def brief(text: str, most: int = 120) -> str:
 
 
 class Part(StrEnum):
-    """The names of the blocks; one for each term of Eq. 7, with the rule manual's tiers apart.
-
-    Beside them `carried`: what a method other than RPMS brings along from earlier attempts.
-    """
+    """The names of the blocks; one for each term of Eq. 7, with the rule manual's tiers apart."""
 
     INSTRUCTION = "instruction"
     EXAMPLE = "example"
@@ -42,6 +36,7 @@ class Part(StrEnum):
     BELIEF = "belief"
     MEMORY = "memory"
     CARRIED = "carried"
+    """What a method other than RPMS brings along from earlier attempts."""
     NOTICE = "notice"
     MENU = "menu"
     HISTORY = "history"
@@ -278,10 +273,8 @@ def _heard(history: Sequence[Turn], observation: str) -> str:
 
 
 def prompt_limit(window: int, answer: int) -> int:
-    """Longest prompt for a context window that also holds the answer; 0, for no limit, if the window is 0.
-
-    A tenth is left free for errors of the token estimate and for what a server puts around each message.
-    """
+    """Longest prompt for a context window that also holds the answer; 0, for no limit, if the window is 0."""
+    # a tenth is left free for errors of the token estimate and for what a server puts around each message
     return max(1, (window - answer) * 9 // 10) if window else 0
 
 

@@ -28,10 +28,7 @@ Field = tuple[float, float]
 
 @dataclass(frozen=True)
 class Similarity:
-    """d_γ: how alike two goals are, field by field, from 0 to 1.
-
-    A field that neither goal has says nothing: its weight goes to the other fields below the type.
-    """
+    """d_γ: how alike two goals are, field by field, from 0 to 1."""
 
     type: float = 0.5
     """Weight of the same goal type, which alone must stay below θ."""
@@ -78,7 +75,7 @@ class Similarity:
         return (weight * self.alike(one, other), weight) if weight and (one or other) else (0.0, 0.0)
 
     def below_type(self, *fields: Field) -> float:
-        """Sum of the fields below the type; its maximum if there are none."""
+        """Sum of the fields below the type: one that neither goal has leaves its weight to the others."""
         most, weights = 1.0 - self.type, sum(weight for _, weight in fields)
         return most * sum(part for part, _ in fields) / weights if weights else most
 
@@ -140,10 +137,7 @@ its type's score or the entries of one signature with their whole score, and the
 
 
 class Ranking(Iterator[Candidate]):
-    """The entries of an index, best first, as far as the caller asks for them.
-
-    It is a best-first walk down the index: the first few entries cost the same however many there are.
-    """
+    """The entries of an index, best first, by a best-first walk: the first few cost the same however many there are."""
 
     def __init__(self, root: _Branch, goal: GoalSignature, similarity: Similarity, threshold: float) -> None:
         self._similarity = similarity
@@ -249,10 +243,7 @@ class Ranking(Iterator[Candidate]):
 
 
 class EpisodicMemory:
-    """ℳ with its index. Never changes once made; the empty one is the neutral element: no experience.
-
-    The index has entries by kind, type, object, state and destination, each branch with the strength of its best.
-    """
+    """ℳ with its index. Never changes once made; the empty one is the neutral element: no experience."""
 
     def __init__(self, entries: Iterable[Entry] = (), world: str = "") -> None:
         self.entries: tuple[Entry, ...] = tuple(entries)
@@ -276,10 +267,7 @@ class EpisodicMemory:
         return len(self.entries)
 
     def recall(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Ranking:
-        """M_cand of Eq. 4, {m ∈ ℳ | d_γ(γ(g), γ(m)) ≥ θ}, best rank first, as far as the caller iterates.
-
-        A schema has the goals it was tried for, or is alike to all. The rank is d_γ times the entry's strength.
-        """
+        """M_cand of Eq. 4, {m ∈ ℳ | d_γ(γ(g), γ(m)) ≥ θ}, best rank first, as far as the caller iterates."""
         by_goal = kind is Kind.SCHEMA and retrieval.schemas_by_goal
         root = self._schemas if by_goal else self._roots.get(kind) or _Branch()
         return Ranking(root, goal, retrieval.similarity, retrieval.threshold)

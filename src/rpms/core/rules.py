@@ -224,14 +224,12 @@ class ActiveRules:
 
     @cached_property
     def deeds(self) -> frozenset[str]:
-        """Predicates of facts that actions cause and none needs, such as that an object was heated.
-
-        An action may need that it was not done yet: no file is signed twice.
-        """
+        """Predicates of facts that actions cause and none needs, such as that an object was heated."""
         found, needed = set[str](), set[str]()
         for schema in self.environment:
             found |= {effect.atom.predicate for effect in schema.effects if not effect.negated}
             needs = (literal for clause in schema.preconditions for literal in clause.literals)
+            # an action may need that it was not done yet: no file is signed twice
             undone = (one for one in needs if not (one.negated and one.opposite() in schema.effects))
             needed |= {literal.atom.predicate for literal in undone}
         return frozenset(found - needed)

@@ -1,7 +1,4 @@
-"""Advice at one step to a model that chooses: guidance, a menu, a shorter prompt. The paper has none.
-
-At most one plan is made at a step, on demand. Without rules there is only a menu of recalled actions.
-"""
+"""Advice at one step to a model that chooses: guidance, a menu, a shorter prompt. The paper has none."""
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -38,18 +35,13 @@ Spell = Callable[[str, Belief], str]
 """A command as this game wants it written."""
 
 
-def as_written(command: str, _belief: Belief) -> str:
-    """The neutral element: commands are written as the manual writes them."""
-    return command
-
-
 @dataclass(frozen=True)
 class Adviser:
     """The amount of advice at each step, and the manuals behind it. By default there is none."""
 
     how: Enforcement = PAPER
     """Parts past the paper that are on, as far as the condition has the knowledge for them."""
-    spell: Spell = as_written
+    spell: Spell = lambda command, _belief: command
     tells: RuleManual = field(default_factory=RuleManual)
     """Manual that measures progress: the condition's, or without rules the part that every player has read."""
     plans: RuleManual | None = None
@@ -136,14 +128,12 @@ class Advice:
 
     @cached_property
     def _tried(self) -> Counter[str]:
-        """Count the actions tried in this state that led back to it, but for waiting and what the plan begins with.
-
-        A plan that leads back is doubted itself; one that a model left half-way is still the best.
-        """
+        """Count the actions tried in this state that led back to it, but for waiting and what the plan begins with."""
         history, state = self.step.history, self.step.state
         if not self.step.turns_here:
             return Counter()
         waiting = {option.command for option in self.plan.options if option.chain and option.chain[0].waits}
+        # a plan that leads back is doubted itself; one that a model left half-way is still the best
         best = {option.command for option in self.plan.options[: self.adviser.how.doubt] if option.chain}
         after = [*(turn.state for turn in history), state][1:]
         return Counter(
@@ -237,11 +227,7 @@ def find_loop(history: Sequence[Turn], state: str) -> str:
 def recalled_steps(
     memories: Iterable[Candidate], context: StepContext, tried: Container[str] = (), slack: float = inf
 ) -> Iterator[tuple[str, str]]:
-    """Commands from experience alone, each with its source: the next step of each snippet, best first.
-
-    While something has to be found, places to search come too. Later steps are used only if all the others were tried
-    in this state.
-    """
+    """Commands from experience alone, each with its source: snippets' next steps, places to search, later steps."""
     snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
     all_bound = [each if each.adapted else context.adapt(each) for each in snippets]
     bound = [(snippet_of(each), each.adapted) for each in all_bound if each.adapted is not None]

@@ -1,7 +1,4 @@
-"""Past the paper: how far executability is enforced rather than advised. Every part can be switched on alone.
-
-The guard (`review`) checks an action against the schemas, the rules and the belief before it reaches the world.
-"""
+"""Past the paper: how far executability is enforced rather than advised. Every part can be switched on alone."""
 
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
@@ -169,7 +166,7 @@ class Refusal:
 
 
 def review(command: str, rules: ActiveRules, situation: Situation) -> Refusal | None:
-    """Refuse a command that is known to fail. What is unknown passes: only the world can tell."""
+    """The guard: refuse a command that is known to fail. What is unknown passes: only the world can tell."""
     objection = infeasibility(command, rules, situation)
     if objection is None or not objection.conflict:
         return None

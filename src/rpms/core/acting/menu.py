@@ -11,6 +11,7 @@ from rpms.core.rules import ActiveRules
 
 MENU_TOKENS = 150
 """Tokens that the entries of a menu may have together; one that does not fit beside the more relevant is left out."""
+_IMAGINED = re.compile(r" \?+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,6 @@ def _by_name(item: tuple[str, str]) -> tuple[str, tuple[tuple[int, str], ...]]:
     """Sort by verb, then so that `drawer 10` comes after `drawer 9`."""
     words = item[0].split()
     return words[0] if words else "", tuple((int(word), "") if word.isdecimal() else (0, word) for word in words)
-
-
-_IMAGINED = re.compile(r" \?+")
 
 
 def purpose_of(option: Option, rules: ActiveRules) -> str:

@@ -72,11 +72,7 @@ def _best(
     trust: Trust,
     idle: frozenset[str],
 ) -> Plan:
-    """The first plan with something to do, of those that doubt more and more; `stated` trusts every line.
-
-    One that needs other things than the known ones, or doubts what was doubted in vain, gives way to a cheaper doubt.
-    No plan begins with an idle command, which led back to this state.
-    """
+    """The first plan with something to do, of those that doubt more and more; dear ones give way to cheaper doubts."""
     situation = context.situation
     words = (situation.goal.object, situation.goal.destination)
     unseen = [f"{word} ?" for word in words if word and not situation.belief.called(word)]

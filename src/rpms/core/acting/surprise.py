@@ -309,10 +309,7 @@ def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> 
 
 
 def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situation: Situation) -> Noticed:
-    """A plan that led back to where it began: its doubts are doubtful, or what its next action lacks is not needed.
-
-    Where neither is to blame, the line is named by which the plan's first action serves it.
-    """
+    """A plan that led back to where it began: its doubts are doubtful, or what its next action lacks is not needed."""
     trust = noticed.trust
     blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
     for link, then in pairwise(chain):
@@ -327,7 +324,7 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
             blamed = [need_line(rules, instance.schema, clause) for clause in blames]
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
-    if not blamed and (instance := rules.instance(chain[0].command)) is not None:
+    if not blamed and (instance := rules.instance(chain[0].command)) is not None:  # the line that it serves is named
         part, fact = LinePart.SHOWS if chain[0].reveals else LinePart.DOES, chain[0].fact
         blamed = [ManualLine(instance.schema.name, part, str(Literal(fact.atom, fact.negated)))]
     text = f"`{chain[0].command}` led back to a state in which it was done before"

@@ -149,14 +149,10 @@ class Atlas:
         return place in self._doors
 
     def nearest(self, start: str, barred: Container[str] = ()) -> dict[str, str]:
-        """The known places, the nearest first, each with the one before it on the way there: `start` itself is first.
-
-        `barred` are places that cannot be gone to next. Where nobody went the other way round, a way is taken to lead
-        back too. From a place that nobody ever left, any may be next, likeliest those that many ways lead to.
-        """
+        """The known places, the nearest first, each with the one before it; from `start`, none is `barred`."""
         before, waiting = {start: ""}, deque([start])
         while waiting:
-            place = waiting.popleft()
+            place = waiting.popleft()  # from a start that nobody ever left, any may be next: those with many ways first
             hubs = sorted(self._doors, key=lambda each: -len(self._doors[each])) if place == start else ()
             for other in self._beside.get(place) or hubs:
                 if other not in before and (place != start or other not in barred):

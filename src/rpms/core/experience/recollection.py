@@ -33,6 +33,9 @@ _KEPT = Verdict(Fate.KEPT)
 CONSIDERED = 1_000
 """Candidates of which any may be followed at one step, the best first; more of them would hardly say anything else."""
 
+_GOALS_KEPT = 256
+"""Goals, by kind of entry, whose recalled entries are kept."""
+
 Lead = tuple[tuple[float, ...], Candidate, Trail]
 """A candidate with what leads on from here, after their order of trust, best first: not gone through without success,
 of an earlier group, for a more similar goal and stage."""
@@ -122,15 +125,12 @@ class Following:
                 yield bind(candidate, Trail((), reason, followed=True)).judged(_KEPT)
 
     def _leads(self, candidates: Sequence[Candidate], path: Pathfinder) -> tuple[list[Lead], dict[str, str]]:
-        """Snippets to follow, best first, and the reasons against others by id.
-
-        First those that reached the present sub-goal for similar goals, then for any; if no similar goal ever had it,
-        the next stages.
-        """
+        """Snippets to follow, best first, and the reasons against others by id."""
         leads, doubts, found = list[Lead](), dict[str, str](), False
         now = [each for each in candidates if snippet_of(each).sub_goal_type == path.progress.sub_goal]
         ahead = [each for each in candidates if _stage(each, path) >= (path.situation.stage or 0)]
         elsewhere = self._elsewhere({each.entry.id for each in candidates}, path.where, path, tied=True)
+        # what reached the present sub-goal for similar goals, then for any; the next stages if no similar goal had it
         for number, group in enumerate((now, elsewhere, () if now else ahead)):
             for candidate in () if found else group:
                 trail = path.trail(snippet_of(candidate))
@@ -145,10 +145,7 @@ class Following:
     def _elsewhere(
         self, known: Container[str], where: Where | None, context: StepContext, *, tied: bool
     ) -> Iterator[Candidate]:
-        """Snippets that reached the present sub-goal for other goals, most similar first: those tied to places or not.
-
-        Those that are not have to suit the state.
-        """
+        """Snippets that reached the sub-goal for other goals, likest first: tied to places, or fit for the state."""
         goal, belief = context.situation.goal.signature, context.situation.belief
         reached = self._by_sub_goal.get(context.progress.sub_goal, ())
         scored = [(self.similarity(goal, each.goal_signature), each) for each in reached if each.id not in known]
@@ -175,10 +172,6 @@ def _stage(candidate: Candidate, context: StepContext) -> int:
     """The stage that an entry was learned at; the present one where it does not say."""
     then = stage_of(snippet_of(candidate))
     return then if then is not None else context.situation.stage or 0
-
-
-_GOALS_KEPT = 256
-"""Goals, by kind of entry, whose recalled entries are kept."""
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,7 @@ class Pathfinder(StepContext):
     atlas: Atlas
 
     def trail(self, snippet: SuccessSnippet) -> Trail | str:
-        """The part of a snippet that is left to do, the way there included, or the reason not to follow it.
-
-        A snippet of another task counts only for things the goal names. If snippets of one task ended the sub-goal with
-        different given things, none says which is meant now.
-        """
+        """The part of a snippet that is left to do, the way there included, or the reason not to follow it."""
         trail, own, goal = self._remaining(snippet), snippet.goal_signature, self.situation.goal
         if trail is None:
             return "nothing of it can be done from here"
@@ -51,10 +47,7 @@ class Pathfinder(StepContext):
         return told._replace(note=told.note or "look again", followed=True)
 
     def _remaining(self, snippet: SuccessSnippet) -> Trail | None:
-        """Remaining steps of a snippet; None if all is done or nothing can be.
-
-        If all was done with one of several similar things without reaching the sub-goal, the next one is used.
-        """
+        """Remaining steps of a snippet; None if all is done or nothing can be."""
         used: set[str] = set()
         while True:
             strides = self._in_words_of_now(snippet, used)
@@ -67,7 +60,7 @@ class Pathfinder(StepContext):
             numbered = {name for stride in strides for name in stride.names if kind_of(name) != name}
             if trail is not None or not numbered - used:
                 return trail
-            used |= numbered  # one name more at least, of those that there are: this ends
+            used |= numbered  # done in vain: the next things like them. One name more at least, so this ends
 
     def _leading_to(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> Trail | None:
         stride = strides[place]
@@ -149,10 +142,7 @@ class Pathfinder(StepContext):
         return sorted({*needed, *waits})
 
     def _is_done(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> bool:
-        """True if a step's effect holds, or was used up by a later step that is done.
-
-        A step that leaves no trace or is repeated must have been done as often as in the snippet.
-        """
+        """True if a step's effect holds, or a later step used it up; of one that repeats, if done as often as then."""
         stride = strides[place]
         if self._repeats(stride, strides):
             due = sum(each.command == stride.command for each in strides[: place + 1])

@@ -120,10 +120,7 @@ Expanded = tuple[Goal | None, object, tuple[dict[Fact, Found], dict[Fact, Found]
 
 
 class KnownNames:
-    """Names that a situation knows, and all that follows from them and from the manual.
-
-    The next step starts with all of it, but for what was derived about names that have other roles then.
-    """
+    """Names that a situation knows, and what follows from them and the manual; the next step starts with it."""
 
     def __init__(
         self, lasting: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]], before: Self | None
@@ -299,17 +296,14 @@ class Achievers:
         return frozenset(map(id, self.rules.lore.processes))
 
     def known_names(self, known: Mapping[str, Sequence[str]]) -> KnownNames:
-        """The names of the step before with all that follows from them, as far as it still does.
-
-        The index that was not used for longest loses what it kept of its last step.
-        """
+        """The names of the step before with all that follows from them, as far as it still does."""
         kept: KnownNames | None = self.kept.get("names")
         if kept is None or kept.known != known:
             kept = self.kept["names"] = KnownNames(self.lasting_names, known, kept)
             with _using:
                 _used.pop(self, None)
                 _used[self] = None
-                if len(_used) > _INDEXES_AT_WORK:
+                if len(_used) > _INDEXES_AT_WORK:  # the one not used for longest loses what it kept
                     del _used[unused := next(iter(_used))]
                     for of_one_step in ("names", "answers", "doubting", "graph", "best graph"):
                         unused.kept.pop(of_one_step, None)
@@ -323,11 +317,8 @@ class Achievers:
         return kept
 
     def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
-        """Preconditions for planning: those of the action, and that no rule forbids it.
-
-        A ban on a fact without arguments, such as an empty hand, is judged when it comes up: a plan for it would fill
-        the hand with any object.
-        """
+        """Preconditions for planning: those of the action, and that no rule forbids it."""
+        # a ban on a fact without arguments is judged when it comes up: a plan for a full hand would take just anything
         bans = (ban for ban in self.rules.bans.get(schema.name, ()) if ban not in schema.waives)
         allowed = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
         return (*schema.preconditions, *schema.plan, *allowed)
@@ -345,10 +336,7 @@ class Achievers:
         return self._needs[key]
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
-        """True if some action causes a precondition without needing what the precondition is for.
-
-        Putting a mug on a desk needs the mug in hand, which taking it from there is for.
-        """
+        """True if some action causes a precondition without needing what it is for: not taking a mug to put it back."""
         if needed.predicate in self.companions and not needed.negated:
             return True
         key = (needed.predicate, needed.negated)

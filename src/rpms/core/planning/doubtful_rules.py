@@ -244,11 +244,7 @@ def _second(name: str) -> str:
 
 @kept_with_rules
 def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
-    """Facts over the goal's variables that it may want beside its own, with steps by which they are tried later.
-
-    What the goal's own rules speak of comes first, then what other goals and earlier stages want, or the goal itself of
-    a second thing, then what any action brings about.
-    """
+    """Facts over the goal's variables that it may want beside its own, with steps by which they are tried later."""
     purpose = rules.purpose
     if purpose is None:
         return {}

@@ -1,8 +1,4 @@
-"""The facts of one situation: the names that can fill an action's parameters there, and which of its needs hold.
-
-What taking an unknown need for granted costs is set here, in `_judge_literals`; the price of a step as a whole in
-`prices`.
-"""
+"""The facts of one situation: names for an action's parameters, which of its needs hold, the price of granting one."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from math import inf

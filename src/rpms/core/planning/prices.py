@@ -135,10 +135,8 @@ class Priced(Purposeful):
         )
 
     def _reaches(self, edges: list[Edge]) -> bool:
-        """Price all that leads to the goal by some edges; whether one of them can be had.
-
-        Doubts are many: the limit to what is looked at grows until all that is left out is dearer than the best plan.
-        """
+        """Price all that leads to the goal by some edges; whether one of them can be had."""
+        # doubts are many: the limit to what is looked at grows until all that is left out is dearer than the best plan
         limit = 2 * MARGIN if self._manual.rules.lore.doubts else inf
         while True:
             self._edges[GOAL] = edges

@@ -48,10 +48,7 @@ READ = 2_000
 
 
 def place_ranks(goal: Goal, order: Order) -> Callable[[Sequence[str]], float]:
-    """Ranks places in the search for things that a goal needs, higher if less likely.
-
-    It is given the names of a thing and a place; nobody says which is which.
-    """
+    """Ranks a thing and a place, named in either order, in the search for what a goal needs: higher if less likely."""
 
     @cache
     def ranks(thing: str) -> tuple[Mapping[str, float], float]:

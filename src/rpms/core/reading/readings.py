@@ -1,7 +1,4 @@
-"""Readings of a request: goals that the manual has, what speaks against one, and which is acted on as an episode goes.
-
-Rules about kinds and what is here narrow them down; what is left is ranked, best first.
-"""
+"""Readings of a request: goals that the manual has, what speaks against one, which is acted on as an episode goes."""
 
 import math
 from collections import Counter
