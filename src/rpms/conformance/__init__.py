@@ -27,11 +27,9 @@ class Finding:
     """One property and whether a world has it."""
 
     name: str
-    claim: str
-    """The property's claim, in a sentence."""
+    claim: str  # In a sentence
     status: Status
-    detail: str
-    """Reason for a failure or a skip; for a success, the evidence."""
+    detail: str  # Reason for a failure or a skip; for a success, the evidence
 
 
 def check_world(

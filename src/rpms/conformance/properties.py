@@ -100,8 +100,7 @@ def refusals(subject: Subject) -> str:
     return f"{count} nonsense commands refused; of {listed} commands that the games list, {worked} worked"
 
 
-_QUESTIONS = 300
-"""Combinations of names that a predicate is asked about in one moment: enough for a small house."""
+_QUESTIONS = 300  # Combinations of names that a predicate is asked about in one moment: enough for a small house
 
 
 def goals(subject: Subject) -> str:
@@ -352,7 +351,7 @@ def planner(subject: Subject) -> str:
     return f"{summary}{lost}"
 
 
-PROPERTIES: tuple[Callable[[Subject], str], ...] = (
+PROPERTIES: tuple[Callable[[Subject], str], ...] = (  # In the order of trial, by name; the docstring is the claim
     members,
     tasks,
     manual,
@@ -371,4 +370,3 @@ PROPERTIES: tuple[Callable[[Subject], str], ...] = (
     planner,
     plans,
 )
-"""Properties in the order of trial, by their functions' names; the docstring is the claim."""

@@ -36,7 +36,7 @@ def require(holds: bool, otherwise: str) -> None:
         raise Failed(otherwise)
 
 
-NONSENSE = (
+NONSENSE = (  # Texts that no world prints, and names that none has
     "",
     " \n ",
     "xyzzy 17",
@@ -46,10 +46,8 @@ NONSENSE = (
     "naïve ☃ \u202e \x00 ½",
     "a " * 400,
 )
-"""Texts that no world prints, and names that none has."""
 
-REPLAYS = 3
-"""Doubtful commands that are tried in the game itself, which costs a game or two each."""
+REPLAYS = 3  # Doubtful commands that are tried in the game itself, which costs a game or two each
 
 _NAME = re.compile(r"[a-z][a-z ]*\d+|[a-z]{3,}", re.IGNORECASE)
 _NAMES_TRIED = 6
@@ -59,14 +57,12 @@ _NAMES_TRIED = 6
 class Moment:
     """A game and a belief of it, after one observation."""
 
-    action: str | None
-    """The command that led here; None at the start."""
+    action: str | None  # The command that led here; None at the start
     outcome: Outcome
     admissible: tuple[str, ...]
     belief: Belief
     contradictions: tuple[str, ...]
-    shown: tuple[Any, ...]
-    """The belief as it was seen then."""
+    shown: tuple[Any, ...]  # The belief as it was seen then
 
 
 @dataclass(frozen=True)

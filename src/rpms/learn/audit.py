@@ -50,8 +50,7 @@ class Account:
     findings: Mapping[AuditedOutcome, Effect]
     at: Mapping[str, Effect]
     """Of the steps, those spent at each sub-goal: what costs a step or two shows where steps do not vary much else."""
-    won_with: int
-    """Episodes that were won with it shown: the cheap counter, which is blind to what would have been won anyway."""
+    won_with: int  # Episodes won with it shown: the cheap counter, blind to what would have been won anyway
     lost_with: int
 
     @property

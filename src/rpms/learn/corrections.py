@@ -48,7 +48,7 @@ def template_of(schema: ActionSchema, command: str) -> str:
     return PARAMETER.sub(r"{\1}", written)
 
 
-_DUTIES = (
+_DUTIES = (  # Patterns that turn a fact in a manual's words into a duty: the first that fits
     (re.compile(r"^you are not "), "must not be "),
     (re.compile(r"^you are "), "must be "),
     (re.compile(r"^you do not "), "must not "),
@@ -57,7 +57,6 @@ _DUTIES = (
     (re.compile(r" (?:has|have) been "), " must have been "),
     (re.compile(r" (can|may) "), r" must be one that \1 "),
 )
-"""Patterns that turn a fact in a manual's words into a duty: the first that fits."""
 
 
 def corrective_rule(step: Step, instance: Instance, worked: Sequence[tuple[Belief, Instance]]) -> str:
@@ -94,12 +93,11 @@ def _by_comparison(facts: Situation, instance: Instance, worked: Sequence[tuple[
     return found
 
 
-_RELATIONS: Mapping[str, Callable[[Belief, str], bool]] = {
+_RELATIONS: Mapping[str, Callable[[Belief, str], bool]] = {  # Relations of an action's names to a belief, in any world
     "must be at the {}": lambda belief, name: belief.location == name,
     "must hold the {}": lambda belief, name: name in belief.holding,
     "the {} must be open": lambda belief, name: belief.containers.get(name) is True,
 }
-"""Relations of an action's names to a belief, in any world."""
 
 
 def duty(fact: str) -> str:
@@ -130,8 +128,7 @@ def gerund(action: str) -> str:
     return " ".join((f"{verb}ing", *rest))
 
 
-SHORTEST, LONGEST = 10, 200
-"""Characters of a lesson: a line of a prompt."""
+SHORTEST, LONGEST = 10, 200  # Characters of a lesson: a line of a prompt
 _AFTER = 6  # Steps after the failure that the model is told: what worked instead is among the first
 _DECODING = Decoding(max_tokens=96)
 _FORM = re.compile(r"\bmust\b.* before [a-z]+ing\b")

@@ -114,12 +114,10 @@ LEVEL = 1 - ALPHA  # Of intervals
 LEAST = 10
 """Episodes in which an entry's turn must have come before it is tested, and an interval told: with fewer, nothing could
 be found, and each test makes the correction harder for the others."""
-_DIFFERING = 6
-"""Episodes that must have gone otherwise than most: chance alone shows an entry in all of fewer one time in 32."""
+_DIFFERING = 6  # Episodes that must have gone otherwise than most: chance shows an entry in all of fewer one time in 32
 _FOLDS = 5  # Parts that episodes are cut into: what others did in one is estimated from the rest
 _SWEEPS = 4  # Draws are independent, and so a few sweeps settle what all entries did together
-_STANDS_OUT = 2.0
-"""Standard errors by which an entry's effect must differ from none before others' outcomes are freed of it."""
+_STANDS_OUT = 2.0  # Standard errors by which an effect must differ from none before others' outcomes are freed of it
 _AVERAGE = 4.0  # Average episodes that are added to those about the same, so that a few of them do not stand for all
 _SAME = 1e-9  # A standard error below which all episodes went alike, but for rounding
 
@@ -138,8 +136,7 @@ class Trial(NamedTuple):
     chance: float  # Of each entry to be shown
     total: float  # Outcome of the whole episode
     draws: tuple[Draw, ...]
-    about: tuple[str, ...] = ()
-    """Facts known before it began, from the general to the special: type of task, goal, task."""
+    about: tuple[str, ...] = ()  # Facts known before it began, the general ones first: type of task, goal, task
 
     def without(self, did: Mapping[str, float]) -> float:
         """The outcome without what entries did."""

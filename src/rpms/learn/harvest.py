@@ -31,8 +31,7 @@ from rpms.worlds.base import World
 class Harvest:
     """Rules for turning an episode into entries."""
 
-    longest: int = 12
-    """Actions of a snippet at most; of more, the last ones. Three of twelve fill the prompt's memory block."""
+    longest: int = 12  # Actions of a snippet at most, the last ones: three of twelve fill the prompt's memory block
     means: tuple[str, ...] = ("find", "go_to")
     """Sub-goals by how their names begin that are no end in themselves: their actions open the next snippet."""
     through: tuple[str, ...] = ("take", "pick_up")
@@ -42,8 +41,7 @@ class Harvest:
     refused: bool = True
     """True if what the world refused stays in snippets. The paper does not say that it is taken out, and arbitration
     (Table 4) has what rules object to in memories to work on."""
-    longest_command: int = 120
-    """Characters. What a model wrote beyond it is no command, and has no place in later prompts."""
+    longest_command: int = 120  # Characters: what a model wrote beyond it is no command for later prompts
     longest_request: int = 400  # Characters of a request that are remembered; people's have fifty
     longest_message: int = 160  # Characters of a world's answer that a lesson keeps
 

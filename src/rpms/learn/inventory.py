@@ -37,8 +37,7 @@ class Stats:
         self.goals = Counter(entry.goal_signature.type for entry in entries if not isinstance(entry, VerifiedSchema))
         """Entries by goal type; schemas belong to none."""
         lessons = (entry for entry in entries if isinstance(entry, FailureLesson | CriticalFailure))
-        self.rules = Counter(lesson.corrective_rule for lesson in lessons)
-        """Corrective rules by how many lessons state them."""
+        self.rules = Counter(lesson.corrective_rule for lesson in lessons)  # By how many lessons state them
         origins = [origin for entry in entries for origin in entry.origins]
         self.observations = len(origins)
         self.episodes = len({origin.episode for origin in origins})

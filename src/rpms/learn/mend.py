@@ -26,14 +26,13 @@ from rpms.store.yaml_files import manual_yaml, plain, read_yaml, with_list
 from rpms.worlds.base import World
 
 _PROCESS = "process "
-_FIELDS = {
+_FIELDS = {  # Name of each list in an action and in a manual's file
     LinePart.NEEDS: "preconditions",
     LinePart.DOES: "effects",
     LinePart.SHOWS: "observes",
     LinePart.WANTS: "holds",
     LinePart.FORBIDS: "forbids",
 }
-"""Name of each list in an action and in a manual's file."""
 _SECTIONS = {LinePart.WANTS: "goals", LinePart.FORBIDS: "domain"}
 
 Line = Literal | Clause | Revelation

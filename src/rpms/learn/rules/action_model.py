@@ -69,8 +69,7 @@ class ActionModel:
     successes: int
     refusals: int
     unexplained: int  # Refusals for which no fact and no kind accounts
-    needs: tuple[Induced, ...] = ()
-    """Every fact that was true in all successes, and every one that was not, by its label."""
+    needs: tuple[Induced, ...] = ()  # Facts that were true in all successes, and those that were not, by their labels
     tables: tuple[KindTable, ...] = ()
     effects: tuple[Induced, ...] = ()
     conditional: tuple[Induced, ...] = ()
@@ -81,8 +80,7 @@ class ActionModel:
     explaining: tuple[Literal, ...] = ()
     """The best guess at what is needed: the fewest facts that account for all refusals, once there were enough."""
     likely: tuple[Literal, ...] = ()  # Of these, those that hardly held in all successes by chance
-    circumstances: tuple[Literal, ...] = ()
-    """Of an action that has hardly ever worked, what may have been needed beside that."""
+    circumstances: tuple[Literal, ...] = ()  # Of an action that hardly ever worked, what else may have been needed
 
     @property
     def syntax(self) -> str:

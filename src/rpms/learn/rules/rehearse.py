@@ -42,8 +42,7 @@ class Rehearsal:
     learned: Callable[[Doubts], Learned]  # Draws the conclusions of all that was seen so far, without some needs
     doubted: Doubts = field(default_factory=dict)
     """Needs without which a type was won that the manual had lost: plans do not see to them any more."""
-    results: dict[str, list[bool]] = field(default_factory=dict)
-    """By goal type, the games that were won, in their order."""
+    results: dict[str, list[bool]] = field(default_factory=dict)  # By goal type, the games in their order: won or not
     _mended: dict[str, int] = field(default_factory=dict)
     """By goal type, the games that were played before the manual was last mended."""
     _lost: dict[str, bool] = field(default_factory=dict)  # By goal type, True if it is explored next

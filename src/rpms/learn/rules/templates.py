@@ -28,8 +28,7 @@ class Names:
 
     def __init__(self) -> None:
         self.roles: dict[str, set[str]] = {}
-        self.order: dict[str, int] = {}
-        """Roles in the order in which they were first seen, the narrowest of an episode first."""
+        self.order: dict[str, int] = {}  # Roles in the order in which they were first seen, the narrowest first
         self.episodes = 0
         self.spread: Counter[str] = Counter()  # In how many episodes each name was known
         self.few: dict[str, tuple[str, ...]] = {}  # The names of roles that have only few in all

@@ -55,8 +55,7 @@ class Process(NamedTuple):
 
     schema: ActionSchema
     support: Support
-    risk: float = 0.0
-    """Steps that it costs beyond its own where one explores: what may end the task comes after all else."""
+    risk: float = 0.0  # Steps that it costs beyond its own where one explores: what may end the task comes last
 
 
 SideEffects = dict[tuple[Literal, Atom], tuple[list[Witness], list[Witness]]]

@@ -171,8 +171,7 @@ class GoalModel:
     episodes: int
     refuted: tuple[Witness, ...] = ()
     """Steps after which all of it held and the game went on: then it is no goal, unless stages tell the difference."""
-    stages: tuple[Atom, ...] = ()
-    """Facts that came about in every win on the way there, in an order that all wins share."""
+    stages: tuple[Atom, ...] = ()  # Facts that came about on the way in every win, in an order that all wins share
     staged: bool = False
     """True if the stages are a procedure: all that is wanted held without a win where one of them was left out, and
     never where none was. Else what is wanted suffices: how to get there follows from the actions."""
