@@ -32,11 +32,9 @@ class Outcomes:
         ]
 
     def effects(self) -> list[Induced]:
-        """Facts that held after every success, and not before some.
-
-        That a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere.
-        """
+        """Facts that held after every success, and not before some."""
         found, predicates = self.certain, self.book.vocabulary.predicates
+        # that a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere
         exclusive = [predicates[fact.clause.literals[0].atom.predicate].exclusive for fact in found]
         moving = all(exclusive)
         return [fact for fact, how in zip(found, exclusive, strict=True) if moving or how in ("", "always")]
@@ -61,10 +59,8 @@ class Outcomes:
 
     @cached_property
     def _new(self) -> int:
-        """Facts that hold after every success, of which nothing was known before, and that were never false: `eaten`.
-
-        Where a fact is false now and then, who only looks may find it true.
-        """
+        """Facts that hold after every success, of which nothing was known before and that never were false: `eaten`."""
+        # where a fact is false now and then, who only looks may find it true
         known = union(row[1] | row[2] for row in self.rows) | union(each.false for each in self.book.attempts)
         known |= union(false for _, false in self.book.imagined)
         known |= sum(1 << place for place, atom in enumerate(self.book.facts) if _fixed(atom))
@@ -73,11 +69,7 @@ class Outcomes:
 
     @cached_property
     def conditional(self) -> list[Induced]:
-        """Facts that came about in some successes and not in others, where one fact before tells which.
-
-        That may be that it was known not to be so: of what is switched both ways, and of what nobody sees who has not
-        looked before.
-        """
+        """Facts that came about in some successes and not in others, where one fact before tells which."""
         certain, found = {fact.clause.literals[0] for fact in self.certain}, []
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
@@ -89,7 +81,7 @@ class Outcomes:
             own = {bit, (bit + self.size) % (2 * self.size)}
             given = self._telling(did, kept, lambda row: (row[1], row[2]), own)
             if not kept and len(did) >= LIMITS.several:
-                given = literal.opposite()
+                given = literal.opposite()  # of what is switched both ways, and of what nobody sees who has not looked
             if given is not None:
                 found.append(induced(Clause((literal,)), [row[0].witness for row in did], given=Clause((given,))))
         return found
@@ -152,15 +144,12 @@ class Outcomes:
             yield from self._revealed(atom, rows, known, set())
 
     def _of_unnamed(self, told: set[str]) -> Iterator[Induced]:
-        """Facts that became known of things it does not name, with nothing left unknown of such; the narrowest first.
-
-        `told`: the predicates of which it makes or shows something narrower.
-        """
+        """Facts that became known of things it does not name, with none of such left unknown; the narrowest first."""
         for place, atom in sorted(enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)):
             rows = [row for row in self.rows if (row[0].shown | row[0].hidden) >> place & 1]
             known = [row for row in rows if not row[0].hidden >> place & 1]
             enough = max(LIMITS.mostly * len(rows), LIMITS.sometimes * min(len(self.rows), LIMITS.glimpsed))
-            if atom.predicate not in told and len(known) >= enough:
+            if atom.predicate not in told and len(known) >= enough:  # told: by what it makes, or by something narrower
                 for fact in self._revealed(atom, rows, known, set()):
                     told.add(atom.predicate)
                     yield fact

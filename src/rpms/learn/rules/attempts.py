@@ -146,20 +146,18 @@ class Book:
     def record(
         self, step: SeenStep, names: tuple[str, ...], known: Names, dice: Random, later: tuple[str, ...] = ()
     ) -> Attempt:
-        """An attempt with the facts before and after it. A refused one brings in no new facts.
-
-        `later`: the names by which its things go after it, where these are others.
-        """
+        """An attempt with the facts before and after it. A refused one brings in no new facts."""
         before, after, witness, refused = step
+        later = later or names  # the names by which its things go after it, where these are others
         if not refused:
             self.widen(names, known)
         known_before = self.known(before, names)
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((before, after))
         if not refused:
-            self.settle_probes(step, names, later or names, known.kinds, dice)
-        then = (0, 0) if refused else self.measure(after, later or names)
-        now, seen = self.measure(before, names), self.known(after, later or names)
+            self.settle_probes(step, names, later, known.kinds, dice)
+        then = (0, 0) if refused else self.measure(after, later)
+        now, seen = self.measure(before, names), self.known(after, later)
         shown, hidden = (0, 0) if refused else self._glimpse(step, names)
         kinds = tuple(map(kind_of, names))
         return Attempt(witness, names, kinds, refused, *now, *then, known_before, seen, shown=shown, hidden=hidden)
@@ -269,15 +267,12 @@ class Book:
     def settle_probes(
         self, step: SeenStep, names: Sequence[str], later: Sequence[str], known: Collection[str], dice: Random
     ) -> None:
-        """Find, for each revelation, a kind of which this action has made something known, to ask about from now on.
-
-        Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known. Something
-        has to be found: what was taken is known to be nowhere else, though nobody looked.
-        """
+        """Find, for each revelation, a kind of which this action has made something known, to ask about from now on."""
         if not known or self.succeeded >= LIMITS.remembered:
             return
         before, after, kinds = slots_of(names), slots_of(later), tuple(known)
         for atom in self.revelations:
+            # nobody has seen `lamp ?` yet: if it is known not to be in a place, then all that is there is known
             for _ in range(LIMITS.probes if atom not in self.probes else 0):
                 before[ANYTHING] = after[ANYTHING] = name = f"{dice.choice(kinds)} ?"
                 if (
@@ -286,7 +281,7 @@ class Book:
                     and (
                         {*atom.args} == {ANYTHING}
                         or self._sought(atom) not in step.after.names  # such as `other`, which is no role
-                        or self.found(atom, step, later)
+                        or self.found(atom, step, later)  # what was taken is nowhere else, and nobody looked
                     )
                 ):
                     self.probes[atom] = (name, len(self.attempts))
@@ -304,14 +299,11 @@ class Book:
         return any(after[each] and before[each] is None for each in every)
 
     def _glimpse(self, step: SeenStep, names: Sequence[str]) -> tuple[int, int]:
-        """Facts that became known, and that did not, of all things in the roles of `_` that are known after an action.
-
-        What one sees depends on where one is: facts about places of an agent that has one are not asked about here. Of
-        the action's own things, something true has to be found, as for probes.
-        """
+        """Facts that became known, and that did not, of all things in the roles of `_` that are known afterwards."""
         if self.plain or self.succeeded >= LIMITS.glimpsed:
             return 0, 0
         before, after = map(self.vocabulary.answers, (step.before, step.after))
+        # what one sees depends on where one is: facts about places of an agent that has one are not asked about here
         places = {each.args[0] for each in self.vocabulary.placing} if step.before.location is not None else set()
         shown = hidden = 0
         known = {role: [name for name in found if name not in names] for role, found in step.after.names.items()}
@@ -321,7 +313,7 @@ class Book:
                 continue
             slots = zip(atom.args, declared.args, strict=True)
             pools = [known.get(role, []) if arg == ANYTHING else [names[int(arg)]] for arg, role in slots]
-            of_its_own = {*atom.args} != {ANYTHING}
+            of_its_own = {*atom.args} != {ANYTHING}  # of these, something true has to be found, as for probes
             for args in product(*pools):
                 value = after[atom.predicate, args]
                 if value is None:

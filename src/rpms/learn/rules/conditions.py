@@ -36,10 +36,7 @@ def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool
 
 
 def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstance | None:
-    """The fewest facts that tell the attempts that came out well from the others, where they mostly do.
-
-    `preferred`: the slots whose facts are kept rather than others that say the same.
-    """
+    """The fewest facts that tell the attempts that came out well from the others, where they mostly do."""
     needs = Needs(book, tolerated=LIMITS.exceptions, kindless=True, preferred=preferred)
     if len(needs.wins) < LIMITS.fewest_good:
         return None
@@ -133,11 +130,7 @@ def _features(book: Book, kinds: Iterable[tuple[str, str]]) -> Iterator[_Feature
 def _best_addition(
     good: Sequence[_Row], bad: Sequence[_Row], features: Sequence[_Feature], often: float, kept: float, mask: int
 ) -> int:
-    """The fact, or pair of facts, to add to a condition: that with the highest weighed FOIL gain, if there is any.
-
-    Where enough comes out well, a fact about anything else is added only if it does not just happen to hold. A pair
-    is of facts about different things that tell only together: what is to be done to one, and what the other is.
-    """
+    """The fact, or pair of facts, to add to a condition: that with the highest weighed FOIL gain, if there is any."""
     best, before = (0.0, False, 0, 0), len(good) / (len(good) + len(bad))  # of equal gain, facts before negations
     hits = {bit: len(_with(good, 1 << bit)) for bit in bits(union(row.has for row in good) & ~mask)}
     chance = log(max(1, sum(each.positive for each in features)) / LIMITS.by_chance)
@@ -149,9 +142,11 @@ def _best_addition(
         surprise = count / share * (share * log(share / before) + rest)
         choice = (_gain(count, share, before) * feature.weight, feature.positive, -bit, 1 << bit)
         enough = count >= max(feature.enough, kept * len(good)) and share >= before + LIMITS.gain
+        # where enough comes out well, a fact about anything else is added only if it does not just happen to hold
         telling = before < often or feature.weight >= 1 or surprise > chance
         if choice > best and enough and telling:
             best = choice
+    # a pair is of facts about different things: what is to be done to one, and what the other is
     enough_of_two = max(LIMITS.fewest_good, kept * len(good))
     several = [bit for bit, count in hits.items() if features[bit].side and count >= LIMITS.fewest_good]
     for one, other in combinations(several, 2):

@@ -134,10 +134,7 @@ def learn_rules(
 def verified(
     ledger: Ledger, aside: Sequence[Trace], doubted: Doubts, every: Sequence[Trace] = ()
 ) -> tuple[Learned, Verification, tuple[Claim, ...]]:
-    """Conclusions without what is wrong on the episodes kept aside: needs, kinds, effects, processes and goals.
-
-    Processes, which are drawn from some of the attempts, are replayed over `every` episode as well.
-    """
+    """Conclusions without what is wrong on the episodes kept aside: needs, kinds, effects, processes and goals."""
     excluded = Excluded({template: set(literals) for template, literals in doubted.items()})
     claims: dict[str, Claim] = {}
     for _ in range(LIMITS.rounds):
@@ -151,7 +148,7 @@ def verified(
                 ledger.goals[goal.type].went_on.setdefault(goal.state, []).extend(witnesses[: LIMITS.witnesses])
                 support = _taken_out(witnesses, "it held in an episode kept aside and the game went on", goal.wins)
                 found.append(support.claim(("goals", goal.type), "holds", " and ".join(sorted(map(str, goal.state)))))
-        if not found and manual.lore.processes:
+        if not found and manual.lore.processes:  # drawn from some of the attempts: every episode is replayed
             processes = replace(manual, actions=(), purposes=())
             found += _wrong_effects(learned, verify(processes, ledger.world, every), excluded)
         if not found:

@@ -104,19 +104,15 @@ class Needs:
 
     @cached_property
     def tested(self) -> int:
-        """Of the safe bound, what was false in some attempt: of the rest nothing is known.
-
-        Of an action that was never refused, what is false elsewhere: who only did what works has had his reasons.
-        """
+        """Of the safe bound, what was false in some attempt: of the rest nothing is known."""
+        # of an action that was never refused, what is false elsewhere: who only did what works has had his reasons
         ever = union([row[2] for row in self.losses] or [row[1] for row in self._drawn])
         return self.safe & ever & ~self.seldom
 
     @cached_property
     def seldom(self) -> int:
-        """Of the safe bound, what was unknown in nearly all successes, and what more of them showed than knew.
-
-        Of several with the same names in an episode the first counts: what that has shown is known to the others.
-        """
+        """Of the safe bound, what was unknown in nearly all successes, and what more of them showed than knew."""
+        # of several with the same names in an episode the first counts: what that has shown is known to the others
         firsts = {(row[0].witness.episode, row[0].names): row for row in reversed(self.wins)}.values()
         least, found = LIMITS.seldom_known * len(self.wins), 0
         after = [signed(row.true_after, row.false_after, self.size)[0] & ~true for row, true, _ in firsts]
@@ -136,17 +132,14 @@ class Needs:
 
     @cached_property
     def _explainable(self) -> list[tuple[Attempt, int, int]]:
-        """Refusals that facts have to explain: kinds that have worked cannot be what was wrong.
-
-        Relations come before kinds: where one was false, the kinds are not asked. Which key fits a door is no matter
-        of what the two are called. Where kinds are no more than names, all facts about the things come before them.
-        What was done already needs no other reason.
-        """
+        """Refusals that facts have to explain: kinds that have worked cannot be what was wrong."""
         if self.kindless:
             return self.losses
         related = [len({arg for arg in atom.args if arg.isdigit()}) > 1 for atom in self.book.facts]
         relations = sum(1 << bit for bit, holds in enumerate(related) if holds)
         own = sum(1 << bit for bit in bits(self.tested) if not self.by_name(bit))
+        # relations come before kinds: which key fits a door is no matter of what the two are called; where kinds are
+        # no more than names, all facts about the things come before them; what was done already needs no other reason
         told = own if self.names_for_kinds else self.tested & relations
         worked = self.book.worked.__contains__
         left = [row for row in self.losses if row[2] & own or row[0].witness not in self.repeated]
@@ -164,12 +157,10 @@ class Needs:
 
     @cached_property
     def explaining(self) -> int:
-        """The fewest tested facts that account for every refusal that any of them accounts for.
-
-        Facts go one by one, those that are seldomest known first, as long as each refusal keeps a fact that was false.
-        """
+        """The fewest tested facts that account for every refusal that any of them accounts for."""
         kept = self.tested
         rows = {false & kept for _, _, false in self._explainable} - {0}
+        # facts go one by one, the seldomest known first, as long as each refusal keeps a fact that was false
         for bit in sorted(bits(kept), key=self._worth):
             without = kept & ~(1 << bit)
             if all(row & without for row in rows):
@@ -184,10 +175,8 @@ class Needs:
 
     @cached_property
     def required(self) -> int:
-        """All that an action may need as far as anybody knows: what explains refusals, and what nothing implies.
-
-        Of many fixed names, some fact always happened to hold: what explains nothing is left out of these.
-        """
+        """All that an action may need as far as anybody knows: what explains refusals, and what nothing implies."""
+        # of many fixed names, some fact always happened to hold: what explains nothing is left out of these
         rest = [bit for bit in bits(self.tested & ~self.explaining) if not (self.many and self.by_name(bit))]
         return self.explaining | sum(1 << bit for bit in rest if not self._implied(bit))
 
@@ -201,10 +190,8 @@ class Needs:
         return [row for row in self._explainable if row[2] >> bit & 1 and row[1] & rest == rest]
 
     def suspects(self, bit: int) -> tuple[int, list[tuple[Attempt, int, int]]]:
-        """The fewest facts, one of which was needed for certain: in some refusals nothing else was missing.
-
-        With the refusals that show it; none where there are too few. What was unknown may have been missing.
-        """
+        """The fewest facts of which one was needed, and the refusals that lacked nothing else; none where few did."""
+        # what was unknown may have been missing
         rows = [(self.required & ~row[1], row) for row in self._explainable if row[2] >> bit & 1]
         for some in sorted({missing for missing, _ in rows}, key=lambda mask: (mask.bit_count(), mask)):
             shown = [row for missing, row in rows if not missing & ~some]
@@ -249,16 +236,13 @@ class Needs:
                 label, note = Label.TAKEN_OUT, "it was false in a success kept aside, or a task was won only without it"
             elif self.safe >> bit & 1:
                 label, rows, note, clause = self._labelled(bit, literal)
-            elif self._usual(bit, len(confirmed), against):
+            elif self._usual(bit, len(confirmed), against):  # plans see to it; the guard does not block by it
                 label, note = Label.POSSIBLE, f"false in {len(against)} of {len(self.wins)} successes"
             yield induced(clause, confirmed, against, rows, label=label, unknown=unknown, note=note)
         yield from self.either
 
     def _usual(self, bit: int, held: int, against: Sequence[Witness]) -> bool:
-        """True if a fact was false in successes so rarely that they may be misread, and explains many refusals.
-
-        Plans see to it; the guard does not block by it.
-        """
+        """True if a fact was false in successes so rarely that they may be misread, and explains many refusals."""
         rare = max(1.0, LIMITS.exceptions * held)
         if self.by_name(bit) or len({each.episode for each in against}) > rare or held < LIMITS.telling:
             return False
@@ -287,10 +271,8 @@ class Needs:
         return Label.NECESSARY, witnesses, note, Clause((literal, *others))
 
     def _implied(self, bit: int) -> bool:
-        """True if a fact that explains nothing is sure to hold where one or two of the others do.
-
-        Successes do not tell, since in these it was true as all the others were; what was drawn at random does.
-        """
+        """True if a fact that explains nothing is sure to hold where one or two of the others do."""
+        # successes do not tell, since in these it was true as all the others were; what was drawn at random does
         known = [row for row in self._drawn if (row[0] | row[1]) >> bit & 1]
         needed = list(bits(self.explaining))
         for some in (*((one,) for one in needed), *combinations(needed, 2)):
@@ -340,10 +322,8 @@ class Needs:
 
     @cached_property
     def faultless(self) -> list[Attempt]:
-        """Refusals for which no fact accounts: all that explains other refusals is known to be true.
-
-        Names that say no kind are blamed only where all that may be needed is known to be true.
-        """
+        """Refusals for which no fact accounts: all that explains other refusals is known to be true."""
+        # names that say no kind are blamed only where all that may be needed is known to be true
         needed = self.required if self.names_for_kinds else self.explaining
         rows = [row for row in self.losses if row[1] & needed == needed]
         index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}

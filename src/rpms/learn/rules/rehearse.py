@@ -65,6 +65,7 @@ class Rehearsal:
                 mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
                 mended, self._surprised = mended + 1, False
                 self._mended = {type_: len(games) for type_, games in self.results.items()}
+                # now each type has to be won once more
                 self._quiet = Counter({type_: min(won, self._enough - 1) for type_, won in self._quiet.items()})
             for type_, task in tasks.items():
                 again = bool(earlier) and earlier[0].task == task.id
@@ -84,10 +85,7 @@ class Rehearsal:
                     return
 
     def _rounds(self) -> Iterator[dict[str, Task]]:
-        """Tasks, one of each type that may surprise in a round, until none does or none can be played.
-
-        Whenever the manual was mended, each type has to be won once more.
-        """
+        """Tasks, one of each type that may surprise in a round, until none does or none can be played."""
         types = grouped((self.explorer.type_of(task), task) for task in self.explorer.shuffled())
         self._enough = max(LIMITS.several, ceil(LIMITS.quiet_games / len(types)))
         for number in count():
@@ -99,10 +97,7 @@ class Rehearsal:
                 return
 
     def mend(self, learned: Learned) -> tuple[dict[Edit, list[Witness]], RuleManual]:
-        """Edits that foretell what would surprise in the games played, with these steps, and the manual with them.
-
-        Each passes a replay of all episodes, and foretells at least as many steps as make a need necessary.
-        """
+        """Edits that foretell what would surprise in the games played, with these steps, and the manual with them."""
         self._steps += recorded_steps(self.explorer.world, self.traces[self._read :])
         self._read = len(self.traces)
         played = [step for step in self._steps if step.witness.episode.startswith(PLAYED)]

@@ -68,10 +68,7 @@ _Tallies = Mapping[str, Mapping[str, _Tally]]  # By kind of place and name of a 
 
 
 def by_kinds(deed: Deed, parameters: Sequence[str], attempts: Sequence[Attempt], ties: Ties) -> Iterator[Deed]:
-    """Conditions over tables for an action with two things, surest first; the last asks nothing.
-
-    `attempts`: the successes, of which those count that scored.
-    """
+    """Conditions over tables for an action with two things, from its successes, surest first; the last asks nothing."""
     name = _NO_NAME.sub("_", f"{deed.book.template.partition(SLOT)[0].strip()} scores in {deed.goal}")
     filled = [(slot, word) for each in attempts for slot, word in enumerate(each.names)]
     tied_in = Counter(slot for slot, word in filled if ties.get(word) or ties.get(kind_of(word)))
@@ -141,10 +138,7 @@ def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Dee
 
 
 def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> Iterator[Deed]:
-    """Circumstances in which an action scores: facts, or where those tell little, kinds of things.
-
-    `blind`: what was not done again is taken to count once.
-    """
+    """Circumstances in which an action scores: facts, or where those tell little, kinds of things."""
     every = [attempt for attempt in book.attempts if attempt.goal == goal and not attempt.refused]
     if not any(attempt.scored for attempt in every):
         return
@@ -169,7 +163,7 @@ def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int,
     """The slots with whose names it scores once: one, if it did not get further with that again, else all or none."""
     for some in (*((slot,) for slot in range(slots if slots > 1 else 0)), tuple(range(slots))):
         again = list(done_again(attempts, some, lambda each: each.scored))
-        enough = len(again) >= LIMITS.several or (blind and len(some) == slots)
+        enough = len(again) >= LIMITS.several or (blind and len(some) == slots)  # blind: though not done again
         if enough and sum(attempt.further for attempt in again) <= LIMITS.scores_again * len(again):
             return some
     return ()

@@ -66,10 +66,8 @@ class Names:
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """Names that stand for one thing in every episode: those without a number, as far as they are widespread.
-
-        What is hidden in most episodes may matter all the same where it was in hand.
-        """
+        """Names that stand for one thing in every episode: those without a number, as far as they are widespread."""
+        # what is hidden in most episodes may matter all the same where it was in hand
         return tuple(dict.fromkeys((*self._widespread, *self.in_hand))) if self.many else tuple(self._unnumbered)
 
     @property
@@ -105,10 +103,7 @@ def fill(template: str, names: Sequence[str]) -> str:
 
 
 def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tuple[str, ...] | None:
-    """Names for slots, drawn so that facts about them often hold: what is held, what is here, where a thing was seen.
-
-    None where a slot has no name, or two have the same.
-    """
+    """Names for slots, such that facts about them often hold: what is held, what is here, where a thing was seen."""
     chosen: list[str] = []
     for allowed in roles:
         pools = [belief.names.get(role, ()) for role in sorted(allowed)]

@@ -34,14 +34,11 @@ def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
 
 
 def unseen_name(before: Belief, after: Belief) -> str:
-    """The name by which a belief knew the place of the agent before it was entered; else the place's own.
-
-    What led from where the agent was to that name leads to the place now.
-    """
+    """The name by which a belief knew the place of the agent before it was entered; else the place's own."""
     here, there = before.location or "", after.location or ""
     if there == here or not isinstance(before, FactBelief) or there in set().union(*before.names.values()):
         return there
-    for atom, holds in before.known.items():
+    for atom, holds in before.known.items():  # what led from here to that name leads to the place now
         if holds and here in atom.args and len(atom.args) > 1 and after.truth(atom) is Truth.FALSE:
             for name in atom.args:
                 args = tuple(there if arg == name else arg for arg in atom.args)
@@ -248,10 +245,8 @@ def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Proc
 
 
 def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
-    """A fact that a thing is near, told by the relation that it follows from: `here(0)` at place 1 is `with(1, 0)`.
-
-    A plan would else go to the thing, and then away from it to the place.
-    """
+    """A fact that a thing is near, told by the relation that it follows from: `here(0)` at place 1 is `with(1, 0)`."""
+    # a plan would else go to the thing, and then away from it to the place
     predicates, role = vocabulary.predicates, vocabulary.placing[0].args[0]
     near = predicates.get(literal.atom.predicate)
     relation = predicates.get(near.exclusive) if near is not None and not literal.negated else None

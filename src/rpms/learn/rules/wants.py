@@ -213,10 +213,7 @@ class Makeable:
 
 
 def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
-    """The facts that nearly all wins share and no state in which the game went on has; None without a win.
-
-    Where all such sets are refuted, the one with most wins is returned with what refutes it.
-    """
+    """The facts that nearly all wins share and no state in which the game went on has; None without a win."""
     found: list[GoalModel] = []
     positive = replace(made, facts=frozenset(name for name in made.facts if not name.startswith(NOT)))
     for objects, some in ((1, positive), (2, positive), (1, made)):  # negations where nothing else tells
@@ -225,8 +222,8 @@ def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
         found += [] if shared is None else [_described(book, shared, some)]
         if found and found[-1].stands and not found[-1].staged:
             return found[-1]
-    standing = [model for model in found if model.stands]
-    return next(iter((*standing, *found)), None)
+    # where all such sets are refuted, the first with what refutes it
+    return next((model for model in found if model.stands), next(iter(found), None))
 
 
 def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None:
@@ -285,20 +282,16 @@ def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, .
 
 
 def _about(state: State, variables: set[str], made: Makeable) -> State:
-    """The facts that actions make true of some things.
-
-    That the goal's object is near, since it was put down here, counts only where there is nothing else to say.
-    """
+    """The facts that actions make true of some things."""
+    # that the goal's object is near, since it was put down here, counts only where there is nothing else to say
     facts = frozenset(atom for atom in state if variables.issuperset(atom.args) and atom.predicate in made.facts)
     near = {atom for atom in facts if atom.predicate in made.positional and set(FIELDS["object"]) >= set(atom.args)}
     return facts - near if any(atom.predicate not in made.positional for atom in facts) else facts
 
 
 def _order(wins: Sequence[Win], wanted: State, positional: frozenset[str]) -> list[Atom]:
-    """Facts in the order in which they came about; where the agent is comes last, since all else may lead elsewhere.
-
-    Of those that came about at once, the one that says most comes first: who drops a thing just anywhere drops it too.
-    """
+    """Facts in the order in which they came about; where the agent is comes last, since all else may lead elsewhere."""
+    # of those that came about at once, the one that says most comes first: who drops a thing just anywhere drops it too
     ranks = Counter(
         {atom: sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins) for atom in wanted}
     )
@@ -317,10 +310,7 @@ def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Ind
 
 
 def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
-    """Sets of facts that a goal of a type may want, simplest first, over facts that actions make: none is refuted.
-
-    Every thing that the goal names has to be in it, else the goal would not name it.
-    """
+    """Sets of facts that a goal of a type may want, simplest first, over facts that actions make: none is refuted."""
     fields = {name for name, count in book.fields.items() if count}
     pairs = [frozenset({atom, atom.bind(_SWAP)}) for atom in made if "x" in atom.args]
     for size in range(1, LIMITS.largest_guess + 1):
@@ -328,6 +318,6 @@ def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
         states = [frozenset(each) for each in combinations(some, size)]
         for state in [*states, *(pairs if size == 1 else ())]:
             about = {arg for atom in state for arg in atom.args}
-            covers = all(about & set(FIELDS[name]) for name in fields)
+            covers = all(about & set(FIELDS[name]) for name in fields)  # else the goal would not name it
             if covers and not any(other >= state for other in book.went_on):
                 yield state
