@@ -162,10 +162,8 @@ def facts(subject: Subject) -> str:
         for predicate in manual.predicates.values():
             truth_of(moment.belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
     clauses = [(it.name, (*it.preconditions, *it.plan)) for it in (*manual.actions, *manual.lore.processes)]
-    uses = dict.fromkeys(
-        (each.atom.predicate, by) for by, some in clauses for clause in some for each in clause.literals
-    )
-    needed = grouped(uses)
+    uses = [(each.atom.predicate, by) for by, some in clauses for clause in some for each in clause.literals]
+    needed = grouped(dict.fromkeys(uses))
     actions = {schema.name for schema in manual.actions}
     asked_for = {name for name in needed.keys() & manual.predicates.keys() if actions & {*needed[name]}}
     unmet = f"nothing that actions need is ever known: {', '.join(sorted(asked_for))}"

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -248,34 +248,30 @@ def audit(folders: Sequence[Path]) -> Audit:
 def _accounts(played: Sequence[_Played]) -> tuple[tuple[Account, ...], tuple[Account, ...]]:
     """The accounts of entries, and of their kinds: of these, the steps at each sub-goal are not told."""
     kinds = {one.entry: one.kind for each in played for one in each.exposures}
-    at = [
-        _STEPS_AT + stage for stage in sorted({step.progress.sub_goal for each in played for step in each.record.steps})
-    ]
-    found = {measure: effects([each.trial(measure) for each in played], kinds) for measure in (*AuditedOutcome, *at)}
+    stages = sorted({step.progress.sub_goal for each in played for step in each.record.steps})
+    measures = (*AuditedOutcome, *(_STEPS_AT + stage for stage in stages))
+    found = {measure: effects([each.trial(measure) for each in played], kinds) for measure in measures}
     shown = [({one.entry for one in each.exposures if one.shown}, each.record.row.won) for each in played]
     by_entry = {(what, name): effect for what, (some, _) in found.items() for name, effect in some.items()}
     by_kind = {(str(what), kind): effect for what in AuditedOutcome for kind, effect in found[what][1].items()}
-    entries = _corrected(by_entry, kinds, shown)
+    entries = list(_corrected(by_entry, kinds, shown))
     of_kind = [({kinds[name] for name in names}, won) for names, won in shown]
     names = {kind: kind for kind in found[AuditedOutcome.SUCCESS][1]}
     least = {one.name: min(effect.p for effect in (*one.findings.values(), *one.at.values())) for one in entries}
     by_worth = sorted(entries, key=lambda one: ([*Worth].index(one.worth), least[one.name], one.name))
-    return tuple(by_worth), _corrected(by_kind, names, of_kind)
+    return tuple(by_worth), tuple(_corrected(by_kind, names, of_kind))
 
 
 def _corrected(
     found: Mapping[tuple[str, str], Effect], kinds: Mapping[str, str], shown: Iterable[tuple[set[str], bool]]
-) -> tuple[Account, ...]:
+) -> Iterator[Account]:
     """Accounts with the correction over all of them and all that was measured; what could not be found is no test."""
     tested = {key: effect for key, effect in found.items() if effect.testable}
     adjusted = benjamini_hochberg([effect.p for effect in tested.values()])
     tested = {key: replace(tested[key], adjusted=p) for key, p in zip(tested, adjusted, strict=True)}
     with_it = Counter((name, won) for names, won in shown for name in names)
     every, stages = {**found, **tested}, dict.fromkeys(what for what, _ in tested if what.startswith(_STEPS_AT))
-
-    def account(name: str, kind: str) -> Account:
+    for name, kind in kinds.items():
         whole = {outcome: every.get((outcome, name), Effect(0, 0)) for outcome in AuditedOutcome}
         at = {what.removeprefix(_STEPS_AT): tested[what, name] for what in stages if (what, name) in tested}
-        return Account(name, kind, whole, at, with_it[name, True], with_it[name, False])
-
-    return tuple(account(*each) for each in kinds.items())
+        yield Account(name, kind, whole, at, with_it[name, True], with_it[name, False])

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist, median
 from typing import NamedTuple
 
+from rpms.core.facts import grouped
+
 NORMAL = NormalDist()
 _WIDEST = 2.0  # Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a test
 _ENUMERATED = 12  # Draws up to which all their outcomes are gone through one by one: 4,096 of them
@@ -236,9 +238,7 @@ def _alike(about: Sequence[tuple[str, ...]]) -> list[list[list[int]]]:
     """Places of those about the same, of two or more, from the general to the special."""
     levels: list[list[list[int]]] = []
     for length in range(1, max(map(len, about)) + 1):
-        places: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-        for place, each in enumerate(about):
-            places[each[:length]].append(place)
+        places = grouped((each[:length], place) for place, each in enumerate(about))
         levels.append([members for members in places.values() if 1 < len(members) < len(about)])
     return [level for level in levels if level]
 

@@ -155,16 +155,15 @@ class _Episode:
 
     def _requests(self) -> Iterator[memory.RememberedRequest]:
         """The request of a won episode, with the reading that won and the kinds in the room."""
-        read = [step for step in self.episode.steps if step.readings is not None]
-        if not read or read[-1].readings is None:
+        read = [(step, step.readings) for step in self.episode.steps if step.readings is not None]
+        if not read:
             return
-        last, names = read[-1], self.episode.steps[0].decision.belief.names
+        (last, readings), names = read[-1], self.episode.steps[0].decision.belief.names
         kinds = sorted({kind_of(name) for each in names.values() for name in each})
-        request = _one_line(read[-1].readings.request, self.how.longest_request)
         yield memory.RememberedRequest(
             goal_signature=last.decision.goal_signature,
             state_signature=StateSignature.of(room=tuple(kinds)),
-            request=request,
+            request=_one_line(readings.request, self.how.longest_request),
             origins=self._origins(last),
         )
 

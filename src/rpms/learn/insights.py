@@ -6,7 +6,7 @@ nothing, and an insight is one bounded line.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
@@ -52,7 +52,15 @@ def gather_experience(
     won = [record for each in attempts.values() for record in each if record.row.won]
     insights: tuple[Insight, ...] = ()
     limit = prompt_limit(context, decoding.max_tokens)
-    for number, (about, shown) in enumerate(_questions(attempts, won), start=1):
+    pairs = [
+        (_PAIR, (failure, success))
+        for tried in attempts.values()
+        for success in [record for record in tried if record.row.won][:1]
+        for failure in tried
+        if not failure.row.won
+    ]
+    several = [(_SUCCESSES, tuple(won[begin : begin + TOGETHER])) for begin in range(0, len(won), TOGETHER)]
+    for number, (about, shown) in enumerate((*pairs, *several), start=1):
         prompt = question(about, shown, insights, limit)
         try:
             answer = model.answer(Request(prompt, replace(decoding, stop=()), f"insights {number}"))
@@ -98,19 +106,6 @@ def _attempts(runs: Sequence[RunFolder], world: str) -> dict[str, list[EpisodeRe
             if not record.row.failed and record.steps:
                 found.setdefault(record.task, []).append(record)
     return found
-
-
-_Question = tuple[str, tuple[EpisodeRecord, ...]]
-
-
-def _questions(attempts: Mapping[str, Sequence[EpisodeRecord]], won: Sequence[EpisodeRecord]) -> Iterator[_Question]:
-    """First every failure beside a success at its task, then the successes, several at a time."""
-    for tried in attempts.values():
-        success = next((record for record in tried if record.row.won), None)
-        if success is not None:
-            yield from ((_PAIR, (failure, success)) for failure in tried if not failure.row.won)
-    for begin in range(0, len(won), TOGETHER):
-        yield _SUCCESSES, tuple(won[begin : begin + TOGETHER])
 
 
 def question(about: str, shown: Sequence[EpisodeRecord], insights: Sequence[Insight], limit: int = 0) -> Prompt:

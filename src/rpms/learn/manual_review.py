@@ -215,9 +215,7 @@ def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) ->
         new = [item for item in learned if item not in written] if lists else []
         return new or _GONE, [_note(at, "", "taken out by hand")]
     if isinstance(edited, Mapping) and (isinstance(learned, Mapping) or learned is _GONE):
-        sides: list[Mapping[str, Any]] = [
-            side if isinstance(side, Mapping) else {} for side in (written, edited, learned)
-        ]
+        sides = [side if isinstance(side, Mapping) else {} for side in (written, edited, learned)]
         result: dict[str, Any] = {}
         notes: list[Claim] = []
         for key in dict.fromkeys((*sides[2], *edited)):

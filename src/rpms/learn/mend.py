@@ -8,12 +8,13 @@ or those that a learner explored and played.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 from rpms.core.acting.surprise import Noticed, Surprise, SurpriseKind, compare, goal_goes_on
 from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Situation
-from rpms.core.facts import Clause, Literal, Truth
+from rpms.core.facts import Clause, Literal, Truth, grouped
 from rpms.core.goal import NOTHING_DONE
 from rpms.core.planning.doubtful_rules import bindings_met, continuations_of, goal_holds, things_of
 from rpms.core.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
@@ -162,9 +163,8 @@ def _edits(rules: ActiveRules, step: RecordedStep, one: Surprise, noticed: Notic
             likely = sorted(continuations_of(rules).items(), key=lambda item: item[1])
             other = things_of(rules).keys() - rules.purpose.over.keys()
             facts = [Clause((each,)) for each, _ in likely if each not in held and other.isdisjoint(each.atom.args)]
-            yield from (
-                Edit(rules.purpose.name, LinePart.WANTS, each, "", end) for each in facts for end in (False, True)
-            )
+            for each, end in product(facts, (False, True)):
+                yield Edit(rules.purpose.name, LinePart.WANTS, each, last=end)
         case "shown":
             seen = sorted((each for each in news if isinstance(each, Revelation)), key=lambda each: not each.given)
             yield from (Edit(name, LinePart.SHOWS, each) for each in seen)
@@ -175,10 +175,8 @@ def _best_edit(
 ) -> tuple[Edit, RuleManual] | None:
     """The edit that foretells most, with the manual that it makes, of those that pass a replay of all steps."""
     weight = cache(lambda place: _weight(manual, steps[place]))
-    about: dict[str, list[int]] = {}
-    for place, step in enumerate(steps if edits else ()):
-        for name in _about(_rules(manual, step), step):
-            about.setdefault(name, []).append(place)
+    every = enumerate(steps if edits else ())
+    about = grouped((name, place) for place, step in every for name in _about(_rules(manual, step), step))
     tried: list[tuple[tuple[float, bool, int, int], Edit, RuleManual]] = []
     for order, edit in enumerate(dict.fromkeys(edits)):
         changed, places, gains = apply(manual, edit), about.get(edit.of, ()), 0.0

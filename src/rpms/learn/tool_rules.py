@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import FileError, InputError
-from rpms.core.facts import Atom, Clause, Truth, parse_clause
+from rpms.core.facts import Clause, Truth, parse_clause
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolSchema, Tried
 from rpms.guard.tool_manuals import TOOL_MANUAL, read_tool_manual
@@ -57,14 +57,16 @@ class _Tool:
         named = (atom for atom in (*tried.before, *tried.after) if all(map(_ARGUMENT.fullmatch, atom.args)))
         # what is new comes last, so that earlier attempts know nothing of it
         self.book.facts = list(dict.fromkeys((*self.book.facts, *named)))
-        sides = (self._bits(values) for values in (tried.before, tried.after))
-        (true, false), (true_after, false_after) = sides
+        facts = list(enumerate(self.book.facts))
+        true, false, true_after, false_after = (
+            sum(1 << place for place, atom in facts if values.get(atom) is truth)
+            for values in (tried.before, tried.after)
+            for truth in (Truth.TRUE, Truth.FALSE)
+        )
         witness = Witness(tried.session or "log", tried.step)
         if tried.failed:
             self.errors[witness] = tried.error
-        self.book.attempts.append(
-            Attempt(witness, (), (), tried.failed, true, false, true_after, false_after, known=0, known_after=0)
-        )
+        self.book.attempts.append(Attempt(witness, (), (), tried.failed, true, false, true_after, false_after, 0, 0))
         (self.book.refused if tried.failed else self.book.worked)[()] += 1
 
     def worked_without(self, clause: Clause) -> bool:
@@ -76,11 +78,6 @@ class _Tool:
             for each in self.book.attempts
             if not each.refused
         )
-
-    def _bits(self, values: Mapping[Atom, Truth]) -> tuple[int, int]:
-        facts = list(enumerate(self.book.facts))
-        true = sum(1 << place for place, atom in facts if values.get(atom) is Truth.TRUE)
-        return true, sum(1 << place for place, atom in facts if values.get(atom) is Truth.FALSE)
 
 
 def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned:

@@ -150,12 +150,8 @@ def _partners(every: Iterable[tuple[str, ...]], slot: int) -> dict[str, set[tupl
 
 def _table(name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Attempt]) -> KindTable:
     worked = _by_kinds(book.successes, slots)
-    refused = {
-        kinds: steps
-        for kinds, steps in _by_kinds(refusals, slots).items()
-        if kinds not in worked and len(steps) >= LIMITS.refused_kinds
-    }
-    return KindTable(name, slots, worked, refused)
+    often = {kinds: steps for kinds, steps in _by_kinds(refusals, slots).items() if len(steps) >= LIMITS.refused_kinds}
+    return KindTable(name, slots, worked, {kinds: often[kinds] for kinds in often if kinds not in worked})
 
 
 def _by_kinds(attempts: Iterable[Attempt], slots: Sequence[int]) -> dict[tuple[str, ...], list[Witness]]:

@@ -55,10 +55,10 @@ class Excluded:
 
 def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     """Draw conclusions from all that was seen, without lines that are known to be wrong."""
-    excluded = excluded or Excluded()
+    excluded, names = excluded or Excluded(), ledger.names
     actions: dict[str, ActionModel] = {}
     for book in _actions(ledger.books.values()):
-        model = _action(book, ledger.names, actions, excluded)
+        model = _action(book, names, actions, excluded)
         if model is None:
             continue
         if book.template in ledger.linked and ledger.linked[book.template].moves:
@@ -72,16 +72,14 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         process
         for template, linked in ledger.linked.items()
         if template in by_template
-        for process in processes(linked, ledger.books[template], by_template[template], ledger.names)
+        for process in processes(linked, ledger.books[template], by_template[template], names)
     ]
-    links += [
-        process for model in models for process in processes_by_role(ledger.books[model.template], model, ledger.names)
-    ]
+    links += [process for model in models for process in processes_by_role(ledger.books[model.template], model, names)]
     made = _makeable(models, links, ledger.vocabulary.predicates)
     goals = [goal_model(book, made) for book in ledger.goals.values()]
     books = [*(ledger.books[model.template] for model in models), ledger.orders]
-    deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_, ledger.names, ledger.ties)]
-    scores = [*deed_processes(deeds, by_template, ledger.names), *looks(deeds, links)]
+    deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_, names, ledger.ties)]
+    scores = [*deed_processes(deeds, by_template, names), *looks(deeds, links)]
     scoring = tuple(dict.fromkeys(deed.goal for deed in deeds)) if scores else ()
     found = [goal for goal in goals if goal is not None and goal.type not in scoring]
     predicates = dict(ledger.vocabulary.predicates)
@@ -111,15 +109,14 @@ def _without(process: Process, excluded: Excluded) -> Process | None:
 
 def _actions(books: Iterable[Book]) -> list[Book]:
     """The books of actions: not those of an action with a name in it that nobody knows for one, `disconnect air`."""
-    every = [
-        (book, re.compile(".+".join(map(re.escape, book.template.split(SLOT)))), len(book.successes)) for book in books
-    ]
+    patterns = [(book, re.compile(".+".join(map(re.escape, book.template.split(SLOT))))) for book in books]
     return [
         book
-        for book, _, count in every
+        for book, _ in patterns
         if not any(
-            len(other.slots) > len(book.slots) and most >= count and pattern.fullmatch(book.template)
-            for other, pattern, most in every
+            len(other.slots) > len(book.slots) and pattern.fullmatch(book.template)
+            for other, pattern in patterns
+            if other.succeeded >= book.succeeded
         )
     ]
 

@@ -156,10 +156,9 @@ class Standing:
         seen, self.seen = self.seen, None
         if seen is None:
             return ""
-        trials = ((each, self._named(each.schema.variables, seen)) for each in self.agenda.questions if each.unusual)
-        return self.best_trial(
-            trials, lambda each, names, _: each.rarity(*each.book.measure(self.diary.belief, names)), least=0.0
-        )
+        belief, unusual = self.diary.belief, (each for each in self.agenda.questions if each.unusual)
+        trials = ((each, self._named(each.schema.variables, seen)) for each in unusual)
+        return self.best_trial(trials, lambda each, names, _: each.rarity(*each.book.measure(belief, names)), least=0.0)
 
     def _named(self, roles: Sequence[str], seen: Sequence[str]) -> tuple[str, ...] | None:
         """Names for some roles, one of those that were seen among them; None where these have other roles."""

@@ -259,11 +259,10 @@ class Needs:
                 return Label.IMPLIED, [], f"never told apart from {literal_of(self.book.facts, same)}", alone
             return (Label.POSSIBLE if self.required >> bit & 1 else Label.IMPLIED), [], "", alone
         some, rows, _ = self._certain.get(bit, (0, [], 0))
-        others = [literal_of(self.book.facts, other) for other in bits(some & ~(1 << bit))]
+        rest = list(bits(some & ~(1 << bit)))
+        others = [literal_of(self.book.facts, other) for other in rest]
         witnesses = [row[0].witness for row in rows]
-        told = any(
-            1 << other == self._certain[other][0] for other in bits(some & ~(1 << bit)) if other in self._certain
-        )
+        told = any(1 << other == self._certain[other][0] for other in rest if other in self._certain)
         unknown = sum(not (true | false) >> bit & 1 for _, true, false in self.wins)  # it may have been false in these
         if not rows or told or len(others) > LIMITS.alternatives or unknown > LIMITS.sometimes * len(self.wins):
             return Label.POSSIBLE, witnesses, "", alone

@@ -102,11 +102,8 @@ class Rehearsal:
         self._read = len(self.traces)
         played = [step for step in self._steps if step.witness.episode.startswith(PLAYED)]
         proposals, manual = propose(manual_from(learned), self._steps, played, LIMITS.decisive)
-        edits: dict[Edit, list[Witness]] = {}
-        for each in proposals:
-            if each.edit is not None:
-                edits.setdefault(each.edit, []).extend(step.witness for step in each.where)
-        return edits, manual
+        passed = [(each.edit, step.witness) for each in proposals if each.edit is not None for step in each.where]
+        return grouped(passed), manual
 
     def _next(self, task: Task, mind: Mind) -> Trace | None:
         """An episode played with the manual, or, where it has lost its type, one in which guesses are tried."""

@@ -315,9 +315,8 @@ class Explorer:
             for session.left in range(left, 0, -1):
                 command = session.choose()
                 outcome = act(game, command)
-                refused = diary.add(
-                    Spoken(command, outcome.observation, outcome.score, outcome.won, outcome.done and not outcome.won)
-                )
+                lost = outcome.done and not outcome.won
+                refused = diary.add(Spoken(command, outcome.observation, outcome.score, outcome.won, lost))
                 session.told(command, refused=refused)
                 if outcome.done:
                     break

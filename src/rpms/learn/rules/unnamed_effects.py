@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rpms.core.actions import ActionSchema, Revelation
 from rpms.core.belief import Belief, FactBelief
-from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.facts import Atom, Clause, Literal, Truth, grouped
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.action_effects import Outcomes
 from rpms.learn.rules.action_model import ActionModel, Induced, seen
@@ -202,20 +202,15 @@ def _showing(name: str, parameters: Sequence[str], told: Circumstance, book: Boo
 
 def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
     """Effects that come sometimes, on things that the action does not name: nobody can tell of which before."""
-    things: dict[str, set[str]] = {}
-    for _, atoms in linked.given:
-        for atom in atoms:
-            things.setdefault(atom.predicate, set()).add(atom.args[0])
+    things = grouped((atom.predicate, atom.args[0]) for _, atoms in linked.given for atom in atoms)
     done = {attempt.witness for attempt, _ in linked.given}
     rows = [attempt for attempt in base.attempts if attempt.witness in done]
     for predicate, some in things.items():
         roles = set.intersection(*(names.roles[thing] for thing in some)) - set(action.parameters)
         role = min(roles, key=names.order.__getitem__, default="")
-        if len(some) < LIMITS.several or not role:
+        if len({*some}) < LIMITS.several or not role:
             continue
-        gave = {
-            attempt.witness for attempt, atoms in linked.given if any(atom.predicate == predicate for atom in atoms)
-        }
+        gave = {attempt.witness for attempt, atoms in linked.given if predicate in {atom.predicate for atom in atoms}}
         told = next(conditions(view(base, rows, lambda attempt, gave=gave: attempt.witness in gave)), None)  # type: ignore[misc]
         if told is not None:
             told = replace(told, literals=tuple(dict.fromkeys((*told.literals, *action.guessed))))

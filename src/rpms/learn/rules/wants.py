@@ -194,9 +194,8 @@ class GoalModel:
     @property
     def fields(self) -> dict[str, str]:
         """Variable → field of the goal, for all that the procedure speaks of."""
-        return fields_of(
-            {arg for step in self.steps() for clause in step.until for arg in clause.literals[0].atom.args}
-        )
+        used = {arg for step in self.steps() for clause in step.until for arg in clause.literals[0].atom.args}
+        return fields_of(used)
 
 
 def fields_of(used: Container[str]) -> dict[str, str]:
@@ -292,9 +291,7 @@ def _about(state: State, variables: set[str], made: Makeable) -> State:
 def _order(wins: Sequence[Win], wanted: State, positional: frozenset[str]) -> list[Atom]:
     """Facts in the order in which they came about; where the agent is comes last, since all else may lead elsewhere."""
     # of those that came about at once, the one that says most comes first: who drops a thing just anywhere drops it too
-    ranks = Counter(
-        {atom: sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins) for atom in wanted}
-    )
+    ranks = {atom: sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins) for atom in wanted}
     return sorted(wanted, key=lambda atom: (atom.predicate in positional, ranks[atom], -len(atom.args), str(atom)))
 
 

@@ -178,9 +178,8 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
     for process in learned.processes:
         told = _process(process.schema)
         at = ("processes", process.schema.name)
-        yield from (
-            process.support.claim(at, key, text) for key in ("effects", "observes") for text in told.get(key, ())
-        )
+        for key in ("effects", "observes"):
+            yield from (process.support.claim(at, key, text) for text in told.get(key, ()))
     for scored in learned.tables:
         for place, row in sorted(scored.rows.items()):
             yield from (found.claim(("facts", scored.name), place, name) for name, found in sorted(row.items()))
