@@ -165,7 +165,7 @@ def test_a_new_episode_does_not_make_the_others_wide(tiny):
     assert fresh * 13 > 13 * 104 + fresh + WORTH_A_PASS
     assert computed <= 13 * 104 + fresh + 8
     assert kept.loop.reused[-1] == 400
-    assert len(kept.loop._prefixes) == 13
+    assert len(kept.loop.prefixes) == 13
 
 
 def test_the_next_prompt_of_an_episode_takes_the_place_of_the_last(tiny):
@@ -173,9 +173,9 @@ def test_the_next_prompt_of_an_episode_takes_the_place_of_the_last(tiny):
     sizes = []
     for step in range(8):
         kept.read([episodes.prompt(episode, step) for episode in range(5)])
-        sizes.append(len(kept.loop._prefixes))
+        sizes.append(len(kept.loop.prefixes))
     assert sizes == [5] * 8
-    store = kept.loop._prefixes
+    store = kept.loop.prefixes
     assert store.tokens == sum(row.shape[-2] for row in store._rows.values())
     assert store.tokens <= 5 * (len(episodes.prompt(4, 7)) + CAPACITY)
     assert store._names == sorted(store._rows)
@@ -188,25 +188,25 @@ def test_the_limit_gives_up_what_was_not_used_for_longest(tiny):
         kept.read([prompt])
     kept.read([prompts[0]])  # used again
     kept.read([prompts[3]])
-    assert len(kept.loop._prefixes) == 3
-    assert kept.loop._prefixes.tokens == 3 * CAPACITY
-    known = [kept.loop._prefixes.find(prompt).length for prompt in prompts]
+    assert len(kept.loop.prefixes) == 3
+    assert kept.loop.prefixes.tokens == 3 * CAPACITY
+    known = [kept.loop.prefixes.find(prompt).length for prompt in prompts]
     assert known == [99, 0, 99, 99, 0]
     scores, _ = kept.read(prompts)  # more than there is room for
     assert close(scores, expected(tiny, prompts))
-    assert kept.loop._prefixes.tokens <= 3 * CAPACITY
+    assert kept.loop.prefixes.tokens <= 3 * CAPACITY
     kept.read([some("long", 3 * CAPACITY + 1)])
-    assert kept.loop._prefixes.tokens <= 3 * CAPACITY
-    assert kept.loop.forget()
-    assert not kept.loop.forget()
+    assert kept.loop.prefixes.tokens <= 3 * CAPACITY
+    assert kept.loop.prefixes.clear()
+    assert not kept.loop.prefixes.clear()
     kept.read(prompts)
-    assert kept.loop._prefixes.tokens == 0  # half of a half of three is less than one
+    assert kept.loop.prefixes.tokens == 0  # half of a half of three is less than one
 
 
 def test_nothing_is_kept_without_a_limit_or_of_a_model_that_forgets(tiny):
     kept = Reader(tiny, 0)
     kept.read([some(1, 50)])
-    assert len(kept.loop._prefixes) == 0
+    assert len(kept.loop.prefixes) == 0
     assert sees_all(tiny.config)
     assert not sees_all(transformers.MistralConfig(sliding_window=512))
     assert sees_all(transformers.MistralConfig(sliding_window=None))
@@ -264,13 +264,13 @@ def test_what_is_kept_is_given_up_first_where_memory_ends(folder, monkeypatch): 
     forward = model._model.forward
 
     def small_device(**arguments):
-        if len(model._loop._prefixes):
+        if len(model._loop.prefixes):
             raise torch.cuda.OutOfMemoryError("out of memory")
         return forward(**arguments)
 
     with monkeypatch.context() as patched:
         patched.setattr(model._model, "forward", small_device)
-        patched.setattr(model._loop._prefixes, "keep", lambda *_, **__: None)
+        patched.setattr(model._loop.prefixes, "keep", lambda *_, **__: None)
         again = model.answer(request(turns=1, decoding=decoding))
     model.close()
     assert again.text == first.text

@@ -218,7 +218,7 @@ def test_the_action_is_the_likeliest_choice_as_a_whole(model, monkeypatch):
             with torch.inference_mode():
                 scores = model._model(ids).logits[0].float().log_softmax(-1)
             inside = sum(scores[at - 1, ids[0, at]].item() for at in range(len(before) + 1, ids.shape[1]))
-            weights.append(inside + scores[-1, sorted(made.ends)].logsumexp(-1).item())
+            weights.append(inside + scores[-1, sorted(letters.line_ends)].logsumexp(-1).item())
         assert answer.text.endswith(f"\nAction: {CHOICES[weights.index(max(weights))]}")
 
 

@@ -1,18 +1,16 @@
-"""Decoding of a batch in transformers, for prompts that begin alike and answers of different lengths.
+"""Decoding of a batch in transformers: shared and earlier beginnings are computed once, and finished rows leave.
 
-Shared and earlier beginnings are computed once, and finished rows leave the batch. A choice is taken as a whole, since
-token by token four choices that begin with `go` would win over one that is likelier than each.
+A choice is taken whole: token by token, four that begin with `go` would win over one that is likelier than each.
 """
 
 import importlib
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.models.base import Decoding
-from rpms.models.hf.prefixes import KnownPrefix, Prefixes, layers_of, sees_all
+from rpms.models.hf.prefixes import KnownPrefix, Prefixes, sees_all
 from rpms.models.hf.rows import PromptRow
 
 NAME = "rpms_grouped"
@@ -40,13 +38,11 @@ def share_keys_and_values(torch: Any, model: Any) -> bool:
     return True
 
 
-def without_plans() -> AbstractContextManager[None]:
+def without_plans() -> Any:
     """Leave out cuDNN's attention, which plans anew for every length: 65 instead of 27 ms a token on an H200."""
     kernels: Any = importlib.import_module("torch.nn.attention")
     backends = kernels.SDPBackend
-    usual = [backends.FLASH_ATTENTION, backends.EFFICIENT_ATTENTION, backends.MATH]
-    context: AbstractContextManager[None] = kernels.sdpa_kernel(usual)
-    return context
+    return kernels.sdpa_kernel([backends.FLASH_ATTENTION, backends.EFFICIENT_ATTENTION, backends.MATH])
 
 
 def _grouped(torch: Any, plain: Any) -> Any:
@@ -104,7 +100,10 @@ def weigh(
         some = slice(start, start + at_once)
         packed = [_side_by_side(row.choices) for row in rows[some]]
         at = torch.tensor(places[some], device=mask.device)
-        scores = _scores(torch, model, packed, _part(cache, at), mask[at], sorted(rows[start].ends))
+        part = importlib.import_module("transformers").DynamicCache()
+        for number, (keys, values, *_) in enumerate(cache):
+            part.update(keys[at], values[at], number)
+        scores = _scores(torch, model, packed, part, mask[at], sorted(rows[start].letters.line_ends))
         for place, row, one, line in zip(places[some], rows[some], packed, scores, strict=True):
             weights = [0.0] * len(row.choices)
             for (_, _, number, _), score in zip(one, line[: len(one)], strict=True):
@@ -141,16 +140,8 @@ def _weigh_anew(torch: Any, model: Any, row: PromptRow) -> list[float]:
         tokens = torch.tensor([row.so_far + choice], device=model.device)
         scores = model(input_ids=tokens, use_cache=False).logits[0, -len(choice) :].float().log_softmax(-1)
         inside = scores[:-1].gather(-1, tokens[0, 1 - len(choice) :, None]).sum() if len(choice) > 1 else 0.0
-        weights.append(float(inside + scores[-1, sorted(row.ends)].logsumexp(-1)))
+        weights.append(float(inside + scores[-1, sorted(row.letters.line_ends)].logsumexp(-1)))
     return weights
-
-
-def _part(cache: Any, rows: Any) -> Any:
-    """Some rows of a cache, as a cache of their own."""
-    part = importlib.import_module("transformers").DynamicCache()
-    for number, (keys, values) in enumerate(layers_of(cache)):
-        part.update(keys[rows], values[rows], number)
-    return part
 
 
 SHORTEST_SHARED = 64
@@ -184,7 +175,7 @@ class Loop:
         self._last: dict[str, int] = {name: 1 for name in ("logits_to_keep", "num_logits_to_keep") if name in known}
         self.computed_prompt_tokens = 0
         """Tokens of prompts computed so far, padding included, what was shared counted once."""
-        self._prefixes = Prefixes(keep if sees_all(model.config) else 0)
+        self.prefixes = Prefixes(keep if sees_all(model.config) else 0)
         self.reused: list[int] = []
         """Tokens of each prompt of the last batch that an earlier batch had computed."""
 
@@ -218,13 +209,9 @@ class Loop:
             for place, weights in weigh(torch, self._model, [rows[live[at]] for at in waiting], waiting, cache, mask):
                 rows[live[place]].decide(choose.whole(weights, live[place]), weights)
 
-    def forget(self) -> bool:
-        """Give up what is kept of earlier prompts, and keep less from now on; returns whether anything was kept."""
-        return self._prefixes.clear()
-
     def _read(self, prompts: Sequence[Sequence[int]]) -> tuple[Any, Any, Any]:
         """Compute the prompts: the scores after the last token, the cache, and which of its columns count."""
-        known = [self._prefixes.find(prompt) for prompt in prompts]
+        known = [self.prefixes.find(prompt) for prompt in prompts]
         self.reused = [one.length for one in known]
         return self._read_on(prompts, known)
 
@@ -234,7 +221,7 @@ class Loop:
         """`ahead`: whether this is done only to know the prompts when all of the batch are read."""
         torch, device = self._torch, self._model.device
         new = [len(prompt) - one.length for prompt, one in zip(prompts, known, strict=True)]
-        late, least = _late(new) if self._prefixes.fit(prompts) else ([], len(new) * max(new))
+        late, least = _late(new) if self.prefixes.fit(prompts) else ([], len(new) * max(new))
         shared = self._shared(prompts)
         cache = None
         if shared and shared + len(prompts) * (max(map(len, prompts)) - shared) <= least:
@@ -249,9 +236,9 @@ class Loop:
         if cache is None:
             if late:
                 self._read_on([prompts[place][:-1] for place in late], [known[place] for place in late], ahead=True)
-                known = [self._prefixes.find(prompt) for prompt in prompts]
+                known = [self.prefixes.find(prompt) for prompt in prompts]
             past = _padded(max(one.length for one in known))
-            cache = self._prefixes.past(known, past) if past else None
+            cache = self.prefixes.past(known, past) if past else None
         rests = [list(prompt[one.length :]) for prompt, one in zip(prompts, known, strict=True)]
         width = _padded(max(map(len, rests)))
         tokens = [[self._pad] * (width - len(rest)) + rest for rest in rests]
@@ -259,7 +246,7 @@ class Loop:
         before, after = torch.tensor([[one.length for one in known], list(map(len, rests))], device=device)[..., None]
         mask = ((columns >= past - before) & (columns < past) | (columns >= past + width - after)).long()
         scores, cache = self._forward_in_parts(torch.tensor(tokens, device=device), mask, cache)
-        self._prefixes.keep(prompts, known, past, cache, replace=not ahead)
+        self.prefixes.keep(prompts, known, past, cache, replace=not ahead)
         return scores, cache, mask
 
     def _shared(self, prompts: Sequence[Sequence[int]]) -> int:
@@ -323,14 +310,12 @@ class _Chooser:
         self._torch = torch
         self._decoding = decoding
         extra = dict(decoding.extra)
-        unknown = [name for name in extra if name not in PARAMETERS]
-        if unknown:
+        if unknown := [name for name in extra if name not in PARAMETERS]:
             raise InputError(f"hf/ does not take the parameter {unknown[0]!r}; it takes {' and '.join(PARAMETERS)}")
         self._top_k = int(extra.get("top_k", 0))
         self._min_p = float(extra.get("min_p", 0.0))
-        self._generators: list[Any] = []
-        if decoding.temperature > 0:
-            self._generators = [torch.Generator(device=device).manual_seed(seed) for seed in seeds]
+        drawing = seeds if decoding.temperature > 0 else ()
+        self._generators = [torch.Generator(device=device).manual_seed(seed) for seed in drawing]
 
     def __call__(self, scores: Any, rows: Sequence[PromptRow], live: Sequence[int]) -> list[int]:
         ranked = self._drawn(scores, live) if self._generators else scores
@@ -346,9 +331,8 @@ class _Chooser:
         if self._generators:
             shares = (totals / self._decoding.temperature).softmax(-1)
             generator = self._generators[row]
-            totals = (
-                shares / self._torch.empty_like(shares, device=generator.device).exponential_(generator=generator).cpu()
-            )
+            noise = self._torch.empty_like(shares, device=generator.device).exponential_(generator=generator)
+            totals = shares / noise.cpu()
         return int(totals.argmax())
 
     def _drawn(self, scores: Any, live: Sequence[int]) -> Any:
@@ -361,8 +345,6 @@ class _Chooser:
             drop[:, self._top_k :] = True
         drop |= shares < self._min_p * shares[:, :1]
         drop[:, 0] = False
-        noise = torch.stack(
-            [torch.empty_like(shares[0]).exponential_(generator=self._generators[index]) for index in live]
-        )
-        drawn = torch.where(drop | (shares <= 0), shares - 1.0, shares / noise)
+        noise = [torch.empty_like(shares[0]).exponential_(generator=self._generators[index]) for index in live]
+        drawn = torch.where(drop | (shares <= 0), shares - 1.0, shares / torch.stack(noise))
         return torch.full_like(scores, -torch.inf).scatter(-1, order, drawn)

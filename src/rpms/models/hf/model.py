@@ -77,12 +77,7 @@ class BatchedQuestion:
 
 
 class Batcher:
-    """Collects questions and answers them together on a thread of its own.
-
-    Callers of the last round are waited for within limits, so that two halves of the episodes do not take turns. All
-    waiting questions are computed before later ones, shortest first. A batch that does not fit the memory is halved,
-    and the smaller size is kept.
-    """
+    """Collects questions and answers them together on a thread of its own: all that wait, before any later ones."""
 
     def __init__(
         self, run: Callable[[list[BatchedQuestion]], Sequence[Answer]], limits: BatchLimits | None = None
@@ -127,7 +122,7 @@ class Batcher:
             self._last_round = time.monotonic() - started
 
     def _collect(self) -> tuple[list[BatchedQuestion], bool]:
-        """The questions of one round, and whether there may be more rounds."""
+        """One round's questions, and if more may come. The last askers are waited for, lest two halves take turns."""
         item = self._waiting.get()
         asked: list[BatchedQuestion] = []
         missing = set(self._expected)
@@ -145,7 +140,7 @@ class Batcher:
         return asked, item is not None
 
     def _answer(self, batch: list[BatchedQuestion]) -> None:
-        """Answer a batch, in halves where it is too large."""
+        """Answer a batch; one that does not fit the memory in halves, and from then on none is larger than these."""
         try:
             answers = self._run(batch)
         except OutOfMemoryError as error:
@@ -184,12 +179,7 @@ def batches(asked: Sequence[BatchedQuestion], most_prompts: int, most_tokens: in
 
 
 class HFModel:
-    """A causal language model of transformers, on a GPU if there is one.
-
-    Weights are loaded once, in bfloat16 on a GPU and float32 elsewhere, and computed by one thread; decoding is greedy
-    unless a temperature is set. The rest of a batch changes an answer through rounding alone. With a temperature, a
-    `seed` makes each prompt's answer repeatable.
-    """
+    """A causal language model of transformers, on a GPU if there is one; a batch changes answers by rounding alone."""
 
     def __init__(self, name: str, source: str, *, most_prompts: int = 256, limits: BatchLimits | None = None) -> None:
         """`source`: a folder, a `.gguf` file, or a name on the Hugging Face hub. Loading takes seconds to minutes."""
@@ -251,9 +241,8 @@ class HFModel:
             tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
             model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
         except (OSError, ValueError, ImportError) as error:
-            missing = [name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None]
-            if "gguf_file" in options and missing:
-                needs = " and ".join(missing)
+            needs = " and ".join(name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None)
+            if "gguf_file" in options and needs:
                 raise ModelUnavailable(
                     f"{self.name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'"
                 ) from None
@@ -324,7 +313,7 @@ class HFModel:
                 )
                 for question, row, reused in zip(questions, rows, self._loop.reused, strict=True)
             ]
-        kept = self._loop.forget()
+        kept = self._loop.prefixes.clear()
         torch.cuda.empty_cache()  # outside the handler, where the failed call's tensors are gone
         if kept and not again:
             return self._generate(questions, again=True)

@@ -27,19 +27,8 @@ class KnownPrefix:
     """The row that has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Copy:
-    """A row to be made."""
-
-    place: int
-    """Of the prompt in its batch."""
-    row: Any
-    known: int
-    """Tokens of the prompt that were not computed in its batch."""
-    length: int
-    """Tokens of the prompt."""
-    there: bool
-    """True if the row has what is known already."""
+_Copy = tuple[int, Any, int, int, bool]
+"""A prompt's place in its batch, its row, its tokens known before and in all, and if the row has the known ones."""
 
 
 class Prefixes:
@@ -119,15 +108,15 @@ class Prefixes:
             row = self._give_up(one.row) if replace and one.length >= REPLACED * (len(one.row) // _BYTES) else None
             there = row is not None and row.shape[-2] >= len(prompt)
             if not there:
-                taken = sum(copy.row.shape[-2] for copy in made.values())
+                taken = sum(kept.shape[-2] for _, kept, *_ in made.values())
                 row = self._new_row(len(prompt), self._most - taken, layers)
             if row is not None:
-                made[name] = _Copy(place, row, one.length, len(prompt), there)
+                made[name] = (place, row, one.length, len(prompt), there)
                 self.tokens += row.shape[-2]
         if made:
             _fill(list(made.values()), past, layers)
-        for name, copy in made.items():  # only now, when they are complete
-            self._rows[name] = copy.row
+        for name, (_, row, *_) in made.items():  # only now, when they are complete
+            self._rows[name] = row
             insort(self._names, name)
 
     def clear(self) -> bool:
@@ -178,15 +167,10 @@ def _capacity(length: int) -> int:
     return -(-length // CAPACITY) * CAPACITY
 
 
-def layers_of(cache: Any) -> list[tuple[Any, Any]]:
-    """Keys and values of every layer of a cache."""
-    return [(keys, values) for keys, values, *_ in cache]
-
-
 def _layers(cache: Any) -> list[tuple[Any, Any]]:
     """Keys and values of every layer; empty where they are not all of one shape [rows, heads, columns, width]."""
     try:
-        layers = layers_of(cache)
+        layers = [(keys, values) for keys, values, *_ in cache]
         shapes = {part.shape for layer in layers for part in layer}
     except (AttributeError, TypeError, ValueError):  # a cache of another kind
         return []
@@ -196,12 +180,11 @@ def _layers(cache: Any) -> list[tuple[Any, Any]]:
 def _fill(copies: Sequence[_Copy], past: int, layers: Sequence[tuple[Any, Any]]) -> None:
     """Copy prompts from the columns of a batch to rows."""
     torch = importlib.import_module("torch")
-    start = past if all(copy.there for copy in copies) else 0
+    start = past if all(there for *_, there in copies) else 0
     for first in range(0, len(layers), LAYERS_AT_ONCE):
         some = slice(first, first + LAYERS_AT_ONCE)
         batch = torch.stack([torch.stack([part[:, :, start:] for part in layer]) for layer in layers[some]])
-        for copy in copies:
-            new = batch.shape[-2] - (copy.length - copy.known)
-            copy.row[some, :, :, copy.known : copy.length] = batch[:, :, copy.place, :, new:]
-            if not copy.there:
-                copy.row[some, :, :, : copy.known] = batch[:, :, copy.place, :, past - copy.known : past]
+        for place, row, known, length, there in copies:
+            row[some, :, :, known:length] = batch[:, :, place, :, batch.shape[-2] - (length - known) :]
+            if not there:
+                row[some, :, :, :known] = batch[:, :, place, :, past - known : past]

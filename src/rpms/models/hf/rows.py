@@ -75,7 +75,7 @@ class PromptRow:
         self.written: list[int] = []
         self.done = False
         self.finish = "length"
-        self._letters = letters
+        self.letters = letters
         self._decoding = decoding
         self._marks = frozenset(stop[-1] for stop in decoding.stop if stop) | {"\n", "\ufffd"}
         self.choices: list[list[int]] = []
@@ -109,11 +109,6 @@ class PromptRow:
         return row
 
     @property
-    def ends(self) -> frozenset[int]:
-        """The tokens that end a choice."""
-        return self._letters.line_ends
-
-    @property
     def so_far(self) -> list[int]:
         """The prompt and what was written since, as one sequence."""
         return self.prompt + self.written[self._begun :]
@@ -132,7 +127,7 @@ class PromptRow:
         """The first of these tokens that a template allows next, or the end of the line."""
         so_far = self._action()
         for token in tokens:
-            if token in self._letters.ends:
+            if token in self.letters.ends:
                 if self._complete(so_far):
                     return token
                 continue
@@ -140,11 +135,11 @@ class PromptRow:
             line, end, _ = text.partition("\n")
             if self._complete(line) if end else self._viable(text, so_far):
                 return token
-        return self._letters.line_end
+        return self.letters.line_end
 
     def _action(self, *more: int) -> str:
         """The action so far, with some tokens more. Read with its label: by itself, a first blank may get lost."""
-        return self._letters.text([*self.written[self._label_at :], *more]).partition(ACTION)[2]
+        return self.letters.text([*self.written[self._label_at :], *more]).partition(ACTION)[2]
 
     def _complete(self, action: str) -> bool:
         return any(fits(action.strip(), shape) for shape in self._shapes)
@@ -158,19 +153,19 @@ class PromptRow:
     def take(self, token: int) -> int | None:
         """Take the token that was chosen. Returns the one to compute next, or None where the row is done or waits."""
         if self._phase is _Phase.THOUGHT:
-            if self._thought_left <= 0 or token in self._letters.ends or "\n" in self._letters.piece(token):
+            if self._thought_left <= 0 or token in self.letters.ends or "\n" in self.letters.piece(token):
                 self._label_at = len(self.written)
                 self._phase = _Phase.CHOICE if self.choices else _Phase.LABEL
                 return None if self.choices else self._write_label()  # in place of what ended the line
             self._thought_left -= 1
         elif self._phase is _Phase.LABEL:
             return self._write_label()
-        elif token in self._letters.ends:
+        elif token in self.letters.ends:
             return self._end("stop")
         return self._write(token)
 
     def _write_label(self) -> int | None:
-        label = self._letters.label
+        label = self.letters.label
         written = len(self.written) - self._label_at
         if written == len(label) - 1:
             self._phase = _Phase.TEMPLATE
@@ -185,7 +180,7 @@ class PromptRow:
     @property
     def text(self) -> str:
         """The answer so far, cut where it should have stopped."""
-        text = self._letters.text(self.written)
+        text = self.letters.text(self.written)
         if self._phase is _Phase.CHOICE:
             thought, label, action = text.rpartition(ACTION)
             return cut_at_stop(thought, self._decoding.stop) + label + action
@@ -198,7 +193,7 @@ class PromptRow:
 
     def _write(self, token: int) -> int | None:
         self.written.append(token)
-        piece = self._letters.piece(token)
+        piece = self.letters.piece(token)
         if not self._marks.isdisjoint(piece) and self._stops(piece):
             if self._phase is _Phase.THOUGHT:  # it spoke for the world: on to its action
                 self._thought_left = 0
@@ -209,14 +204,11 @@ class PromptRow:
         return token if len(self.written) < self._decoding.max_tokens else self._end("length")
 
     def _stops(self, piece: str) -> bool:
-        tail = self._letters.text(self.written[-_TAIL:])
+        tail = self.letters.text(self.written[-_TAIL:])
         if any(stop and stop in tail for stop in self._decoding.stop):
             return True
-        return (
-            self._phase is _Phase.FREE
-            and "\n" in piece
-            and _end_of_action(self._letters.text(self.written)) is not None
-        )
+        line_ended = self._phase is _Phase.FREE and "\n" in piece
+        return line_ended and _end_of_action(self.letters.text(self.written)) is not None
 
     def _end(self, finish: str) -> int | None:
         self.done, self.finish = True, finish
