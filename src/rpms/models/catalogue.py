@@ -62,7 +62,6 @@ class Provider:
     base_url_variable: str | None = None
     """The environment variable that moves it to another address."""
     key_variable: str | None = None
-    """The environment variable that holds the key."""
 
     @property
     def form(self) -> str:

@@ -111,7 +111,6 @@ class ReplayModel:
             listed = ", ".join(sorted(names)[:5])
             raise InputError(f"{store.place} holds answers of several models ({listed}): say which one to replay")
         self.model = model or names.pop()
-        """The model whose answers are replayed."""
 
     def __getattr__(self, name: str) -> bool:
         """Abilities of the recorded model, as far as they were used: what was asked then must be asked now."""

@@ -1,8 +1,4 @@
-"""The HTTP client of both SDKs: bounded in time and bytes, no redirects, no `.netrc`.
-
-It uses the environment's proxy, except to this machine, and reads a response whole before anything looks at it. What is
-no answer is raised as what it means, whichever SDK asked.
-"""
+"""The HTTP client of both SDKs: responses bounded in time and bytes and read whole, no redirects, no `.netrc`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,9 @@
 """Texts of models on disk: recorded answers, in a folder or packed in one small file; and the material of ExpeL.
 
-In a folder, a file is named by the hash of its question. It is written beside its place, flushed to the disk, and then
-renamed, so that at every moment each place holds a whole entry or nothing, whoever else writes, and whatever dies or
-runs full in between. A packed file has answers under the beginning of their questions' hashes, without the questions;
-its first line says whose answers they are and has a checksum of the others. ExpeL's file has one JSON object a line, a
-header first and a checksum last: insights that a model drew from recorded runs, and the trajectories that succeeded.
-Both are bounded texts for a prompt, and nothing else.
+In a folder, a file is named by the hash of its question, and is whole or not there, whoever writes, dies or runs full.
+A packed file has answers under the beginning of their questions' hashes, without the questions; its first line says
+whose answers they are and has a checksum of the others. ExpeL's file has one JSON object a line, a header first and a
+checksum last: insights that a model drew from recorded runs, and the trajectories that succeeded.
 """
 
 import datetime as dt
@@ -74,10 +72,8 @@ class FolderOfAnswers:
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Every undamaged entry, in the order of its key."""
-        for path in sorted(self._folder.glob(_FILES)):
-            entry = self._read(path)
-            if entry is not None:
-                yield entry
+        found = map(self._read, sorted(self._folder.glob(_FILES)))
+        yield from (entry for entry in found if entry is not None)
 
     def __len__(self) -> int:
         """Number of files, damaged ones included."""

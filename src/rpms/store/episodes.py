@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from rpms.core.belief import Belief
 from rpms.core.decide import Decision
@@ -77,6 +77,8 @@ class EpisodeRow:
     """Steps in which the menu's best entry was taken."""
     surprises: int = 0
     """Differences between what happened and what the manual foretold."""
+    missing: ClassVar[bool] = False
+    """True for a task that has no episode."""
 
     @property
     def won(self) -> bool:
@@ -88,11 +90,6 @@ class EpisodeRow:
         return self.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR)
 
     @property
-    def missing(self) -> bool:
-        """True for a task that has no episode."""
-        return False
-
-    @property
     def floored(self) -> float:
         """The score with a negative one counted as 0, as the papers on ScienceWorld count it."""
         return max(self.score, 0.0)
@@ -101,24 +98,17 @@ class EpisodeRow:
 class MissingRow(EpisodeRow):
     """A task without an episode: not won, score 0, no steps."""
 
+    missing = True
+
     def __init__(self, task: str, type_: str) -> None:
         super().__init__(task, type_, Ending.OUT_OF_STEPS, 0.0, 0, 0, 0, 0, 0)
-
-    @property
-    def missing(self) -> bool:
-        return True
 
 
 def row_of(episode: Episode) -> EpisodeRow:
     """The numbers of an episode, as its file will give them back."""
-    kept: dict[str, Any] = {name: getattr(episode, name) for name in ("task", "type", "ending", "score", "error")}
-    kept |= {**episode.counts, "steps": len(episode.steps), "usage": tokens_of(episode.usage), "trial": episode.trial}
-    return EpisodeRow(**kept)
-
-
-def tokens_of(usage: Usage) -> Usage:
-    """A usage without what differs from one time to the next."""
-    return replace(usage, requests=0, seconds=0.0)
+    named = ("task", "type", "ending", "score", "error", "trial")
+    kept: dict[str, Any] = {name: getattr(episode, name) for name in named} | dict(episode.counts)
+    return EpisodeRow(**kept, steps=len(episode.steps), usage=replace(episode.usage, requests=0, seconds=0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +182,7 @@ class StepRecord(Happening):
         decision: Decision = step.decision
         happened = {each.name: getattr(step, each.name) for each in fields(Happening)}
         return cls(
-            **{**happened, "usage": tokens_of(step.usage)},
+            **{**happened, "usage": replace(step.usage, requests=0, seconds=0.0)},
             belief=BeliefRecord.of(decision.belief, str(decision.state_signature)),
             progress=decision.progress,
             prompt=decision.prompt.blocks,
@@ -229,11 +219,8 @@ class EpisodeRecord:
         if not episode.steps:
             return cls(row_of(episode), episode.goal, "")
         first = episode.steps[0].decision
-        rules = {
-            "universal": tuple(rule.id for rule in first.rules.universal),
-            "domain": tuple(rule.id for rule in first.rules.domain),
-            "environment": tuple(schema.name for schema in first.rules.environment),
-        }
+        rules = {tier: tuple(rule.id for rule in getattr(first.rules, tier)) for tier in ("universal", "domain")}
+        rules["environment"] = tuple(schema.name for schema in first.rules.environment)
         arranged = (first.prompt.layout.name, first.prompt.form)
         steps = tuple(map(StepRecord.of, episode.steps))
         return cls(row_of(episode), episode.goal, str(first.goal_signature), *arranged, rules, steps)

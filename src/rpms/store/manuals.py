@@ -1,7 +1,7 @@
 """Rule manuals on disk: YAML in three tiers, with every mistake reported at its line."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache, partial
@@ -191,7 +191,9 @@ class _Reader(ManualReader[RuleManual]):
         read = validate(yaml, forms.ProcessForm, value, path)
         if not self.broken - {""} and (problem := _unknown_command(read.command, self.actions.values())):
             raise yaml.error((*path, "command"), f"{name}: {problem}")
-        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in _bare_words(text))
+        inside = (each for text in (*read.effects, *read.needs) for each in re.findall(r"\(([^()]*)\)", text))
+        args = (arg.strip() for each in inside for arg in each.split(","))
+        free = dict.fromkeys(arg for arg in args if arg and not arg.startswith('"'))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
         needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
         gives = read_each(self._literal, yaml, (*path, "effects"), read.effects, names)
@@ -295,12 +297,6 @@ class _Reader(ManualReader[RuleManual]):
                 if other != literal.atom:
                     problem = f"contradicts itself: {other} and {literal.atom} exclude each other"
                     raise yaml.error((*path, place), problem)
-
-
-def _bare_words(text: str) -> Iterator[str]:
-    """The arguments of a condition that stand for something: all that are not in quotes."""
-    for inside in re.findall(r"\(([^()]*)\)", text):
-        yield from (arg.strip() for arg in inside.split(",") if arg.strip() and not arg.strip().startswith('"'))
 
 
 _LONGEST_COMPARED = 200

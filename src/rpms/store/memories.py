@@ -243,10 +243,7 @@ def write_memory(file: Path, entries: Iterable[Entry], world: str) -> None:
 
 def memory_hash(memory: EpisodicMemory) -> str:
     """A hash of everything in a memory, in its order: the same hash, the same memory."""
-    digest = hashlib.sha256()
-    for line in memory_lines(memory.entries, memory.world):
-        digest.update(line.encode())
-    return digest.hexdigest()
+    return hashlib.sha256("".join(memory_lines(memory.entries, memory.world)).encode()).hexdigest()
 
 
 def freeze_file(file: Path) -> Path:

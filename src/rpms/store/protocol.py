@@ -164,8 +164,6 @@ class Group(BaseModel):
 class StudyIndex(BaseModel):
     """The checked form of the file."""
 
-    model_config = ConfigDict(extra="ignore")
-
     title: Text = ""
     about: Text = ""
     world: Text = ""

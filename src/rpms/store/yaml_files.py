@@ -285,14 +285,12 @@ class Prompts:
 
     def over(self, wording: Wording) -> Wording:
         """A world's wording with these texts. An example of one's own also stands where a menu is shown."""
-        return replace(
-            wording,
-            instruction=wording.instruction if self.instruction is None else self.instruction,
-            printed=wording.printed if self.instruction is None else "",
-            example=wording.example if self.example is None else self.example,
-            choosing=wording.choosing if self.example is None else "",
-            headings={**wording.headings, **self.headings},
-        )
+        own: dict[str, Any] = {"headings": {**wording.headings, **self.headings}}
+        if self.instruction is not None:
+            own |= {"instruction": self.instruction, "printed": ""}
+        if self.example is not None:
+            own |= {"example": self.example, "choosing": ""}
+        return replace(wording, **own)
 
 
 def prompts_hash(wording: Wording) -> str:
