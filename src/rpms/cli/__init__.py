@@ -1,7 +1,4 @@
-"""The command line's door: everything that goes wrong behind it becomes one line and an exit code.
-
-Importing this loads nothing else, so that Ctrl-C ends quietly from the first moment on.
-"""
+"""The command line's door: what goes wrong is one line and an exit code. Loads nothing else: Ctrl-C ends quietly."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ _INTERRUPTED = b"rpms: interrupted\n"
 
 
 def main() -> None:
-    """Run a command. A user's mistake is one line and exit code 2; what a world or model did wrong is exit code 1.
-
-    Each error has its code; that of a limit which the user set is 3.
-    """
+    """Run a command; exit code 2: a user's mistake, 1: what a world or model did wrong, 3: a limit the user set."""
     try:
         import signal  # noqa: PLC0415  into which Ctrl-C may fall, as into all that follows
 

@@ -3,7 +3,7 @@
 import ast
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from inspect import Parameter, cleandoc, signature
 from pathlib import Path
@@ -111,8 +111,6 @@ ELSEWHERE = {
     ("study", "run"): Known(_PLAY, "cli.study", "main"),
 }
 """Commands of groups that stand in another module than their group."""
-_OWN_WORLD = f"rpms.{_WORLD}:register"
-"""The entry point behind this package's own world's commands."""
 
 
 def make_app(word: str | None = None, part: str = "") -> typer.Typer:
@@ -140,7 +138,7 @@ def make_app(word: str | None = None, part: str = "") -> typer.Typer:
             import_module("rpms.cli.knobs").declare(command, name)  # a mistyped command does not wait for it
             app.command(name, rich_help_panel=known.panel)(command)
     if not alone:
-        problems = add_others(app, (_OWN_WORLD,))
+        problems = add_others(app, but=f"rpms.{_WORLD}:register")  # whose commands are known already
 
         @app.callback()
         def _main(
@@ -184,12 +182,12 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def add_others(app: typer.Typer, but: Sequence[str] = ()) -> list[str]:
-    """Add the commands that worlds and other packages bring; says of those that cannot be loaded why."""
+def add_others(app: typer.Typer, but: str = "") -> list[str]:
+    """Add the commands that worlds and other packages bring, all but one; says of those that cannot be loaded why."""
     from importlib.metadata import entry_points  # noqa: PLC0415  few commands wait for it
 
     problems = []
-    for point in sorted(each for each in entry_points(group=ENTRY_POINTS) if each.value not in but):
+    for point in sorted(each for each in entry_points(group=ENTRY_POINTS) if each.value != but):
         try:
             point.load()(app)
         except Exception as error:  # noqa: BLE001  a stranger's package may raise anything

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import rpms
 from rpms.cli.screen import say
@@ -20,14 +19,6 @@ _SHOWN, _QUOTED = 8, 2
 """Sections that a search prints, and lines quoted of each."""
 
 
-class Section(NamedTuple):
-    """A heading of a page, and the lines below it."""
-
-    page: str
-    heading: str
-    lines: tuple[str, ...]
-
-
 def search_docs(words: list[str] | None = None) -> None:
     """List the sections of the documentation that have all the words; without words, the pages by task."""
     if _FOLDER is None:
@@ -37,14 +28,18 @@ def search_docs(words: list[str] | None = None) -> None:
             say(f"{task:60} {', '.join(re.findall(r'docs/[a-z0-9_#.-]+', pages))}")
         return
     patterns = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]
-    found = [
-        each for each in _sections(_FOLDER) if all(any(map(one.search, each[1:2] + each.lines)) for one in patterns)
-    ]
+    found = []
+    for page, heading, lines in _sections(_FOLDER):
+        if all(any(map(one.search, (heading, *lines))) for one in patterns):
+            hits = sum(len(one.findall(line)) for one in patterns for line in lines)
+            # words in the heading count most, then the share of lines that have a word
+            rank = sum(bool(one.search(heading)) for one in patterns) + hits / (len(lines) + hits + 1)
+            found.append((rank, page, heading, lines))
     if not found:
         raise InputError(
             f"no section of the docs has {' and '.join(words)}: try fewer words; `rpms docs` lists the pages"
         )
-    for page, heading, lines in sorted(found, key=lambda each: -_rank(each, patterns))[:_SHOWN]:
+    for _, page, heading, lines in sorted(found, key=lambda each: -each[0])[:_SHOWN]:
         say(f"{page}: {heading}")
         best = sorted(lines, key=lambda line: -sum(bool(one.search(line)) for one in patterns))[:_QUOTED]
         for line in (line for line in lines if line in best and any(one.search(line) for one in patterns)):
@@ -53,20 +48,15 @@ def search_docs(words: list[str] | None = None) -> None:
         say(f"… and {len(found) - _SHOWN} more sections: add a word")
 
 
-def _rank(section: Section, patterns: list[re.Pattern[str]]) -> float:
-    """Words in the heading count most, then the share of lines that have a word."""
-    hits = sum(len(one.findall(line)) for one in patterns for line in section.lines)
-    return sum(bool(one.search(section.heading)) for one in patterns) + hits / (len(section.lines) + hits + 1)
-
-
-def _sections(folder: Path) -> Iterator[Section]:
+def _sections(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
+    """Each heading, with its page and the lines below it."""
     for file in (folder / "README.md", *sorted((folder / "docs").glob("*.md"))):
         heading, lines, code = "", list[str](), False
         for line in file.read_text(encoding="utf-8").splitlines():
             code ^= line.startswith("```")
             if not code and _HEADING.match(line):
-                yield Section(str(file.relative_to(folder)), heading, tuple(lines))
+                yield str(file.relative_to(folder)), heading, lines
                 heading, lines = _HEADING.sub("", line), []
             else:
                 lines.append(line)
-        yield Section(str(file.relative_to(folder)), heading, tuple(lines))
+        yield str(file.relative_to(folder)), heading, lines

@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -62,7 +62,15 @@ def run(arguments: Sequence[str]) -> int:
     os.dup2(2, 1)  # from here on only the session writes to the client: what functions in Python print goes to stderr
     guard, known = _guard(options)
     if options.listen:
-        _listen(guard, options.listen, [*([command] if command else []), *options.server], options.timeout, known)
+        from rpms.guard.mcp_http import Gateway, serve  # noqa: PLC0415  an extra
+
+        host, _, port = options.listen.rpartition(":")
+        if not port.isdecimal() or int(port) > 65_535:
+            raise InputError(f"--listen takes HOST:PORT, like 127.0.0.1:8000, not {options.listen!r}")
+        servers = [each if "://" in each else shlex.split(each) for each in options.server]
+        every = [command, *servers] if command else servers
+        gateway = Gateway(guard, every, _complain, patience=options.timeout, known=known)
+        serve(gateway, host or "127.0.0.1", int(port), os.environ.get("RPMS_GUARD_TOKEN", ""))
         return 0
     proxy = Proxy(known.get(options.session, guard), _complain, patience=options.timeout)
     before = signal.signal(signal.SIGHUP, signal.default_int_handler)  # a closed terminal is as Ctrl-C: the server ends
@@ -103,16 +111,3 @@ def _guard(options: Any) -> tuple[Guard, dict[str, Guard]]:
 
 def _complain(text: str) -> None:
     complain(f"rpms guard: {text}")
-
-
-def _listen(
-    guard: Guard, listen: str, servers: Sequence[str | list[str]], timeout: float, known: Mapping[str, Guard]
-) -> None:
-    from rpms.guard.mcp_http import Gateway, serve  # noqa: PLC0415  an extra
-
-    host, _, port = listen.rpartition(":")
-    if not port.isdecimal() or int(port) > 65_535:
-        raise InputError(f"--listen takes HOST:PORT, like 127.0.0.1:8000, not {listen!r}")
-    commands = [each if isinstance(each, list) or "://" in each else shlex.split(each) for each in servers]
-    gateway = Gateway(guard, commands, _complain, patience=timeout, known=known)
-    serve(gateway, host or "127.0.0.1", int(port), os.environ.get("RPMS_GUARD_TOKEN", ""))

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
-from typing import NamedTuple
 
 from rich.columns import Columns
 from rich.console import Console, Group
@@ -36,21 +35,12 @@ class Left(Exception):
     """The person has left the game."""
 
 
-class Possible(NamedTuple):
-    """Commands that the manual does not know to fail in a situation, in the world's own form."""
-
-    likely: list[str]
-    """Nothing known speaks against these."""
-    uncertain: list[str]
-    """These need something of which nobody knows whether it holds, such as an apple in a place not searched yet."""
-
-    def of(self, part: str) -> Possible:
-        """Those that have some text in them, in any letter case."""
-        return Possible(*([command for command in each if part in command.casefold()] for each in self))
+Possible = tuple[list[str], list[str]]
+"""Commands that nothing known speaks against; and uncertain ones, such as for an apple in a place not searched yet."""
 
 
 def possible_commands(decision: Decision, world: World) -> Possible:
-    """From the belief alone: the simulator knows more, and is not asked."""
+    """Commands that the manual does not know to fail, in the world's own form: the simulator is not asked."""
     situation = Situation(decision.belief, decision.goal)
     likely: dict[str, None] = {}
     uncertain: dict[str, None] = {}
@@ -60,7 +50,7 @@ def possible_commands(decision: Decision, world: World) -> Possible:
             written = one_line(world.command(command, decision.belief).text)
             (likely if objection is None else uncertain)[written] = None
     found = list(likely)[:_LISTED]
-    return Possible(found, [each for each in uncertain if each not in likely][: _LISTED - len(found)])
+    return found, [each for each in uncertain if each not in likely][: _LISTED - len(found)]
 
 
 class HumanModel:
@@ -90,8 +80,10 @@ class HumanModel:
                 continue
             if not words.startswith("?"):
                 return Answer(f"Action: {words}")
-            listed = possible().of(words.lstrip("? ").casefold())
-            likely, uncertain = ([Text(command) for command in each] for each in listed)
+            part = words.lstrip("? ").casefold()
+            likely, uncertain = (
+                [Text(command) for command in each if part in command.casefold()] for each in possible()
+            )
             if likely or not uncertain:
                 self._console.print(Columns(likely, padding=(0, 3)) if likely else "(none)")
             if uncertain:
@@ -107,20 +99,17 @@ class HumanModel:
     def _show(self, decision: Decision, notices: list[str]) -> None:
         if self._last is None:
             self._console.print(Text(HINT, style="dim"))
-        belief = [Text(line, style="blue") for line in decision.belief.lines()]
-        sub_goal = decision.progress.text.replace("_", " ")
-        belief.append(Text(f"sub-goal: {sub_goal} ({decision.progress.percent}%)", style="blue"))
-        beside = Table.grid(padding=(0, 3), expand=True)
-        beside.add_column(ratio=3)
-        beside.add_column(ratio=2)
-        beside.add_row(Text(self.observation().strip("\n").expandtabs(4)), Group(*belief))
-        told = (*(line.strip() for line in decision.menu.lines()), *notices)
-        if decision is self._last:  # asked again, by the guard
-            told = tuple(notices)
-        else:
+        if decision is not self._last:  # else it is asked again, by the guard
+            sub_goal = f"sub-goal: {decision.progress.text.replace('_', ' ')} ({decision.progress.percent}%)"
+            belief = [Text(line, style="blue") for line in (*decision.belief.lines(), sub_goal)]
+            beside = Table.grid(padding=(0, 3), expand=True)
+            beside.add_column(ratio=3)
+            beside.add_column(ratio=2)
+            beside.add_row(Text(self.observation().strip("\n").expandtabs(4)), Group(*belief))
             self._console.print()
             self._console.print(beside)
-        for line in told:
+            notices = [*(line.strip() for line in decision.menu.lines()), *notices]
+        for line in notices:
             self._console.print(Text(line, style="yellow"))
 
     def _read(self) -> str:

@@ -5,7 +5,7 @@ What commands take to run is loaded once the options are known to be right: a ty
 
 import inspect
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -91,17 +91,13 @@ def _parsed(parser: str, text: str) -> Any:
     return getattr(import_module("rpms.cli.options"), parser)(text)
 
 
-def knob_parameters(names: Iterable[str]) -> list[inspect.Parameter]:
+def knob_parameters(names: Iterable[str]) -> Iterator[inspect.Parameter]:
     """Parameters of a command for knobs."""
-    made = []
     for name in names:
         kind: Any = list[str] | None if name in _SEVERAL else str | None
         flags = (f"--{name.replace('_', '-')}", *(("--tasks",) if name == "task" else ()))
         told = typer.Option(*flags, help=KNOBS[name].doc, metavar=KNOBS[name].values, show_default=False)
-        made.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, told])
-        )
-    return made
+        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, told])
 
 
 def grouped(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
@@ -132,7 +128,16 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
     knobs = [knob for knob in KNOBS if knob not in (*own, *_WITHOUT.get(name, ()))]
 
     def command(**given: Any) -> None:
-        given["settings"] = _read({knob: given.pop(knob) for knob in knobs})
+        from rpms.play.knob_values import SettingError  # noqa: PLC0415  once the options are right
+        from rpms.play.settings import Settings  # noqa: PLC0415
+
+        values = {knob: given.pop(knob) for knob in knobs}
+        try:
+            given["settings"] = Settings.read(
+                {knob: value for knob, value in values.items() if value not in (None, [])}
+            )
+        except SettingError as error:
+            raise InputError(f"--{error.name.replace('_', '-')} {error.problem}") from None
         if shared:
             resources = {each: given.pop(each) for each in shared}
             given["resources"] = import_module("rpms.cli.options").Resources(**resources)
@@ -142,14 +147,3 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
     named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shared.values())]
     sign(command, grouped([*(told(each, name) for each in named), *knob_parameters(knobs)]))
     return command
-
-
-def _read(given: Mapping[str, Any]) -> Any:
-    """Read what the command line gave; a mistake names the option."""
-    from rpms.play.knob_values import SettingError  # noqa: PLC0415  once the options are right
-    from rpms.play.settings import Settings  # noqa: PLC0415
-
-    try:
-        return Settings.read({name: value for name, value in given.items() if value not in (None, [])})
-    except SettingError as error:
-        raise InputError(f"--{error.name.replace('_', '-')} {error.problem}") from None

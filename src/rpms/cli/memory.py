@@ -104,15 +104,14 @@ def merge_files(files: list[Path], out: Path, world: str | None = None) -> None:
         find_world(world)
     given = [memories.read_frozen(file, world or "") for file in files]
     worlds = sorted({memory.world for memory in given if memory.world})
-    if len(worlds) != 1:
-        if not worlds:
-            raise InputError("these memories do not name their world; use --world")
+    if not worlds:
+        raise InputError("these memories do not name their world; use --world")
+    if len(worlds) > 1:
         raise InputError(f"these memories are of {' and '.join(worlds)}; only memories of one world can be merged")
     merged = merge(*(memory.entries for memory in given))
     memories.write_memory(out, merged, worlds[0])
     digest = memories.freeze(out)
-    total = sum(map(len, given))
-    say(f"{len(merged)} entries out of {total} in {out}, frozen: sha256 {digest[:16]}…")
+    say(f"{len(merged)} entries out of {sum(map(len, given))} in {out}, frozen: sha256 {digest[:16]}…")
 
 
 @app.command("diff")

@@ -30,15 +30,13 @@ def memory_named(text: str) -> Path:
     """A memory by its file, or `embedded` as after --memory: here no world is given, and one alone must bring one."""
     if text != EMBEDDED_MEMORY:
         return Path(text)
-    found: dict[str, Path | None] = {}
+    found: dict[str, str] = {}
     for name in world_names():
         with suppress(InputError):  # a world that cannot be loaded, or brings none
-            found[name] = Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name))
+            found[name] = str(Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name)))
     if len(found) != 1:
         raise InputError(f"embedded: worlds that bring a memory: {', '.join(found) or 'none'}; give a file")
-    (file,) = found.values()
-    assert file is not None
-    return file
+    return Path(found.popitem()[1])
 
 
 def refuse_folders(*files: Path | None) -> None:
@@ -66,11 +64,9 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
 
 def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:
     """Refuse, before anything starts, what chooses from a menu where there is none."""
-    provider = parse_model_name(model).provider
+    name = parse_model_name(model).provider.name
     if not can_play(enforcement, model):
-        raise InputError(
-            f"{provider.name} chooses from a menu, and there is none: add --preset strict or --enforce menu=5"
-        )
+        raise InputError(f"{name} chooses from a menu, and there is none: add --preset strict or --enforce menu=5")
 
 
 def note_idle_parts(world: World, enforcements: Sequence[Enforcement], model: str = "") -> None:

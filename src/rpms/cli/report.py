@@ -75,10 +75,7 @@ def view(folder: Path, port: int | None = None, host: str = "127.0.0.1") -> None
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Gives out the files of one folder, and nothing else: no listings, nothing that a link leads out to.
-
-    For a machine that one reaches over SSH: `ssh -L 8000:localhost:8000 host`.
-    """
+    """Gives out the files of one folder, and nothing else: no listings, nothing that a link leads out to."""
 
     local: bool
     """True if only this machine may ask; then a page of another site must not ask in its name."""

@@ -42,9 +42,8 @@ def show(world: str, goal: str | None = None, manual: str = "complete", as_yaml:
     parsed = _goal(whole, found.goal(f"Your task is to: {goal}"), goal) if goal else None
     active = whole.active(parsed.type, parsed.object) if parsed else None
     console = make_console(soft_wrap=True)
-    shown: tuple[Rule | ActionSchema, ...] = (
-        (*active.rules, *active.environment) if active else (*whole.rules, *whole.actions)
-    )
+    rules, actions = (active.rules, active.environment) if active else (whole.rules, whole.actions)
+    shown: tuple[Rule | ActionSchema, ...] = (*rules, *actions)
     title = f"{world}: {'active for ' + str(parsed.signature) if parsed else 'the whole manual'}"
     console.print(f"[bold]{escape(title)}[/bold]")
     tokens = 0
@@ -220,8 +219,7 @@ def review(
 ) -> None:
     """List the lines of a learned manual with their evidence, or take lines out and put lines in.
 
-    What is taken out or put in is an edit of the manual: learning it again keeps it, as it keeps your own
-    edits.
+    What is taken out or put in is an edit of the manual: learning it again keeps it, as it keeps your own edits.
     """
     if both := set(accept or ()) & set(reject or ()):
         raise InputError(f"{both.pop()!r} cannot be both accepted and rejected; choose one. Nothing was changed")

@@ -53,8 +53,7 @@ def explain(error: Any) -> int:
     else:
         advice = f"; `{context.command_path} --help` tells more" if context is not None else ""
         complain(f"rpms: {error.format_message().rstrip('.')}{advice}")
-    code: int = error.exit_code
-    return code
+    return int(error.exit_code)
 
 
 def make_console(**options: Any) -> Console:
@@ -92,23 +91,17 @@ def prepare_streams() -> None:
     A letter that a stream cannot encode is written as a question mark. A closed stream's descriptor is taken, so that
     no file of a run gets its number; without standard output a command says so and does nothing.
     """
-    closed = [number for number in range(3) if not _is_open(number)]
-    for _ in closed:
-        os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: each in turn
+    closed = []
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            closed.append(os.open(os.devnull, os.O_RDWR))  # the lowest number that is free, and so this one
     for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     if sys.stdout is None or 1 in closed:
         raise InputError("standard output is closed: redirect it to a file or to /dev/null")
-
-
-def _is_open(number: int) -> bool:
-    try:
-        os.fstat(number)
-    except OSError:
-        return False
-    return True
 
 
 def flush() -> None:
@@ -145,8 +138,7 @@ def answering_at_once() -> Iterator[None]:
     os.set_blocking(writer, False)
     ended = threading.Event()
     before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-    thread = threading.Thread(target=_answer, args=(reader, ended), name="stopping", daemon=True)
-    thread.start()
+    threading.Thread(target=_answer, args=(reader, ended), name="stopping", daemon=True).start()
     try:
         yield
     finally:
