@@ -90,7 +90,8 @@ def test_tables_and_exports_know_epochs(fickle, tmp_path):
     agreed = evidence.conditions["full"].agreement
     assert 0 < agreed.flipped <= 4
     assert [cell.text for cell in row.cells][1:3] == ["3", f"{100 * agreed.mean:.1f}"]
-    assert export([fickle], "csv", tmp_path / "out").files["episodes.csv"] == 12
+    files, _ = export([fickle], "csv", tmp_path / "out")
+    assert files["episodes.csv"] == 12
 
 
 def test_epochs_share_no_record(tmp_path):

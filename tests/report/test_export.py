@@ -55,10 +55,10 @@ def read(folder, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_holds_what_the_episodes_hold(played, tmp_path, form):
-    written = export([played], form, tmp_path / "out")
-    assert written.notes == ()
+    files, notes = export([played], form, tmp_path / "out")
+    assert not notes
     tables = read(tmp_path / "out", form)
-    assert {f"{name}.{form}": len(lines) for name, lines in tables.items()} == dict(written.files)
+    assert {f"{name}.{form}": len(lines) for name, lines in tables.items()} == files
     for name, lines in tables.items():
         assert all(list(line) == list(TABLES[name]) for line in lines)
     folder = RunFolder(played)
@@ -91,16 +91,16 @@ def test_a_run_in_progress_is_said_and_exported_as_far_as_it_is(played, tmp_path
     shutil.copytree(played, part)
     first, second = RunFolder(part).protocol.tasks
     RunFolder(part).file(second).unlink()
-    stopped = export([part], "jsonl", tmp_path / "out")
-    assert stopped.notes == (f"{part} is not finished: 1 of 2 episodes are there and exported",)
+    _, stopped = export([part], "jsonl", tmp_path / "out")
+    assert stopped == [f"{part} is not finished: 1 of 2 episodes are there and exported"]
     (part / "lock").write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
-    going = export([part], "jsonl", tmp_path / "out")
-    assert going.notes == (f"{part} is being played: 1 of 2 episodes are there and exported",)
+    _, going = export([part], "jsonl", tmp_path / "out")
+    assert going == [f"{part} is being played: 1 of 2 episodes are there and exported"]
     assert [line["task"] for line in read(tmp_path / "out", "jsonl")["episodes"]] == [first]
     file = RunFolder(part).file(first)
     file.write_bytes(file.read_bytes()[:-40])
-    damaged = export([part], "csv", tmp_path / "out")
-    assert "is not a whole episode file" in damaged.notes[0]
+    _, damaged = export([part], "csv", tmp_path / "out")
+    assert "is not a whole episode file" in damaged[0]
     assert read(tmp_path / "out", "csv")["episodes"] == []
 
 
@@ -116,7 +116,7 @@ def test_a_run_in_shards_is_read_like_any_other(played, tmp_path, monkeypatch):
     monkeypatch.setattr("rpms.store.runs._FLAT", 1)
     lines = []
     for folder in (played, part):
-        assert export([folder], "jsonl", tmp_path / "out").notes == ()
+        assert export([folder], "jsonl", tmp_path / "out")[1] == []
         lines.append(
             {name: [{**line, "run": ""} for line in found] for name, found in read(tmp_path / "out", "jsonl").items()}
         )

@@ -26,7 +26,7 @@ def change(folder, **settings):
 def test_run_folders_make_one_comparison_named_by_their_conditions(played):
     (evidence,) = gather(list(played.values()))
     assert list(evidence.conditions) == list(played)
-    assert evidence.ablation is not None
+    assert evidence.ablations
     assert all(len(results) == 6 and not results.missing for results in evidence)
 
 

@@ -107,8 +107,8 @@ def test_other_switches_are_not_mixed_into_the_ablation():
     comparison = paper()
     conditions = dict(comparison.conditions)
     conditions["full"] = replace(conditions["full"], switches={**switches("full"), "enforcement": {"guard": "block"}})
-    assert Comparison(conditions).ablation is None
-    assert comparison.ablation is not None
+    assert not Comparison(conditions).ablations
+    assert comparison.ablations
 
 
 def test_failures_are_counted_by_their_ending():
@@ -180,7 +180,7 @@ def test_comparisons_of_a_study_are_corrected_together():
     found = {contrast.name: contrast for contrast in contrasts(paper())}
     assert len(found) == 5
     assert all(contrast.adjusted >= contrast.test.exact for contrast in found.values())
-    assert interaction_of(paper().ablation).estimate == pytest.approx(5 / 134)
+    assert interaction_of(paper().ablations[0]).estimate == pytest.approx(5 / 134)
 
 
 def test_published_rows_are_marked_in_every_form_and_no_other_row_is():

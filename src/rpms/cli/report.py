@@ -149,9 +149,10 @@ def export_runs(
 ) -> None:
     """Write the episodes, steps and recalled memories of runs as tables; a run may still be going on."""
     names = tuple(dict.fromkeys(name.strip() for name in tables.split(",") if name.strip()))
-    written = export(runs, to, out or runs[0] / "export" / to, names)
-    complain(*(f"note: {note}" for note in written.notes))
-    say(*(f"{written.folder / name}: {lines:,} lines" for name, lines in written.files.items()))
+    folder = out or runs[0] / "export" / to
+    files, notes = export(runs, to, folder, names)
+    complain(*(f"note: {note}" for note in notes))
+    say(*(f"{folder / name}: {lines:,} lines" for name, lines in files.items()))
 
 
 def convert(runs: list[Path]) -> None:
@@ -190,7 +191,11 @@ def transcript(episode: EpisodeRecord, *, belief: bool = False, prompts: bool = 
         yield f"step {step.number}"
         yield step.observation.strip()
         if belief:
-            yield from _known(step)
+            yield from (f"  {line}" for line in step.belief.lines)
+            yield f"  sub-goal: {step.progress.text} ({step.progress.percent}%)"
+            for candidate in step.candidates:
+                verdict = f"{candidate.fate}: {candidate.reason}" if candidate.reason else candidate.fate
+                yield f"  memory {candidate.entry} [{verdict}] {' '.join(candidate.wording.split())}"
         if prompts:
             for block in episode.prompt(step.number).blocks:
                 yield f"--- {block.part}, {block.tokens} tokens"
@@ -202,14 +207,6 @@ def transcript(episode: EpisodeRecord, *, belief: bool = False, prompts: bool = 
         yield episode.steps[-1].result.strip()
     yield f"ended: {row.ending}{f': {row.error}' if row.error else ''}"
     yield f"{row.steps} steps, {row.infeasible} infeasible, score {row.score:g}"
-
-
-def _known(step: StepRecord) -> Iterator[str]:
-    yield from (f"  {line}" for line in step.belief.lines)
-    yield f"  sub-goal: {step.progress.text} ({step.progress.percent}%)"
-    for candidate in step.candidates:
-        reason = f": {candidate.reason}" if candidate.reason else ""
-        yield f"  memory {candidate.entry} [{candidate.fate}{reason}] {' '.join(candidate.wording.split())}"
 
 
 def _done(step: StepRecord) -> Iterator[str]:

@@ -222,8 +222,7 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
         comparisons = [each for each in gather([folder]) if not each.model or each.model in models]
         wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
-            tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
-            for each in tables:
+            for each in [main_table(comparisons)] if name == "main" else applicable(name, comparisons):
                 table = without_notes(each, told)
                 shown = "\n".join(table.notes) if name in _SHOWN_ALREADY else terminal(table, wide).rstrip("\n")
                 if shown:

@@ -139,12 +139,12 @@ def failure_table(comparison: Comparison) -> Table:
     counts = {ending: [each[ending] for each in ended] for ending in _FAILURE_LABELS}
     shown = {ending: row for ending, row in counts.items() if any(row) or ending == Ending.OUT_OF_STEPS}
     measured = [line(_FAILURE_LABELS[ending], *map(str, row)) for ending, row in shown.items()]
-    total = [line("Total failed", *(str(len(results) - results.won) for results in comparison))]
+    total = line("Total failed", *(str(len(results) - results.won) for results in comparison))
     return Table(
         "failures",
         "How failed episodes ended.",
         ("Failure mode", *(condition_label(results.name) for results in comparison)),
-        groups(measured, total),
+        groups(measured, [total]),
         omissions(comparison),
     )
 

@@ -1,12 +1,9 @@
-"""Certainty of a result: intervals and tests, paired by task, of the conditions that are compared, and their notes.
-
-Rates are fractions, sequences in one order of tasks.
-"""
+"""Certainty of a result: intervals and tests of conditions, paired by task, and their notes. Rates are fractions."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from statistics import NormalDist
 from typing import NamedTuple, Self
 
@@ -213,13 +210,10 @@ class Contrast:
 
 
 def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
-    """Test every pair of the comparison, corrected for their number.
-
-    The pairs are those of the 2x2, of Appendix G and of the state filter; and the first condition against every other.
-    """
+    """Test the pairs of the 2x2, Appendix G and the state filter, and the first condition against every other."""
     pairs = [pair for a, b, c, d in comparison.ablations for pair in ((a, b), (a, c), (a, d), (b, d), (c, d))]
     pairs += (*comparison.soft_pairs, *comparison.filter_pairs)
-    reference = next(iter(comparison.ablation or comparison), None)
+    reference = next(chain(*comparison.ablations, comparison), None)
     pairs += [(reference, other) for other in comparison if reference and other.name != reference.name]
     found = []
     for first, second in {(first.name, second.name): (first, second) for first, second in pairs}.values():

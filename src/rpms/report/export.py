@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,19 +63,13 @@ _GROUP = 10_000
 """Lines of a Parquet file that are written at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """An export that was written."""
+def export(
+    inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = tuple(TABLES)
+) -> tuple[Mapping[str, int], Sequence[str]]:
+    """Write tables of runs and studies into a folder, new or of an older export.
 
-    folder: Path
-    files: Mapping[str, int]
-    """Lines of each file, by its name."""
-    notes: tuple[str, ...]
-    """Runs that are not finished, and episodes that could not be read."""
-
-
-def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = tuple(TABLES)) -> Exported:
-    """Write tables of runs and studies into a folder, new or of an older export; unfinished runs are noted."""
+    Returns the lines of each file, and notes on runs that are not finished and episodes that could not be read.
+    """
     make = _WRITERS.get(to)
     if make is None:
         raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
@@ -95,7 +89,7 @@ def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = t
                     counts[f"{table}.{to}"] += 1
         told = {"export": _VERSION, "files": counts, "runs": [str(run.folder) for _, run in runs]}
         (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
-    return Exported(out, counts, tuple(notes))
+    return counts, notes
 
 
 def _lines(condition: str, run: RunFolder, notes: list[str], tables: Sequence[str]) -> Iterator[tuple[str, Line]]:

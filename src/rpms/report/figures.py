@@ -241,7 +241,7 @@ def _whisker(axes: Any, at: Sequence[float], intervals: Sequence[Interval]) -> N
 def all_figures(comparison: Comparison) -> tuple[Picture, ...]:
     """Every figure that the comparison has something to show in."""
     pictures = []
-    if comparison.ablation is not None:
+    if comparison.ablations:
         pictures.append(ablation_figure([comparison]))
     points = outcomes.rounds(comparison)
     if points:

@@ -23,6 +23,8 @@ from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
 VARIES = ("condition", "memory", "retrieval", "agent", "reader")
 """Fields in which conditions of one comparison may differ; the rest of their protocols must be the same."""
+_OF_A_MODEL = ("model", "context", "decoding")
+"""Fields that may differ from model to model in one report."""
 UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
 
@@ -36,7 +38,13 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comp
     """
     studies = [(path, _is_study(path)) for path in inputs]
     found = [each for path, study in studies if study for each in _study(path / INDEX, varies)]
-    return (*_by_model([RunFolder(path) for path, study in studies if not study], varies), *found)
+    runs = [RunFolder(path) for path, study in studies if not study]
+    models = grouped(("" if "model" in varies else str(run.protocol.settings.get("model", "")), run) for run in runs)
+    several = len(models) > 1
+    if several:
+        _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])
+    named = {model if several else "": dict(zip(_names(of_it), of_it, strict=True)) for model, of_it in models.items()}
+    return (*(compare(of_it, varies, title=model, model=model) for model, of_it in named.items()), *found)
 
 
 def _is_study(path: Path) -> bool:
@@ -44,20 +52,6 @@ def _is_study(path: Path) -> bool:
     if not is_there(path / INDEX) and not is_there(path / PROTOCOL):
         raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
     return is_there(path / INDEX)
-
-
-_OF_A_MODEL = ("model", "context", "decoding")
-"""Fields that may differ from model to model in one report."""
-
-
-def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Comparison]:
-    """A comparison of run folders for each model; those of several models must be alike in all else."""
-    models = grouped(("" if "model" in varies else str(run.protocol.settings.get("model", "")), run) for run in runs)
-    several = len(models) > 1
-    if several:
-        _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])
-    named = {model if several else "": dict(zip(_names(of_it), of_it, strict=True)) for model, of_it in models.items()}
-    return [compare(of_it, varies, title=model, model=model) for model, of_it in named.items()]
 
 
 def runs_in(inputs: Sequence[Path]) -> tuple[tuple[str, RunFolder], ...]:

@@ -1,8 +1,4 @@
-"""Episodes in numbers, condition by condition: what tables, figures and tests are made from.
-
-A `Comparison` is the same thing for one run, for several run folders and for a study: conditions in order, each with
-one row for every task it was to play.
-"""
+"""Episodes of a run, of several runs or of a study in numbers: what tables, figures and tests are made from."""
 
 from __future__ import annotations
 
@@ -214,13 +210,8 @@ class Comparison:
         return not any(results.best_of for results in self)
 
     @property
-    def ablation(self) -> Cells | None:
-        """The first 2x2, if there is one: the paper's, where it was played."""
-        return next(iter(self.ablations), None)
-
-    @property
     def ablations(self) -> tuple[Cells, ...]:
-        """Every 2x2 whose four cells are here, told and enforced; (C) and (D) with the same memory."""
+        """Every 2x2 whose four cells are here, told and enforced, the paper's first; (C) and (D) with one memory."""
         found: list[Cells] = []
         for alike in comparable(self):
             a, b, c, d = ([results for results in alike if _is_cell(results, name)] for name in ABLATION.values())

@@ -33,7 +33,6 @@ _VERSION = version("rpms")
 MARK = "report.json"
 """The file that says that a folder is a report, and may be replaced by a newer one."""
 _STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js", "memory.js")
-_PROTOCOL_LONGEST = 200
 PAGES = 2_000
 """Episodes of a comparison that get pages of their own: each takes some 10 ms and 35 kB, and nobody reads more."""
 
@@ -59,10 +58,7 @@ def write_report(
     with_published: bool = False,
     pages: int = PAGES,
 ) -> Report:
-    """Write the pages of runs and studies into a folder, new or of an older report; no mixed protocols.
-
-    Tables count every episode; the first tasks have pages of their own, for `pages` episodes in all.
-    """
+    """Write a report on runs and studies into a folder, new or of an older one; `pages`: how many episodes have one."""
     found = gather(inputs)
     if not found:
         raise InputError("nothing to report on; name a run folder or a study")
@@ -136,7 +132,7 @@ def _write_groups(
         links.append({"title": name, "href": f"{number}/index.html", "about": own, "comparison": each})
     main = main_table(comparisons)
     tables = [add_published(main, comparisons) if with_published else main]
-    panels = [comparison for comparison in comparisons if comparison.ablation is not None]
+    panels = [comparison for comparison in comparisons if comparison.ablations]
     pictures = [ablation_figure(panels)] if len(panels) > 1 else []
     _copy_static(folder)
     _write_extras(folder, tables, pictures)
@@ -159,9 +155,8 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
         for ending, form in (("md", markdown), ("tex", latex), ("csv", comma_separated)):
             _write(folder / "tables" / f"{table.name}.{ending}", form(table))
     for picture in pictures:
-        (folder / "figures" / f"{picture.name}.svg").write_bytes(picture.svg)
-        (folder / "figures" / f"{picture.name}.dark.svg").write_bytes(picture.dark)
-        (folder / "figures" / f"{picture.name}.png").write_bytes(picture.png)
+        for ending, drawn in (("svg", picture.svg), ("dark.svg", picture.dark), ("png", picture.png)):
+            (folder / "figures" / f"{picture.name}.{ending}").write_bytes(drawn)
 
 
 def _write_comparison(
@@ -195,7 +190,7 @@ def _write_comparison(
         "pictures": pictures,
         "shared": list(shared.items()),
         "own": [(name, values) for name, values in settings.items() if name not in shared],
-        "longest": _PROTOCOL_LONGEST,
+        "longest": 200,
         "crashed": [f"{r.label}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
         "missing": [f"{r.label}: {task}" for r in comparison for task in r.missing],
         "damaged": [*damaged, *unreadable],

@@ -207,11 +207,7 @@ def _tex(text: str) -> str:
 
 
 def comma_separated(table: Table) -> str:
-    """For a spreadsheet, as RFC 4180 has it; where it has columns of numbers, one more says who measured a row.
-
-    Every number has a column of its own: counts such as 11/12 and intervals are taken apart. A word that a spreadsheet
-    would take for a formula is led by an apostrophe.
-    """
+    """For a spreadsheet, as RFC 4180 has it: every number in a column of its own, one more for who measured a row."""
     out = io.StringIO()
     writer = csv.writer(out)
     columns = [
@@ -244,12 +240,10 @@ def _apart(heading: str, texts: Sequence[str]) -> tuple[tuple[str, ...], list[tu
 
 
 def _unformulated(text: str) -> str:
+    """A word that a spreadsheet would take for a formula is led by an apostrophe."""
     text = whole_letters(text)
-    return (
-        f"'{text}"
-        if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not re.match(r"[-+]?\d[\d.,]*%?\Z", text)
-        else text
-    )
+    formula = text[:1] in ("=", "+", "-", "@", "\t", "\r") and not re.match(r"[-+]?\d[\d.,]*%?\Z", text)
+    return f"'{text}" if formula else text
 
 
 FORMS: Mapping[str, Callable[[Table], str]] = {

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,10 +76,9 @@ def _rate(kind: str, results: Results) -> float | None:
 
 def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
-    rates = conduct.Column(lambda results: results.rate, lambda rate: f"{conduct.percent(rate)}%", max)
     columns: conduct.Columns = {
         "Succ.": conduct.won,
-        "Rate": rates,
+        "Rate": conduct.Column(lambda results: results.rate, lambda rate: f"{conduct.percent(rate)}%", max),
         "95% interval": conduct.interval,
         **_controls([comparison]),
     }
@@ -177,7 +177,7 @@ def methods_table(world: str) -> Table:
 
 class _Maker(NamedTuple):
     make: Callable[[Comparison], Table]
-    applies: Callable[[Comparison], bool]
+    applies: Callable[[Comparison], object]
     needs: str = ""
     world: str = "alfworld"
     """The world whose published numbers may stand in it."""
@@ -185,19 +185,15 @@ class _Maker(NamedTuple):
 
 _MAKERS: Mapping[str, _Maker] = {
     "main": _Maker(lambda comparison: main_table([comparison]), lambda _: True),
-    "ablation": _Maker(
-        ablation_table, lambda comparison: comparison.ablation is not None, "it needs the four conditions of the 2x2"
-    ),
-    "scores": _Maker(score_table, lambda comparison: comparison.scored, "it needs a world that scores", "scienceworld"),
+    "ablation": _Maker(ablation_table, attrgetter("ablations"), "it needs the four conditions of the 2x2"),
+    "scores": _Maker(score_table, attrgetter("scored"), "it needs a world that scores", "scienceworld"),
     "types": _Maker(type_table, lambda comparison: len(comparison.types) > 1, "it needs tasks of several types"),
     "arbitration": _Maker(
         arbitration_table,
-        lambda comparison: bool(comparison.arbitrations),
+        attrgetter("arbitrations"),
         "it needs several modes of arbitration with rules and memory on",
     ),
-    "learning": _Maker(
-        learning_table, lambda comparison: bool(rounds(comparison)), "it needs runs with memories of several sizes"
-    ),
+    "learning": _Maker(learning_table, rounds, "it needs runs with memories of several sizes"),
     "significance": _Maker(
         conduct.significance_table, lambda comparison: len(comparison) > 1, "it needs several conditions"
     ),
