@@ -15,7 +15,7 @@ import pytest
 from rpms.core.errors import FileError, InputError, ModelUnavailable
 from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.play.engines import OnRay, _play, travelling
+from rpms.play.engines import _OPEN, OnRay, _play, travelling
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.worlds.registry import find_world
@@ -78,7 +78,7 @@ def test_errors_for_people_survive_the_way_back(monkeypatch, error, kind):
         def play(self, task):
             raise error
 
-    monkeypatch.setattr("rpms.play.engines._seat", lambda ticket: Seat())
+    monkeypatch.setitem(_OPEN, "run", (None, Seat()))
     refused = pickle.loads(pickle.dumps(_play(("run", None), task("a"))))
     assert type(refused) is kind
     assert str(refused).endswith(str(error))

@@ -120,8 +120,7 @@ class Processes(_Engine):
         here, there = multiprocessing.Pipe()
         asking = [multiprocessing.Pipe() for _ in range(self._threads)] if self._model is not None else []
         model = None if self._model is None else _AskedOverPipes(self._model, [far for _, far in asking])
-        context = multiprocessing.get_context("fork")
-        process = context.Process(
+        process = multiprocessing.get_context("fork").Process(
             target=_live, args=(there, self._plan, self._knowledge, model, self._threads), daemon=True
         )
         with _FORKING, warnings.catch_warnings():  # the fork touches no lock that a thread of this process may hold
@@ -203,9 +202,8 @@ def _live(pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, 
     sending = threading.Lock()
 
     def tell(message: Finished | BaseException) -> None:
-        portable = _portable(message) if isinstance(message, BaseException) else message
         with sending:
-            pipe.send(portable)
+            pipe.send(_portable(message) if isinstance(message, BaseException) else message)
 
     try:
         players = Players(plan, model or plan.open_model(), threads, tell, knowledge)
@@ -262,8 +260,7 @@ def _answer(pipe: Connection, model: Model) -> None:
 def _portable(error: BaseException) -> BaseException:
     """An exception as it can be sent to another process; one that cannot is told in words, with its traceback."""
     with suppress(Exception):  # whatever its class does with its arguments
-        copy = pickle.loads(pickle.dumps(error))  # noqa: S301  our own, made here
-        if str(copy) == str(error):
+        if str(pickle.loads(pickle.dumps(error))) == str(error):  # noqa: S301  our own, made here
             return error
     return RuntimeError("".join(traceback.format_exception(error)))
 
@@ -379,22 +376,18 @@ _OPEN: dict[str, tuple[Model, Seat]] = {}
 
 def _play(ticket: tuple[str, Any], task: Task) -> Finished | RPMSError:
     """Play one episode somewhere on the cluster. An error for the user is returned in words alone, which travel."""
+    run, shared = ticket
     try:
-        done = _seat(ticket).play(task)
+        if run not in _OPEN:
+            for other in list(_OPEN):
+                _OPEN.pop(other)[0].close()
+            plan = _import_ray().get(shared)
+            model = plan.open_model()
+            _OPEN[run] = model, Seat(plan, model)
+        done = _OPEN[run][1].play(task)
     except ModelUnavailable as error:
         return ModelUnavailable(str(error))
     except InputError as error:
         return InputError(f"on a node of the cluster: {error}")
     assert done is not None
     return done
-
-
-def _seat(ticket: tuple[str, Any]) -> Seat:
-    run, shared = ticket
-    if run not in _OPEN:
-        for other in list(_OPEN):
-            _OPEN.pop(other)[0].close()
-        plan = _import_ray().get(shared)
-        model = plan.open_model()
-        _OPEN[run] = model, Seat(plan, model)
-    return _OPEN[run][1]

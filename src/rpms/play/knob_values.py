@@ -140,7 +140,6 @@ def _typed(kind: Any, words: str) -> Read:
 
 
 switch = _typed(bool, "on or off")
-"""On or off."""
 
 
 def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = False) -> Read:

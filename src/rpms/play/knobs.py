@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 
 class Knob(NamedTuple):
-    """A knob in words."""
+    """A knob in words: what it does, and the values that may be given."""
 
     doc: str
     values: str
-    """Values that may be given."""
     tasks: bool = False
     """True if it chooses what is played."""
     paper: str | None = None
@@ -21,4 +20,3 @@ class Knob(NamedTuple):
 
 _TOLD = tomllib.loads(Path(__file__).with_name("knobs.toml").read_text(encoding="utf-8"))
 KNOBS: Mapping[str, Knob] = {name: Knob(**told) for name, told in _TOLD.items()}
-"""By name, from `knobs.toml`."""

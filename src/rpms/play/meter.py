@@ -62,8 +62,7 @@ class Meter:
         self.limits = limits
         self._start = time.monotonic()
         self._changed = threading.Condition()
-        self._requests = 0
-        self._asking = 0
+        self._requests = self._asking = 0
         self._cost = 0.0
 
     @property
@@ -129,10 +128,7 @@ class MeteredModel(WrappedModel):
 
 
 def spending(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, float | None]:
-    """Tokens and seconds of every answer of a run's episodes; US dollars paid, at the price that is kept with it.
-
-    Answers from a record are free. None where something was paid for and no price is known.
-    """
+    """Tokens and seconds of a run's answers; US dollars paid at the price kept with it, None where that is unknown."""
     usages = usages_of(folder, rows)
     return sum(usages, start=Usage()), total_cost(usages, folder.price())
 

@@ -189,8 +189,7 @@ def plan_run(
     """
     setting = setting or Setting()
     split = split or world.splits[0]
-    chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
-    chosen = tuple(limited(chosen, limit))
+    chosen = tuple(limited(world.tasks(split, setting) if tasks is None else tasks, limit))
     if not chosen:
         raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
     twice = [task for task, times in Counter(task.id for task in chosen).items() if times > 1]

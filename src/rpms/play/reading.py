@@ -116,8 +116,7 @@ def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: st
         readings = asking.drive(replace(reader, source=Source.WORDS).read(goal.text, belief))
     if readings is None:
         return _asked_of_somebody(world, goal, mind, reads, asking)
-    kept = Verdict(Fate.KEPT)
-    examples += tuple(Candidate(entry, score, score, kept) for score, entry in readings.examples)
+    examples += tuple(Candidate(entry, score, score, Verdict(Fate.KEPT)) for score, entry in readings.examples)
     return Understood(readings.now.goal, readings, asking.usage, asking.notes, examples)
 
 

@@ -235,8 +235,7 @@ class Agreement:
         >>> Agreement((3, 1, 0), 3, (0.0, 0.0, 0.0)).pass_hat(2)  # (1 + 0 + 0) / 3
         0.3333333333333333
         """
-        ways = comb(self.epochs, k)
-        return sum(comb(won, k) for won in self.wins) / (ways * self.tasks) if self.tasks else 0.0
+        return sum(comb(won, k) for won in self.wins) / (comb(self.epochs, k) * self.tasks) if self.tasks else 0.0
 
     @property
     def flip_rate(self) -> float:
@@ -329,10 +328,13 @@ def run_trials(
     summaries: list[RunSummary] = []
     trial = plan
     for number in range(plan.method.trials):
-        if number:
-            trial = next_trial(plan, runs)
-            if not trial.tasks:
+        if number:  # the tasks that none has won
+            won = {row.task for each in runs for row in each.rows() if row.won}
+            todo = tuple(task for task in plan.tasks if task.id not in won)
+            if not todo:
                 break
+            earlier = {task.id: _earlier(runs[-1], task.id, first=number == 1) for task in todo}
+            trial = replace(plan, tasks=todo, trial=number, earlier=earlier)
         begun = RunFolder(trial_folder(out, number))
         if trial.trial and begun.begun and begun.played and begun.protocol.differences(trial.protocol()):
             why = "its attempts followed from others, which were played again since"
@@ -346,21 +348,12 @@ def run_trials(
     return Trials(folders, tuple(summaries), chosen, _write_best(plan, runs, chosen))
 
 
-def next_trial(plan: RunPlan, runs: Sequence[RunFolder]) -> RunPlan:
-    """The plan of the trial after some: the tasks that none of them has won."""
-    won = {row.task for each in runs for row in each.rows() if row.won}
-    todo = tuple(task for task in plan.tasks if task.id not in won)
-    earlier = {task.id: _earlier(runs[-1], task.id, first=len(runs) == 1) for task in todo}
-    return replace(plan, tasks=todo, trial=len(runs), earlier=earlier)
-
-
 def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     record = run_before.episode(task)
     try:
         carried = () if first else reader_of(tuple[str, ...])(loads(run_before.beside(task, CARRIED)))
     except NotJson:
-        where = run_before.file_beside(task, CARRIED)
-        raise FileError(where, None, "is not what an episode brought along") from None
+        raise FileError(run_before.file_beside(task, CARRIED), None, "is not what an episode brought along") from None
     return Earlier.of(record, str(record.row.ending), carried)
 
 
@@ -376,8 +369,7 @@ def _write_best(plan: RunPlan, runs: Sequence[RunFolder], out: Path) -> RunSumma
             row, number = max(tried, key=lambda each: (each[0].won, each[0].score, -each[1]))
             data = read_bytes(runs[number].file(task), LARGEST_EPISODE)
             if not is_there(best.run.file(task)) or read_bytes(best.run.file(task), LARGEST_EPISODE) != data:
-                timing = timings[number].get(task, Timing(task, 0.0))
-                best.write(row, data, timing)
+                best.write(row, data, timings[number].get(task, Timing(task, 0.0)))
         if (price := runs[0].price()) is not None:
             best.write_price(price)
         return best.run.summary()

@@ -59,8 +59,7 @@ class Play:
         """The goal that the game states and decides by, where somebody asked for something in other words."""
         if request := self.task.source.get(REQUEST, ""):
             self.games_own = player.world.goal(self._outcome.observation).text
-            stated = player.world.stating(self._outcome.observation, request)
-            self._outcome = replace(self._outcome, observation=stated)
+            self._outcome = replace(self._outcome, observation=player.world.stating(self._outcome.observation, request))
         name = self.episode_id or self.task.id
         read = replace(player, mind=mind).understand(self._outcome.observation, name, request)
         self.goal = read.goal
@@ -199,8 +198,7 @@ class Seat:
     def begin(self, task: Task, game: Game, brought: Reflection = NOTHING) -> Play:
         """An episode in a game that is open."""
         plan = self._plan
-        name = self._name(task)
-        return Play(self._player, game, task, plan.step_budget, plan.stuck_after, name, plan.seed, brought)
+        return Play(self._player, game, task, plan.step_budget, plan.stuck_after, self._name(task), plan.seed, brought)
 
 
 GRACE = 1.5

@@ -1,7 +1,4 @@
-"""Every knob of an experiment, defined once: `rpms run`, `learn`, `study run`, study files and `Agent` read them here.
-
-A knob that is not given is what the preset says, or else the world, or else the model.
-"""
+"""Every knob of an experiment, defined once: `rpms run`, `learn`, `study run`, study files and `Agent` read it here."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from rpms.play import knob_values as reads
 from rpms.play.knob_values import Part, SettingError, knob
 from rpms.play.knobs import KNOBS
 from rpms.play.plan import OpenModel, RunPlan, drawn, first_of_each_type, limited, plan_run, tasks_named
-from rpms.play.sources import MANUALS, METHODS, PAPER_MANUAL, REACT, WEIGHTS, Method, Sources, choose_manual
+from rpms.play.sources import MANUALS, METHODS, PAPER_MANUAL, REACT, WEIGHTS, Method, Sources, choose_manual, manual_of
 from rpms.store.answers import read_experience
 from rpms.store.yaml_files import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World
@@ -41,7 +38,7 @@ CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
 
 @dataclass(frozen=True)
 class Settings:
-    """The knobs. None is not given."""
+    """The knobs. None is not given: then it is what the preset says, or else the world, or else the model."""
 
     condition: str | None = knob(reads.condition_name)
     preset: str | None = knob(reads.one_of(("paper", "strict")))
@@ -195,7 +192,10 @@ class Settings:
             Seams(self.retriever, self.consistency, judge, self.prompt),
             context,
         )
-        sources.check(world)
+        try:
+            manual_of(world, manual)
+        except FileError as error:
+            raise FileError(error.file, error.line, f"{error.problem} (in the manual of {world.name})") from None
         return sources
 
     @property
@@ -236,8 +236,7 @@ class Settings:
 
     def tasks(self, world: World, base: Setting, part: slice = slice(None)) -> tuple[list[Task], Setting]:
         """The tasks that they choose, and the setting, which says what was named, where the world can."""
-        split = self.split or world.splits[0]
-        named, setting = tasks_named(world, split, self.setting(world, base), self.task)
+        named, setting = tasks_named(world, self.split or world.splits[0], self.setting(world, base), self.task)
         every = first_of_each_type(named, self.per_task)[part]
         return list(limited(drawn(every, self.sample, self.seed or 0), self.limit)), setting
 

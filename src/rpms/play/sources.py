@@ -1,8 +1,4 @@
-"""The means of a run: a method, and its share of a world's knowledge: manual, texts, recall, room in the prompt.
-
-The methods that people compare with are values: what each asks of the model and carries between trials. One changes
-only the form of an answer and what a prompt carries over; see docs/methods.md.
-"""
+"""The means of a run: a method (docs/methods.md), and its share of a world's knowledge: manual, texts, recall, room."""
 
 import hashlib
 import re
@@ -20,7 +16,7 @@ from rpms.core.condition import Seams, judged_by
 from rpms.core.consistency import CompatibilityFilter
 from rpms.core.decide import HARD_SOFT, Mind
 from rpms.core.episode import Episode
-from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
+from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal
 from rpms.core.prompt import Budget, Form, Layout, Part, Prompt, Turn, build, make_block, prompt_limit, transcript
@@ -58,8 +54,7 @@ class Method:
     question: str = ""
     """Question after a failed attempt; empty if nothing is carried to the next one."""
     kept: int = 0
-    """Of the texts that it wrote after attempts, how many of the last a prompt shows; 0: each replaces the one before.
-    """
+    """Texts written after attempts of which a prompt shows so many, the last ones; 0: each replaces the one before."""
     form: str = ""
     """A pattern that a line of such a text must have to be carried; nothing: the text is one item as it is."""
     heading: str = ""
@@ -125,7 +120,6 @@ class Method:
 
 _TOLD: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("methods.toml").read_text(encoding="utf-8"))
 METHODS = {name: Method(name, **{**told, "labels": tuple(told.get("labels", ()))}) for name, told in _TOLD.items()}
-"""By name, from `methods.toml`."""
 _LABELLED = "Goal: the task in a few words\nState: where you are, and what you carry"
 
 
@@ -189,7 +183,6 @@ class Reflection:
     carried: tuple[str, ...]
     usage: Usage
     note: str
-    """Notes for the record of the episode."""
 
 
 NOTHING = Reflection((), Usage(), "")
@@ -246,8 +239,7 @@ WEIGHTS = ("type", "object", "state", "destination")
 
 def universal_tier() -> ManualText:
     """Tier 1, which every world shares unchanged."""
-    file = files("rpms.worlds").joinpath("universal.yaml")
-    return ManualText("universal.yaml", file.read_text(encoding="utf-8"))
+    return ManualText("universal.yaml", files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -269,10 +261,8 @@ class ManualChoice:
 
     def hash(self, world: World) -> str:
         """The same hash, the same rules, all tiers together."""
-        digest = hashlib.sha256()
-        for text in self.texts(world):
-            digest.update(hashlib.sha256(text.text.encode()).digest())
-        return digest.hexdigest()
+        digests = (hashlib.sha256(text.text.encode()).digest() for text in self.texts(world))
+        return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
 def choose_manual(choice: str | Path, over: str = COMPLETE_MANUAL) -> ManualChoice:
@@ -295,16 +285,8 @@ class Sources:
     """By default the world's own, with schemas by goal."""
     memory_tokens: int = Budget().memory
     seams: Seams = field(default_factory=Seams)
-    """Parts of one's own."""
     context: int = 0
     """Tokens of the model's context window; 0 for no limit."""
-
-    def check(self, world: World) -> None:
-        """Raise what is wrong with a manual or numbers of one's own, before anything is played."""
-        try:
-            read_manual(*self.manual.texts(world))
-        except FileError as error:
-            raise FileError(error.file, error.line, f"{error.problem} (in the manual of {world.name})") from None
 
     def retrieval(self, world: World) -> Retrieval:
         """Settings of recall in a world."""

@@ -82,7 +82,6 @@ class Move:
     observation: str
     told: str
     read: Understood | None = None
-    """Present reading of the goal."""
 
     @property
     def command(self) -> str:
@@ -111,9 +110,7 @@ class Player:
     decoding: Decoding
     method: Method = field(default_factory=lambda: METHODS[REACT])
     repair: Repair = Repair.FORM
-    """Forgiven departures of an action."""
     calls: Calls = Calls.TEXT
-    """Form of tool calls."""
     reads: Reads | None = None
     """Reader of requests; by default the model that plays."""
 

@@ -229,8 +229,7 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
     settings = replace(case.settings, agent="reflexion", trials=GATHERING)
     gathering = plan_cell(study.learning.choice, Case("gathering", settings), plan.model_name, means, plan.memory)
     trials = _run(means, f"{plan.model_name}, gathering for {case.name}", gathering, layout.run_folder(gathering))
-    digest = gathering.protocol().hash[:_HASH]
-    file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{digest}.jsonl"
+    file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{gathering.protocol().hash[:_HASH]}.jsonl"
     if is_there(file):
         experience = read_experience(file, means.world.name)
     else:
@@ -271,8 +270,7 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
         new = Group(model=model, about=study.about_of(model), tables=study.tables, runs=before)
         where = os.path.relpath(result.folder, layout.out)
         groups.setdefault(model, new).runs[result.case.name] = Path(where).as_posix()
-    names = [name for case in study.cases for name in case.names]
-    order = {name: place for place, name in enumerate(names)}
+    order = {name: place for place, name in enumerate(name for case in study.cases for name in case.names)}
     for group in groups.values():
         group.runs = dict(sorted(group.runs.items(), key=lambda run: order.get(run[0], len(order))))
     others = {model: group for model, group in known.items() if model not in groups}
