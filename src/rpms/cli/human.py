@@ -68,8 +68,7 @@ class HumanModel:
         decision = request.decision
         if decision is None:
             raise ModelError("a person is shown the step's decision, and the request carries none")
-        notices = [block.text for block in request.prompt.blocks if block.part is Part.NOTICE]
-        self._show(decision, notices)
+        self._show(decision, [block.text for block in request.prompt.blocks if block.part is Part.NOTICE])
         self._last = decision
         possible = cache(lambda: possible_commands(decision, self._world))  # worked out when it is first asked for
 
@@ -137,5 +136,4 @@ def _complete_with(possible: Callable[[], Possible]) -> None:
 
     readline.set_completer(complete)
     readline.set_completer_delims("\n")
-    libedit = "libedit" in (readline.__doc__ or "")
-    readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
+    readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")

@@ -1,7 +1,4 @@
-"""Options of commands as `options.toml` tells them, and the knobs of `rpms.play.settings` as options.
-
-What commands take to run is loaded once the options are known to be right: a typing error is answered at once.
-"""
+"""Options of commands as `options.toml` tells them, and knobs as options. What runs is loaded once these are right."""
 
 import inspect
 import tomllib

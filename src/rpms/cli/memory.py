@@ -237,8 +237,7 @@ def _refuse_existing(out: Path | None, file: Path | None) -> None:
 
 def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str]) -> None:
     """Write the next memory without some entries."""
-    before = memories.read_quarantine(file, memory.world)
-    stay, aside = memories.set_aside(memory.entries, reasons, before)
+    stay, aside = memories.set_aside(memory.entries, reasons, memories.read_quarantine(file, memory.world))
     digest = memories.write_without(out, stay, aside, memory.world)
     left = len(memory) - len(stay)
     beside = f"; {left} set aside in {memories.quarantine_file(out).name}" if left else "; nothing was set aside"

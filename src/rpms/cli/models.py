@@ -69,8 +69,7 @@ _OBSERVATION = (
 def check_model(model: Model, price: Price | None = None) -> tuple[str, ...]:
     """Ask once, with an obvious answer, and report line by line. Raises what the model raises."""
     blocks = (make_block(Part.INSTRUCTION, "", [_INSTRUCTION]), make_block(Part.OBSERVATION, "", _OBSERVATION))
-    prompt = build(blocks, Layout.CACHED, Budget())
-    answer = model.answer(Request(prompt, Decoding(max_tokens=64), "check"))
+    answer = model.answer(Request(build(blocks, Layout.CACHED, Budget()), Decoding(max_tokens=64), "check"))
     usage, parsed = answer.usage, parse_answer(answer.text)
     paid = cost(usage, price or price_of(model.name))
     form = "as asked" if not parsed.repairs else f"understood after repair: {', '.join(parsed.repairs)}"

@@ -148,8 +148,7 @@ class Resources(ResourceOptions):
     def model(self, name: str, settings: Settings) -> NamedModel:
         """A model by name, as it is reached from here."""
         record = self.record.absolute() if self.record else None
-        reached = model_options(self.base_url, settings, self.timeout)
-        return NamedModel(name, reached, record, settings.reader or "")
+        return NamedModel(name, model_options(self.base_url, settings, self.timeout), record, settings.reader or "")
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
         """Say what a model lacks before anything is written; on a cluster the nodes must have it."""

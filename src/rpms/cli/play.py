@@ -55,8 +55,7 @@ def main(
     settings, note = _with_or_without_memory(settings, found)
     options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
-    split = settings.split or found.splits[0]
-    chosen = options.named_task(found, split, setting, task, variation)
+    chosen = options.named_task(found, settings.split or found.splits[0], setting, task, variation)
     if goal is not None:
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")

@@ -62,8 +62,7 @@ def main(
         dealt = read_part(part)
     except ValueError as error:
         raise InputError(f"--part {error}") from None
-    base = options.make_setting(found, resources.data, engine, option)
-    tasks, setting = settings.tasks(found, base, dealt)
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option), dealt)
     opened = resources.model(model, settings)
     window = context_window(model, settings.context, resources.base_url)
     plan = settings.plan(
@@ -160,11 +159,10 @@ def print_summary(console: Console, summary: RunSummary, folder: RunFolder) -> N
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
     warnings = (f"WARNING: {words}" for words in lack_of_room(summary.rows))
-    for line in (*_counts(summary), *warnings, *spending_lines(*spending(folder, summary.rows), summary.won)):
-        console.print(line, markup=False, soft_wrap=True)
+    spent = spending_lines(*spending(folder, summary.rows), summary.won)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
-    for error in errors[:_ERRORS_SHOWN]:
-        console.print(f"error: {error}", markup=False, soft_wrap=True)
+    for line in (*_counts(summary), *warnings, *spent, *(f"error: {error}" for error in errors[:_ERRORS_SHOWN])):
+        console.print(line, markup=False, soft_wrap=True)
     if len(errors) > _ERRORS_SHOWN:
         console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
 
@@ -282,10 +280,9 @@ def learn_memory(
         say(f"round {number} of {plan.before + rounds}")
         return progress(console, known)
 
-    results = learn(
+    *_, last = learn(
         plan, out, resources.workers, listen, after=lambda each: say("\n".join(learned([each]))), empty=False, **how
     )
-    last = results[-1]
     say(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…")
 
 

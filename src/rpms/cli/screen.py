@@ -86,20 +86,16 @@ def show_logs() -> None:
 
 
 def prepare_streams() -> None:
-    """Make standard streams that can be written to, whatever this process was started with.
-
-    A letter that a stream cannot encode is written as a question mark. A closed stream's descriptor is taken, so that
-    no file of a run gets its number; without standard output a command says so and does nothing.
-    """
+    """Make standard streams that can be written to, whatever this process was started with."""
     closed = []
     for number in range(3):
         try:
             os.fstat(number)
-        except OSError:
-            closed.append(os.open(os.devnull, os.O_RDWR))  # the lowest number that is free, and so this one
+        except OSError:  # taken, so that no file of a run gets this number, which is the lowest that is free
+            closed.append(os.open(os.devnull, os.O_RDWR))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="replace")  # a letter that it cannot encode is a question mark
     if sys.stdout is None or 1 in closed:
         raise InputError("standard output is closed: redirect it to a file or to /dev/null")
 
