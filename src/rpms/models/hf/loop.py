@@ -165,9 +165,7 @@ class Loop:
         self, torch: Any, model: Any, pad: int, *, share: bool = True, keep: int = 0, at_once: int = 0
     ) -> None:
         """`share`: compute shared beginnings once. `keep`: tokens kept of prompts. `at_once`: tokens a pass."""
-        self._torch = torch
-        self._model = model
-        self._pad = pad
+        self._torch, self._model, self._pad = torch, model, pad
         self._share = share and sees_all(model.config)
         self._at_once = at_once
         known = inspect.signature(model.forward).parameters
@@ -295,20 +293,16 @@ def _padded(width: int) -> int:
 def _late(new: Sequence[int]) -> tuple[list[int], int]:
     """The rows to read by themselves first, since the others would be padded to them; and the tokens computed then."""
     order = sorted(range(len(new)), key=lambda place: -new[place])
-    first, least = 0, len(new) * new[order[0]]
-    for count in range(1, len(new)):
-        cost = count * new[order[0]] + len(new) * new[order[count]] + WORTH_A_PASS
-        if cost < least:
-            first, least = count, cost
-    return order[:first], least
+    rows, longest = len(new), max(new)
+    costs = [count * longest + rows * new[place] + WORTH_A_PASS * (count > 0) for count, place in enumerate(order)]
+    return order[: costs.index(min(costs))], min(costs)
 
 
 class _Chooser:
     """Picks each row's next token: the best, or with a temperature one drawn by the row's own generator."""
 
     def __init__(self, torch: Any, decoding: Decoding, seeds: Sequence[int], device: Any) -> None:
-        self._torch = torch
-        self._decoding = decoding
+        self._torch, self._decoding = torch, decoding
         extra = dict(decoding.extra)
         if unknown := [name for name in extra if name not in PARAMETERS]:
             raise InputError(f"hf/ does not take the parameter {unknown[0]!r}; it takes {' and '.join(PARAMETERS)}")

@@ -24,7 +24,6 @@ class KnownPrefix:
     length: int = 0
     """Its tokens; never the prompt's last one, whose scores are wanted."""
     row: bytes = b""
-    """The row that has it."""
 
 
 _Copy = tuple[int, Any, int, int, bool]

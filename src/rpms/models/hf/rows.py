@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from enum import Enum, auto
+from functools import cache
 from typing import Any
 
 from rpms.models.base import Decoding, cut_at_stop
@@ -21,18 +22,12 @@ class Letters:
     def __init__(self, tokenizer: Any, ends: frozenset[int]) -> None:
         self.ends = ends
         self._tokenizer = tokenizer
-        self._pieces: dict[int, str] = {}
+        self.piece = cache(lambda token: self.text([token]))
+        """A token's text by itself, which for a part of a character is a replacement sign."""
         self.label = self.encode(ACTION)
         self.line_end = self.encode("\n")[-1]
         self.line_ends = ends | {self.line_end}
         """Texts that may follow a complete action."""
-
-    def piece(self, token: int) -> str:
-        """A token's text by itself, which for a part of a character is a replacement sign."""
-        known = self._pieces.get(token)
-        if known is None:
-            known = self._pieces[token] = str(self._tokenizer.decode([token], skip_special_tokens=True))
-        return known
 
     def text(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
@@ -43,9 +38,9 @@ class Letters:
 
 class _Phase(Enum):
     FREE = auto()
-    """Anything; the row ends by itself, at a stop sequence or with its action line."""
+    """Anything; the row ends by itself, at a stop sequence or with its action line: nothing after it would be read."""
     THOUGHT = auto()
-    """Anything up to the end of the line; then the action."""
+    """Anything after `Thought:` up to the end of the line or of the thought's budget; then the action."""
     CHOICE = auto()
     """Nothing by token: one of the choices follows as a whole."""
     LABEL = auto()
@@ -55,13 +50,7 @@ class _Phase(Enum):
 
 
 class PromptRow:
-    """One answer in the making.
-
-    Without shapes, it ends at a token that ends answers, at a stop sequence, at the limit, or as soon as a line that
-    begins with `Action:` is complete: nothing after it would be read. With choices, it begins with `Thought:`, is free
-    to the end of that line or of the thought's budget, and then waits for its action, which `decide` takes whole. With
-    templates, `pick` takes the action's tokens one by one.
-    """
+    """One answer in the making, in phases. With choices, `decide` takes the action whole; with templates, `pick`."""
 
     def __init__(
         self,
@@ -73,20 +62,17 @@ class PromptRow:
     ) -> None:
         """`begun`: how an answer begins whose choices are only to be weighed; None where an answer is written."""
         self.written: list[int] = []
-        self.done = False
-        self.finish = "length"
+        self.done, self.finish = False, "length"
         self.letters = letters
         self._decoding = decoding
         self._marks = frozenset(stop[-1] for stop in decoding.stop if stop) | {"\n", "\ufffd"}
         self.choices: list[list[int]] = []
         """The ways in which the answer can end, as tokens: `Action:` and one of the choices."""
         self._phase = _Phase.FREE
-        self._thought_left = 0
-        self._begun = 0
+        self._thought_left = self._begun = self._label_at = 0
         self.prompt = list(prompt)
         """Tokens computed before the first one is chosen."""
         self._shapes = shapes
-        self._label_at = 0
         self.weights: tuple[float, ...] = ()
         """Logarithms of the choices' probabilities, once they are weighed."""
         if begun is not None:
