@@ -22,9 +22,8 @@ def price_of(model: str) -> Price | None:
 
 def parse_price(text: str) -> Price:
     """Read `IN,OUT` or `IN,OUT,CACHED`, US dollars for a million tokens, as given to `--price`."""
-    pieces = [piece.strip().removeprefix("$") for piece in text.split(",")]
     try:
-        numbers = [float(piece) for piece in pieces]
+        numbers = [float(piece.strip().removeprefix("$")) for piece in text.split(",")]
     except ValueError:
         numbers = []
     if len(numbers) not in {2, 3} or not all(0 <= number < float("inf") for number in numbers):

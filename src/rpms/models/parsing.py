@@ -251,9 +251,8 @@ def _can_be_command(text: str) -> bool:
 def _clean_action(action: str, repairs: list[str]) -> str | None:
     """One command, without quotes, brackets, fences, numbering or a full stop around it."""
     line = _clean(action).split("\n", 1)[0]
-    if line[:1] == "{":
-        found = _JSON_ACTION.search(line)
-        line = found[1] if found else line
+    if line[:1] == "{" and (found := _JSON_ACTION.search(line)):
+        line = found[1]
     line = line[: LONGEST_ACTION * 2]
     pieces = _THEN.split(line) if not _CALL.fullmatch(line) else [line]
     if len(pieces) > 1 and pieces[0].strip():

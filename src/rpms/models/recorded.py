@@ -57,10 +57,10 @@ def _kept(answer: Answer) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if value or name != "weights"}
 
 
-def _replayed(entry: Entry) -> Answer | None:
-    """The answer of an entry, with its tokens and no request; None where the entry is not of this form."""
+def _replayed(entry: Entry | None) -> Answer | None:
+    """The answer of an entry, with its tokens and no request; None where there is no entry of this form."""
     try:
-        kept = from_json(Answer, entry.get("answer"))
+        kept = from_json(Answer, (entry or {}).get("answer"))
     except NotJson:
         return None
     return replace(kept, usage=replace(kept.usage, requests=0))
@@ -82,9 +82,7 @@ class RecordedModel(WrappedModel):
             turn = self._asking.setdefault(key, threading.Lock())
         try:
             with turn:
-                entry = self._store.get(key)
-                known = _replayed(entry) if entry is not None else None
-                if known is not None:
+                if (known := _replayed(self._store.get(key))) is not None:
                     return known
                 answer = self._model.answer(request)
                 kept = self._store.put(key, {**asked, "parts": _parts(request.prompt), "answer": _kept(answer)})
@@ -130,8 +128,7 @@ class ReplayModel:
         if request.templates and "templates" not in self._bounds:
             raise CannotHold(f"{self.name} cannot hold its answers to action templates: none were so recorded")
         asked = question(request, self.model)
-        entry = self._store.get(question_key(asked))
-        answer = _replayed(entry) if entry is not None else None
+        answer = _replayed(self._store.get(question_key(asked)))
         if answer is None:
             raise ModelUnavailable(f"{self._store.place} holds no such answer: {self._what_changed(asked, request)}")
         return answer

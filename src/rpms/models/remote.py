@@ -4,8 +4,7 @@ import importlib
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, ClassVar
 
@@ -345,13 +344,13 @@ def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
         if turns:
             break  # the observation after it becomes a turn, with its action, one step later
         fixed = at
-    messages[0]["content"] = _pieces(said[0].content, set(ends), {fixed, *ends[-1:]})
+    messages[0]["content"] = _pieces(said[0].content, ends, {fixed, *ends[-1:]})
     if len(messages) > 1:
         messages[-2]["content"][-1]["cache_control"] = _MARK  # the model's latest turn
-    return _pieces(system, set(), set() if ends else {len(system)}), messages
+    return _pieces(system, marks=() if ends else {len(system)}), messages
 
 
-def _pieces(text: str, ends: AbstractSet[int] = frozenset(), marks: AbstractSet[int] = frozenset()) -> Pieces:
+def _pieces(text: str, ends: Collection[int] = (), marks: Collection[int] = ()) -> Pieces:
     """A text as content blocks: cut at some places, with a mark after some of them."""
     pieces: Pieces = []
     start = 0

@@ -50,7 +50,6 @@ class FolderOfAnswers:
         return str(self._folder)
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """The entry under a key; None where there is none or where its file is damaged."""
         return self._read(self._path(key))
 
     def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:

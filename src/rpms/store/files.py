@@ -226,8 +226,8 @@ def read_sealed(file: Path, largest: int = LARGEST_MEMORY) -> str:
         whole = foreign.read_bytes(file, largest).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         raise FileError(file, None, "is not UTF-8 text") from None
-    text = whole[: whole.rfind(SEAL)] if SEAL in whole else ""
-    if SEAL not in whole or sealed(text) != whole:
+    text = whole[: whole.rfind(SEAL)]
+    if sealed(text) != whole:
         raise FileError(file, None, "was cut off or changed after it was written")
     return text
 

@@ -79,10 +79,7 @@ def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
 
 @dataclass
 class ManualReader(Generic[Value]):
-    """Reads one manual out of several texts, and goes on after a mistake, so that the others are found as well.
-
-    Conditions have one grammar in all manuals; each kind says what its sections, predicates and arguments are.
-    """
+    """Reads one manual out of several texts, and goes on after a mistake, so that the others are found as well."""
 
     kind: ClassVar[YamlKind]
     noun: ClassVar[str] = "predicate"

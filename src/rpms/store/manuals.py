@@ -100,11 +100,9 @@ class _Reader(ManualReader[RuleManual]):
         together = self.predicates.get(predicate.exclusive)
         paired = together is not None and len(together.args) == 2 and len(predicate.args) == 1
         here = predicate.name in (yaml.tree.get("predicates") or ())
-        if here and predicate.exclusive and predicate.exclusive != "always" and not paired:
-            raise yaml.error(
-                ("predicates", predicate.name, "exclusive"),
-                f"exclusive: {predicate.exclusive!r} is neither `always` nor a predicate of two such arguments",
-            )
+        if here and predicate.exclusive not in ("", "always") and not paired:
+            problem = f"{predicate.exclusive!r} is neither `always` nor a predicate of two such arguments"
+            raise yaml.error(("predicates", predicate.name, "exclusive"), f"exclusive: {problem}")
 
     def _action(self, yaml: YamlFile, name: str, value: object) -> None:
         path = (Tier.ENVIRONMENT.value, name)
@@ -201,8 +199,7 @@ class _Reader(ManualReader[RuleManual]):
         if not gives and not observes:
             raise yaml.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
         others = tuple(word for word in free if f"<{word}>" not in read.command)
-        unknown = [word for word in read.once if f"<{word}>" not in read.command]
-        if unknown:
+        if unknown := [word for word in read.once if f"<{word}>" not in read.command]:
             raise yaml.error((*path, "once"), f"{unknown[0]!r} is no parameter of {read.command!r}")
         process = ActionSchema(name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others)
         self.processes.append(replace(process, once=tuple(read.once)))
@@ -264,9 +261,8 @@ class _Reader(ManualReader[RuleManual]):
         if action is None and read.action in self.broken:
             return Prohibition(read.action, ())
         if action is None:
-            raise yaml.error(
-                (*path, "action"), f"no action is called {read.action!r}; known: {', '.join(self.actions)}"
-            )
+            known = ", ".join(self.actions)
+            raise yaml.error((*path, "action"), f"no action is called {read.action!r}; known: {known}")
         return Prohibition(read.action, read_each(self._clause, yaml, (*path, "when"), read.when, action.parameters))
 
     def known(self) -> Mapping[str, int]:
@@ -281,13 +277,9 @@ class _Reader(ManualReader[RuleManual]):
         certain: dict[Atom, bool] = {}
         alone: dict[str, Atom] = {}
         for place, clause in sorted(enumerate(clauses), key=lambda item: len(item[1].literals)):
-            against = [
-                literal for literal in clause.literals if certain.get(literal.atom, literal.negated) != literal.negated
-            ]
-            if len(against) == len(clause.literals):
-                atom = against[0].atom
-                raise yaml.error((*path, place), f"contradicts itself: both {atom} and not {atom}")
             literal, *others = clause.literals
+            if all(certain.get(each.atom, each.negated) != each.negated for each in clause.literals):
+                raise yaml.error((*path, place), f"contradicts itself: both {literal.atom} and not {literal.atom}")
             if others:
                 continue
             certain[literal.atom] = literal.negated

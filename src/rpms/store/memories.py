@@ -1,8 +1,4 @@
-"""Episodic memory on disk: JSON Lines with the fields of Appendix F, which also reads the paper's listings.
-
-A frozen memory has its hash in a file beside it, so that evaluation uses what was learned and nothing else. Entries
-that were set aside stand in another, each with the reason, until they are restored.
-"""
+"""Episodic memory on disk: JSON Lines with the fields of Appendix F, which also reads the paper's listings."""
 
 import hashlib
 import json
@@ -252,7 +248,7 @@ def freeze_file(file: Path) -> Path:
 
 
 def freeze(file: Path) -> str:
-    """Record the hash of a memory as it is now, and return it."""
+    """Record and return a memory's hash, so that evaluation uses what was learned up to now and nothing else."""
     digest = _digest(file)
     write_whole(freeze_file(file), f"{digest}  {file.name}\n")
     return digest
@@ -285,7 +281,7 @@ def _digest(file: Path) -> str:
 
 
 class Quarantined(NamedTuple):
-    """An entry that was set aside, and why."""
+    """An entry that was set aside until it is restored, and why."""
 
     entry: Entry
     reason: str

@@ -50,11 +50,11 @@ class Protocol:
 
     def differences(self, now: Self) -> tuple[str, ...]:
         """Differences from another protocol, each as `field: was → is`: first the tasks, hashes last."""
-        was, is_ = ({name: item for name, item in flat(each.settings).items() if item != {}} for each in (self, now))
-        names = [*was, *(name for name in is_ if name not in was)]
-        other = [name for name in names if _written(was, name) != _written(is_, name)]
-        other.sort(key=lambda name: any(map(_is_hash, (was.get(name), is_.get(name)))))
-        found = [f"{name}: {_said(was, name)} → {_said(is_, name)}" for name in other]
+        flats = [flat(each.settings) for each in (self, now)]
+        was, is_ = ({name: json.dumps(item) for name, item in each.items() if item != {}} for each in flats)
+        other = [(name, was.get(name, "nothing"), is_.get(name, "nothing")) for name in {**was, **is_}]
+        other.sort(key=lambda each: any(map(_HASH.fullmatch, each[1:])))
+        found = [f"{name}: {_said(one)} → {_said(two)}" for name, one, two in other if one != two]
         if self.tasks != now.tasks:
             added, gone = set(now.tasks) - set(self.tasks), set(self.tasks) - set(now.tasks)
             how = f"{len(added)} added, {len(gone)} gone" if added or gone else "in another order"
@@ -70,18 +70,12 @@ def flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
     return found
 
 
-def _written(settings: Mapping[str, Json], name: str) -> str:
-    return json.dumps(settings[name]) if name in settings else "nothing"
+_HASH = re.compile(r'"[0-9a-f]{16,}"')
 
 
-def _is_hash(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{16,}", value) is not None
-
-
-def _said(settings: Mapping[str, Json], name: str) -> str:
+def _said(value: str) -> str:
     """A value for a person; of a hash only as much as tells two apart."""
-    value = settings.get(name)
-    return f"{str(value)[:12]}…" if _is_hash(value) else _written(settings, name)
+    return f"{value[1:13]}…" if _HASH.fullmatch(value) else value
 
 
 def _text(value: object) -> str:

@@ -1,10 +1,4 @@
-"""YAML that people write: sections and entries by name, checked, with every mistake at its line; and their prompts.
-
-A file of prompts has the texts that stand in place of a world's:
-instruction: what the system says first, in every condition
-example: the example that follows it
-headings: {belief: "[State]", memory: "[Experience]", …}, by the names of the blocks
-"""
+"""YAML that people write: sections and entries by name, checked, with every mistake at its line; and their prompts."""
 
 import hashlib
 import io
@@ -89,8 +83,6 @@ def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
         if "*" in text and "&" in text:
             _check_expanded(YAML(typ="rt").compose(text), name)
         tree = YAML(typ="rt").load(text)
-    except FileError:
-        raise
     except MarkedYAMLError as error:
         line_ = error.problem_mark.line + 1 if error.problem_mark else None
         raise FileError(name, line_, f"not valid YAML: {_first_line(error.problem) or 'cannot be read'}") from None
@@ -280,8 +272,10 @@ class Prompts:
     """Texts in place of a world's; None is the world's own."""
 
     instruction: str | None = None
+    """What the system says first, in every condition; the example follows it."""
     example: str | None = None
     headings: Mapping[Part, str] = field(default_factory=dict)
+    """In a file by the names of the blocks: `{belief: "[State]", memory: "[Experience]", …}`."""
 
     def over(self, wording: Wording) -> Wording:
         """A world's wording with these texts. An example of one's own also stands where a menu is shown."""
