@@ -196,8 +196,7 @@ def manual(subject: Subject) -> str:
     rules = manual.active("", "")
     for schema in manual.actions:
         for syntax in schema.syntax:
-            command = syntax.replace("<", "").replace(">", " 1")
-            found = rules.instance(command)
+            found = rules.instance(syntax.replace("<", "").replace(">", " 1"))
             name = found.schema.name if found else "nothing"
             require(found is not None and found.schema is schema, f"`{syntax}` of {schema.name} is read as {name}")
     checkable = sum(bool(schema.preconditions) for schema in manual.actions)

@@ -176,8 +176,7 @@ class Subject:
     def _planned(self, goal: Goal, prior: Belief, moment: Moment) -> str:
         """The planner's choice; nothing if it has none, which its own property judges."""
         try:
-            decision = decide(self.mind, goal, prior, moment.action, moment.outcome.observation, ())
-            return follow_plan(decision)[1]
+            return follow_plan(decide(self.mind, goal, prior, moment.action, moment.outcome.observation, ()))[1]
         except Exception:  # noqa: BLE001  a stranger's world may raise anything
             return ""
 

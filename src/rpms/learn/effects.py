@@ -7,7 +7,7 @@ what other entries did, the last two estimated from other episodes.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist, median
 from typing import NamedTuple
@@ -171,8 +171,7 @@ class Effect:
     @property
     def testable(self) -> bool:
         """Decided by what no draw of its own changes if it does nothing, and so no bias comes of it."""
-        enough = self.shown + self.hidden >= LEAST and self.differing >= _DIFFERING
-        return enough and bool(self.shown and self.hidden)
+        return min(self.shown, self.hidden) > 0 and self.shown + self.hidden >= LEAST and self.differing >= _DIFFERING
 
 
 def sign(value: float) -> int:
@@ -228,19 +227,18 @@ def _by_entry(trials: Sequence[Trial], taken: Iterable[int]) -> dict[str, _Own]:
     found: dict[str, _Own] = {}
     for entry, terms in drawn.items():
         middle = math.fsum(term.value for term in terms) / len(terms)
-        alike = _alike([trials[term.trial].about for term in terms])
+        alike = list(_alike([trials[term.trial].about for term in terms]))
         centred = [term._replace(value=term.value - middle) for term in terms]
         found[entry] = _Own(centred, alike, len(terms) - max(came[entry].values()))
     return found
 
 
-def _alike(about: Sequence[tuple[str, ...]]) -> list[list[list[int]]]:
+def _alike(about: Sequence[tuple[str, ...]]) -> Iterator[list[list[int]]]:
     """Places of those about the same, of two or more, from the general to the special."""
-    levels: list[list[list[int]]] = []
     for length in range(1, max(map(len, about)) + 1):
         places = grouped((each[:length], place) for place, each in enumerate(about))
-        levels.append([members for members in places.values() if 1 < len(members) < len(about)])
-    return [level for level in levels if level]
+        if level := [members for members in places.values() if 1 < len(members) < len(about)]:
+            yield level
 
 
 def _fitted(trials: Sequence[Trial], taken: Sequence[int]) -> dict[str, float]:

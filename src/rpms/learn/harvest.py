@@ -170,8 +170,7 @@ class _Episode:
     def _snippet(self, steps: Sequence[Step], sub_goal: str) -> memory.SuccessSnippet:
         first, last = steps[0], steps[-1]
         instance = self._rules(last).instance(last.command)
-        belief = first.decision.belief
-        held = list(belief.holding)
+        held = list(first.decision.belief.holding)
         before: dict[str, object] = {"holding": (held[0] if len(held) == 1 else held) if held else None}
         name, binding = (instance.schema.name, instance.binding) if instance else (last.command.split()[0], {})
         before["action_type"] = name

@@ -141,8 +141,7 @@ class Verification:
             verdicts.predicted += value is not Truth.UNKNOWN
             verdicts.seen += value is Truth.TRUE
             self.count(name, effect, value, witness)
-        kinds = tuple(instance.binding.values())
-        self.blocked += [Blocked(name, each, kinds, command, witness) for each in broken]
+        self.blocked += [Blocked(name, each, tuple(instance.binding.values()), command, witness) for each in broken]
 
     def count(self, name: str, effect: Literal, value: Truth, witness: Witness) -> None:
         """Count if an effect of an action or a process came about."""

@@ -207,8 +207,7 @@ def _about(rules: ActiveRules, step: RecordedStep) -> frozenset[str]:
 
 def _weight(manual: RuleManual, step: RecordedStep) -> float:
     """Surprises of a step; a refusal counts half where a need was unknown, so that the manual promised nothing."""
-    rules = _rules(manual, step)
-    surprises, instance = find_surprises(manual, step).surprises, rules.instance(step.command)
+    surprises, instance = find_surprises(manual, step).surprises, _rules(manual, step).instance(step.command)
     needs = instance.preconditions if instance is not None else ()
     unsure = any(need.truth(step.before) is Truth.UNKNOWN for need in needs)
     return len(surprises) - 0.5 * (unsure and any(one.kind == SurpriseKind.REFUSED for one in surprises))

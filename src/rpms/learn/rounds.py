@@ -4,9 +4,6 @@ The paper plays every round under Rules-only and does not say what makes rounds 
 configuration plays the same episodes again and teaches nothing new. So the first round is the paper's, and later ones
 play with the memory so far (Full), unless told otherwise. An episode that taught exactly what it taught in an earlier
 round is no new evidence and is counted once.
-
-With `audit`, rounds that have a memory hide each entry in some episodes, and what turns out harmful leaves the memory
-of the next round and is kept beside it.
 """
 
 import re
@@ -75,11 +72,7 @@ class LearningPlan:
     """Plan of learning. The same plan learns the same, however often it is interrupted."""
 
     play: RunPlan
-    """The tasks of every round, who plays them and on what terms; its condition and its memory are the rounds' own.
-
-    With a temperature above 0, the seed of its decoding grows by one from round to round. Each round is one attempt:
-    what other methods carry from trial to trial, rounds carry in their memory.
-    """
+    """The tasks of every round, who plays them and on what terms; its condition and its memory are the rounds' own."""
     rounds: int = 3
     first: Condition = RULES_ONLY  # The condition of the first round: Rules-only, with what else is switched
     later: Condition = FULL
@@ -109,6 +102,7 @@ class LearningPlan:
             seed=play.seed + (after if play.sources.retrieval(play.world).mask else 0),
             keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words, self.harvest)},
             harvest=name_of(self.harvest),
+            # what other methods carry from trial to trial, rounds carry in their memory
             method=play.method.once("learning plays each task once a round"),
         )
 
@@ -195,8 +189,7 @@ def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit
     if not (played.condition.memory and played.memory.entries and played.sources.retrieval(plan.world).mask):
         return None
     folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
-    with_memory = [each for each in folders if RunFolder(each).protocol.settings.get("retrieval")]
-    return audit(with_memory)
+    return audit([each for each in folders if RunFolder(each).protocol.settings.get("retrieval")])
 
 
 def continued(plan: LearningPlan, out: Path) -> LearningPlan:

@@ -140,8 +140,7 @@ class Outcomes:
                 continue
             counted = {attempt.witness for attempt in self.book.attempts[probe[1] :]}
             rows = [row for row in self.rows if row[0].witness in counted and not row[0].known >> place & 1]
-            known = [row for row in rows if row[0].known_after >> place & 1]
-            yield from self._revealed(atom, rows, known, set())
+            yield from self._revealed(atom, rows, [row for row in rows if row[0].known_after >> place & 1], set())
 
     def _of_unnamed(self, told: set[str]) -> Iterator[Induced]:
         """Facts that became known of things it does not name, with none of such left unknown; the narrowest first."""

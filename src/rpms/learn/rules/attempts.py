@@ -126,8 +126,7 @@ class Book:
     attempts: list[Attempt] = field(default_factory=list)
     succeeded: int = 0  # So many of them were not refused
     imagined: list[tuple[int, int]] = field(default_factory=list)
-    """Facts of names that were drawn at random in states that came up, as true and false ones, tried or not:
-    it tells which facts go together."""
+    """True and false facts of names drawn at random in states that came up: it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds in its slots with which it succeeded
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
     losses: int = 0  # How often the task was over for good after it

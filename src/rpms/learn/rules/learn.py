@@ -1,14 +1,15 @@
 """Learning a manual: explore or read runs, conclude, verify, play with it, mend what surprised, write."""
 
+import gc
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
-from rpms.learn.collecting import seldom_collected
 from rpms.learn.manual_review import with_edits
 from rpms.learn.manual_verify import Verification, recorded, verify
 from rpms.learn.mend import mended
@@ -67,20 +68,31 @@ class RulesLearned:
         return tuple(claim for claim in self.evidence.claims if claim.label is Label.TAKEN_OUT and claim.note)
 
 
-@seldom_collected()
+_NEW_OBJECTS = 50_000  # Before garbage is looked for: Python's own number, 700, costs an eighth of a learning's time
+
+
+@contextmanager
+def _seldom_collected() -> Iterator[None]:
+    """Look for garbage seldom: what is recorded stays to the end, and hardly anything else is in cycles."""
+    usual = gc.get_threshold()
+    gc.set_threshold(_NEW_OBJECTS, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+@_seldom_collected()
 def learn_rules(
     plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = lambda _episodes, _steps: None
 ) -> RulesLearned:
     """Learn a manual and write it with its evidence. `tell` is given the numbers of episodes and steps so far."""
     before = store.manual_before(out)
     ledger = Ledger(plan.world, vocabulary_of(plan.world))
-    aside: list[Trace] = []
-    traces: list[Trace] = []
-    for number, trace in enumerate(recorded(plan.world, plan.runs), 1):
-        traces.append(trace)
-        if number % LIMITS.aside == 0:
-            aside.append(trace)
-        else:
+    traces = list(recorded(plan.world, plan.runs))
+    aside = traces[LIMITS.aside - 1 :: LIMITS.aside]
+    for number, trace in enumerate(traces, 1):
+        if number % LIMITS.aside:
             ledger.read(trace)
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
     rehearsal = Rehearsal(explorer, traces, lambda doubted: verified(ledger, aside, doubted)[0])

@@ -360,11 +360,8 @@ def _neither(rows: Iterable[tuple[Attempt, int, int]], one: int, other: int) -> 
 
 
 def circumstances(needs: Needs) -> tuple[Literal, ...]:
-    """Facts about fixed names that held in every success and seldom hold elsewhere, the rarest first.
-
-    Nobody can tell whether they are needed: there are many such facts, and some always hold. Plans see to them all the
-    same where the action is to be tried, until it has worked often enough to tell.
-    """
+    """Facts about fixed names that held in every success and seldom hold elsewhere, the rarest first."""
+    # some always hold, and may not be needed: plans see to them until the action has worked often enough to tell
     book, found = needs.book, []
     always = reduce(and_, (true for _, true, _ in needs.wins)) & (1 << needs.size) - 1 if needs.wins else 0
     for bit in bits(always):

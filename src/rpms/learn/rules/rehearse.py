@@ -144,8 +144,7 @@ class Rehearsal:
                 if action.template in done and (doubts := {*action.explaining} - {*action.likely}):
                     self.doubted.setdefault(action.template, set()).update(doubts)
         self._lost[type_] = not trace.won and (played or not any(results))
-        refused = any(explorer.world.infeasible(step.answer) for step in trace.steps)
-        return played and trace.won and not refused
+        return played and trace.won and not any(explorer.world.infeasible(step.answer) for step in trace.steps)
 
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""

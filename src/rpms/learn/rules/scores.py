@@ -191,9 +191,8 @@ def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
             schema = link.schema
             needs = [clause.literals[0] for clause in schema.preconditions]
             if schema.observes and any((schema.syntax, need) in ended for need in needs):
-                of_goal = Clause((Literal(Atom("goal_type", (goal,))),))
                 onward = replace(schema, observes=(), effects=(Literal(ADVANCED),), steps=LIMITS.looking_for_more)
-                needed = (*schema.preconditions, of_goal)
+                needed = (*schema.preconditions, Clause((Literal(Atom("goal_type", (goal,))),)))
                 name = _NO_NAME.sub("_", f"{schema.name} for {goal}")
                 yield link._replace(schema=replace(onward, name=name, id="", preconditions=needed))
 
@@ -215,8 +214,7 @@ def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], na
         # what often fails costs more, and of what may end the task the surest comes first
         steps, deadly = round(1 / (deed.share or when.share), 1), any(attempt.lost for attempt in deed.book.attempts)
         risk = round(LIMITS.ruin * (when.against + 1) / (when.confirmed + when.against + 2), 1) if deadly else 0.0
-        of_goal = Clause((Literal(Atom("goal_type", (deed.goal,))),))
+        needed = (*found.schema.preconditions, Clause((Literal(Atom("goal_type", (deed.goal,))),)))
         once = tuple(parameters[slot] for slot in deed.once)
-        needed = (*found.schema.preconditions, of_goal)
         schema = replace(found.schema, preconditions=needed, once=once, steps=steps)
         yield found._replace(schema=schema, risk=risk)

@@ -98,8 +98,7 @@ class Names:
 
 def fill(template: str, names: Sequence[str]) -> str:
     """A command: a template with names in its slots."""
-    pieces = template.split(SLOT)
-    return "".join(piece + name for piece, name in zip(pieces, (*names, ""), strict=True))
+    return "".join(piece + name for piece, name in zip(template.split(SLOT), (*names, ""), strict=True))
 
 
 def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tuple[str, ...] | None:

@@ -65,8 +65,7 @@ class Ventures:
                 needs = tuple(each for each in truths if any(one.atom.predicate in changing for one in each.literals))
                 if any(truth is Truth.FALSE for clause, truth in truths.items() if clause not in needs):
                     continue
-                ready = Truth.FALSE not in truths.values()
-                worth = self._worth(question, past, names, situation.belief, ready=ready)
+                worth = self._worth(question, past, names, situation.belief, ready=Truth.FALSE not in truths.values())
                 if worth >= LIMITS.hopeless:
                     found[command] = Prospect(worth, command, needs)
         every = list(found.values())

@@ -131,8 +131,7 @@ class Story:
 
 def literal_in(atom: Atom) -> Literal:
     """The literal that an atom of a state stands for."""
-    negated = atom.predicate.startswith(NOT)
-    return Literal(Atom(atom.predicate.removeprefix(NOT), atom.args), negated)
+    return Literal(Atom(atom.predicate.removeprefix(NOT), atom.args), atom.predicate.startswith(NOT))
 
 
 def atom_of(literal: Literal) -> Atom:
