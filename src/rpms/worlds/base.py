@@ -43,8 +43,6 @@ class Task:
 
 REQUEST = "request"
 """The key in a task's source under which it has its goal in a person's words, where it has one."""
-
-
 SENTENCE = "#"
 """Stands in a task's id before the number of the sentence, where each sentence of a game is a task of its own."""
 
@@ -332,8 +330,7 @@ def lacking(world: object) -> str:
         return f"this is the class {kind}; name an instance of it: world = {kind}()"
     if not isinstance(world, World):
         return f"{kind} is no subclass of rpms.worlds.base.World"
-    missing = [name for name in ("name", "splits", "wording") if not hasattr(world, name)]
-    if missing:
+    if missing := [name for name in ("name", "splits", "wording") if not hasattr(world, name)]:
         return f"{kind} has no {', '.join(missing)}"
 
     def are_names(value: object) -> bool:

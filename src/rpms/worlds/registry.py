@@ -33,8 +33,7 @@ _given: dict[str, World] = {}
 def world_named(name: str, source: object) -> World:
     """The world that a data file names: an installed one, or one whose folder the command line gave.
 
-    A file is data: what it names is never a path, so that reading it runs nobody's code. `source` is the file, for the
-    error.
+    A file is data: what it names is never a path, so reading it runs nobody's code. `source` is the file, for messages.
     """
     if name in world_names():
         return find_world(name)
@@ -88,9 +87,8 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
         raise InputError(f"{which} is not finished: it calls itself {world.name!r}, its entry point {point.name!r}")
     file = sys.modules[point.module].__file__
     if folder is not None and file is not None and not Path(file).resolve().is_relative_to(folder):
-        raise InputError(
-            f"{which} is not loaded from {folder}: another package {point.module} is in {Path(file).parent}"
-        )
+        other = f"another package {point.module} is in {Path(file).parent}"
+        raise InputError(f"{which} is not loaded from {folder}: {other}")
     return world
 
 

@@ -50,9 +50,8 @@ def holds(belief, fact: str) -> bool | None:
 
 
 def test_a_look_is_read_to_the_last_thing():
-    room = said.room(KITCHEN)
-    assert room.name == "kitchen"
-    place = room.place
+    name, place, _ = said.room(KITCHEN)
+    assert name == "kitchen"
     assert place.exits == {"north": None, "south": "backyard", "east": "living room"}
     assert place.doors == {"north": True, "south": False}
     assert [name for name, each in place.furniture.items() if each.lid] == ["fridge", "kitchen cupboard", "trash can"]

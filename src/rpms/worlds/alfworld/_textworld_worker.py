@@ -53,10 +53,9 @@ def serve(path: str, requests: TextIO, replies: TextIO) -> None:
 
 def main() -> None:
     """Keep the real standard output for replies; whatever the engine prints goes to standard error."""
-    path = sys.argv[1]
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    serve(path, sys.stdin, replies)
+    serve(sys.argv[1], sys.stdin, replies)
 
 
 if __name__ == "__main__":

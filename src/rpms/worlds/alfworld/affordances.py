@@ -1,6 +1,7 @@
 """Facts measured over ALFWorld's training games, and the fixed properties of kinds of things that they tell.
 
-The properties are three-valued: what no training game shows is unknown, neither possible nor impossible.
+The properties are three-valued: what no training game shows is unknown, neither possible nor impossible. Kinds are in
+lower case, as the games' texts name them.
 
 `games/tables.json` was measured over the 3,553 training games, and generated houses follow it:
 
@@ -37,8 +38,7 @@ KNIVES = frozenset({"knife", "butterknife"})
 @cache
 def tables() -> dict[str, Any]:
     """Read the tables, once."""
-    found: dict[str, Any] = json.loads(files(__package__).joinpath("games", "tables.json").read_text(encoding="utf-8"))
-    return found
+    return dict(json.loads(files(__package__).joinpath("games", "tables.json").read_text(encoding="utf-8")))
 
 
 def object_types() -> list[str]:
@@ -56,9 +56,6 @@ def category(kind: str) -> str:
 def _categories() -> Mapping[str, str]:
     manual = files(__package__).joinpath("domain.yaml").read_text(encoding="utf-8")
     return {kind.strip(): name for name, objects in _LOCALITY.findall(manual) for kind in objects.split(",")}
-
-
-# Kinds are in lower case, as the games' texts name them.
 
 
 @cache

@@ -56,8 +56,7 @@ class Sites:
 
     def holds(self, site: str, place: str) -> bool | None:
         """True if a place is at a site; None if unknown."""
-        known = self.of.get(place)
-        if known is not None:
+        if (known := self.of.get(place)) is not None:
             return self.same(site, known)
         return False if site in self.whole else None
 
@@ -65,30 +64,23 @@ class Sites:
         """True if two places share a site; None if unknown."""
         if one == other:
             return True
-        site = self.of.get(one)
-        if site is not None:
+        if (site := self.of.get(one)) is not None:
             return self.holds(site, other)
         site = self.of.get(other)
         return None if site is None else self.holds(site, one)
 
     def put(self, place: str, site: str) -> Self:
-        """Take over that a place is at a site."""
-        known = self.of.get(place)
-        if known == site:
-            return self
-        if known is None:
+        """Take over that a place is at a site; where it is known to be at another, the two are one."""
+        if (known := self.of.get(place)) is None:
             return replace(self, of={**self.of, place: site})
-        return self._join(known, site)
-
-    def _join(self, one: str, other: str) -> Self:
-        if self.same(one, other) is False:
+        if known == site or self.same(known, site) is False:
             return self
-        stays, goes = (one, other) if one[0] == PRINTED else (other, one)
+        stays, goes = (known, site) if known[0] == PRINTED else (site, known)
 
-        def now(site: str) -> str:
-            return stays if site == goes else site
+        def now(each: str) -> str:
+            return stays if each == goes else each
 
-        of = {place: now(site) for place, site in self.of.items()}
+        of = {place: now(each) for place, each in self.of.items()}
         apart = frozenset(frozenset(map(now, pair)) for pair in self.apart)
         return replace(self, of=of, apart=apart, whole=frozenset(map(now, self.whole)))
 

@@ -1,7 +1,4 @@
-"""The commands that this world brings, for its game files: `rpms games` makes some, `rpms verify` replays them.
-
-Recorded playthroughs are held against the native engine: every text, every list of commands, every win.
-"""
+"""The commands that this world brings: `rpms games` makes game files, `rpms verify` replays recorded games."""
 
 import os
 from collections import Counter
@@ -47,8 +44,7 @@ def make(
     made = make_games(seed, count, out, dialect=dialect, types=tuple(type or TASK_TYPES), split=split)  # type: ignore[arg-type]  # checked there
     for name, number in sorted(Counter(name.partition("-")[0] for name in made).items()):
         _say(f"{name:34} {number:5}")
-    mean = sum(made.values()) / len(made)
-    _say(f"{len(made)} games in {out.absolute()}, each solved in {mean:.1f} steps on average")
+    _say(f"{len(made)} games in {out.absolute()}, each solved in {sum(made.values()) / len(made):.1f} steps on average")
     _say(f"play them with: rpms run alfworld --split {split} --data {out} --model planner --out RUN")
 
 

@@ -111,8 +111,7 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
     kind = "".join(words)
     forms = (kind, kind.removesuffix("s"), kind.removesuffix("es"))  # in singular or plural
     found = next((_kinds()[form] for form in forms if form in _kinds()), "")
-    numbered = [each for each in known if not number or each.endswith(f" {number}")]
-    fitting = [candidate for candidate in numbered if kind_of(candidate) in (kind, found)]
+    fitting = [each for each in known if kind_of(each) in (kind, found) and (not number or each.endswith(f" {number}"))]
     if len(fitting) == 1:
         repairs.append("number" if not number else "name")
         return fitting[0]

@@ -102,8 +102,7 @@ def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]
     }
     known = [place for place in names if place in truth.places]
     for how, (ask, so) in claims.items():
-        wrong = [place for place in known if ask(place) is (place not in so)]
-        yield from (f"{place} is {'' if place in so else 'not '}{how}" for place in wrong)
+        yield from (f"{each} is {'' if each in so else 'not '}{how}" for each in known if ask(each) is (each not in so))
     for one, other in combinations(names, 2):
         together = sites.together(one, other) if one in sites.of or other in sites.of else None
         if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
@@ -194,8 +193,7 @@ class TextWorldGame:
             raise self._failure(f"TextWorld took over {timeout:g} s to {what}") from None
         if not line:
             raise self._failure(f"TextWorld's process ended before it could {what}")
-        reply: dict[str, Any] = json.loads(line)
-        return reply
+        return dict(json.loads(line))
 
     def _failure(self, problem: str) -> WorldError:
         self.close()

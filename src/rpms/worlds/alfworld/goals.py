@@ -86,8 +86,7 @@ def parse_goal(opening: str) -> Goal:
     sentence = text.lower().strip().rstrip(".!").strip()
     if len(sentence) <= _LONGEST_SENTENCE:
         for pattern, type_ in _TEMPLATES:
-            match = pattern.fullmatch(sentence)
-            if match is not None:
+            if (match := pattern.fullmatch(sentence)) is not None:
                 return make_goal(type_, match[1], match[2], text)
     return Goal(UNKNOWN_GOAL, text=text)
 

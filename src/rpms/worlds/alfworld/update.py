@@ -121,12 +121,10 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
     if seen is not None and action is not None and action.strip() == f"go to {seen.place}":
         return _arrive(belief, ("", seen))  # many loops cut `You arrive at loc 7.` off an answer
     for read, take_over in _READERS:
-        found = read(text)
-        if found is not None:
+        if (found := read(text)) is not None:
             return take_over(belief, found)
     opening = text.split("\n") if action is None else ()  # it has the answer to `look` on a line of its own
-    faced = next((places for places in map(facing, opening) if places is not None), ())
-    return _face(belief, faced)
+    return _face(belief, next((places for places in map(facing, opening) if places is not None), ()))
 
 
 def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str, _Value]:

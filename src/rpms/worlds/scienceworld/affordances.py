@@ -49,8 +49,7 @@ def serves(use: str, name: str) -> bool | None:
     >>> serves("food", "stove"), serves("food", "pea seed"), serves("lid", "pea seed"), serves("lid", "gizmo")
     (False, None, False, None)
     """
-    kind = _kind(name)
-    if kind:
+    if kind := _kind(name):
         return kind in _ARE[use]
     return False if use != "food" and _MATTER.fullmatch(name.casefold()) else None
 

@@ -33,8 +33,7 @@ def repair(action: str, belief: Scene) -> Command:
     text = " ".join(action.split())[:_LONGEST]
     repairs: list[str] = []
     for change, what in _FORMS[:1] if belief.menu else _FORMS:
-        changed = change(text)
-        if changed != text:
+        if (changed := change(text)) != text:
             repairs.append(what)
             text = changed
     for changed in () if belief.menu else _reworded(text, belief):
@@ -56,8 +55,7 @@ def _reworded(text: str, belief: Scene) -> list[str]:
         return [SYNONYMS["whole"][text]]
     found = []
     for pattern, instead in _VERBS:
-        changed = pattern.sub(instead, text, count=1)
-        if changed != text:
+        if (changed := pattern.sub(instead, text, count=1)) != text:
             found.append(changed)
             text = changed
     door = _DOOR.match(text)
@@ -108,8 +106,7 @@ def meant(belief: Scene, action: str | None) -> str:
 def player_choice(options: Sequence[str], command: str) -> int | None:
     """Return the number of the option a player picked from a menu, by number or by its text."""
     text = command.strip()
-    picked = _NUMBER.fullmatch(text)
-    if picked:
+    if picked := _NUMBER.fullmatch(text):
         number = int(picked[1])
         return number if number < len(options) else None
     exact = list(dict.fromkeys(option for option in options if option.casefold() == text.casefold()))

@@ -66,8 +66,7 @@ def plain_name(words: str) -> str:
     'water'
     """
     name = words.strip().replace("blank paper", "paper")  # which no command knows by that name
-    article = _FORMS["article"].match(name)
-    if article:
+    if article := _FORMS["article"].match(name):
         name = name[article.end() :]
     return name.removeprefix("substance called ").strip()
 
@@ -95,12 +94,10 @@ class _Reader:
         flags: set[str] = set()
         name = plain_name(head)
         for pattern in (_FORMS["stage"], _FORMS["slide"], _FORMS["title"]):
-            match = pattern.search(name)
-            if match:
+            if match := pattern.search(name):
                 name = name[: match.start()]
                 flags.update(group for group in match.groups() if group)
-        matter = MATTER.match(name)
-        if matter:
+        if matter := MATTER.match(name):
             flags.add("gas" if matter[1] == "gaseous" else matter[1])
         contents = self._descriptions(flags, depth)
         return Thing(name, contents, frozenset(flags), head) if name and name != "nothing" else None
@@ -108,10 +105,7 @@ class _Reader:
     def _descriptions(self, flags: set[str], depth: int) -> tuple[Thing, ...] | None:
         """Read what is said of the thing just named; returns what it holds."""
         contents: list[Thing] | None = None
-        while depth < _DEEPEST:
-            match = _PARTS.match(self._text, self._at)
-            if match is None:
-                break
+        while depth < _DEEPEST and (match := _PARTS.match(self._text, self._at)) is not None:
             self._at = match.end()
             said = match.groupdict()
             for key in ("door", "watch", "power", "note"):
@@ -137,8 +131,7 @@ def parse_thing(text: str) -> Thing | None:
     >>> parse_thing("a glass cup (containing a substance called water)").contents[0].name
     'water'
     """
-    wiring = _FORMS["wiring"].search(text)
-    if wiring:  # what a component is joined to is known from connecting it
+    if wiring := _FORMS["wiring"].search(text):  # what a component is joined to is known from connecting it
         text = text[: wiring.start()]
     head, nested, listing = text.partition(" is: \n")
     things = _Reader(f"{head} is: nothing." if nested else text.strip().replace("\n", " ")).things()

@@ -116,8 +116,7 @@ def _left_behind(belief: Scene, name: str) -> bool:
 def _with(belief: Scene, room: str, words: str) -> bool | None:
     """True if a thing will be in reach once the agent is in a room: only what is fixed is sure not to be."""
     name, head = room_named(room), read_phrase(words).head
-    told = belief.by_name.get(words)
-    if told is not None and told.place != "inventory" and not told.shut_away:
+    if (told := belief.by_name.get(words)) is not None and told.place != "inventory" and not told.shut_away:
         if told.place == name:
             return True
         if told.place in read_phrase(words).places:
@@ -221,13 +220,10 @@ def _works(belief: Scene, words: str) -> bool | None:
 
 
 def _pourable(belief: Scene, words: str) -> bool | None:
-    """Content of a vessel, or the vessel: nothing closed or built in, or that stands by itself and holds nothing.
-
-    A built-in thing that is open is left open, as opening is what may help with all others.
-    """
+    """Content of a vessel, or the vessel: nothing closed or built in, or that stands by itself and holds nothing."""
 
     def ask(match: Seen) -> bool | None:
-        name = match.thing.name
+        name = match.thing.name  # a built-in thing that is open may do: opening is what may help with all others
         if kinds.is_fixed(name) and not is_substance(match.thing) and "open" not in match.thing.flags:
             return False
         loose = not match.carried and (not match.holders or kinds.is_fixed(match.holder))

@@ -1,7 +1,6 @@
 """The belief as a scene: what the texts have shown, and every known thing by a name that a command can use for it.
 
-The world changes by itself (water boils, bees fly); only the agent's room and inventory change by its own actions
-alone.
+The world changes by itself (water boils, bees fly); the agent's room and inventory change by its own actions alone.
 """
 
 from collections import Counter
@@ -27,10 +26,7 @@ Things = TypeVar("Things")
 
 @dataclass(frozen=True)
 class Scene(Belief):
-    """Values of one moment's belief, whose things go by names, those carried and here first.
-
-    `rpms.worlds.scienceworld.belief` adds what follows from them.
-    """
+    """Values of one moment's belief, whose things go by names, those carried and here first; `ScienceBelief` asks."""
 
     goal: Goal
     room: str | None = None
@@ -73,8 +69,7 @@ class Scene(Belief):
     clock: int = 0
     """Ticks of the simulator so far."""
     since: Mapping[str, int] = field(default_factory=dict)
-    """Time of the last sight of a room, a substance or a thing, or of a measurement (`heat of water`), by that
-    clock."""
+    """Time by that clock of the last sight of a room, a substance or a thing, or of a measurement (`heat of water`)."""
 
     def age(self, name: str) -> int:
         """Ticks since something was seen or measured."""
@@ -190,9 +185,7 @@ class Scene(Belief):
         """The things of a name or a substance, in whatever state; else those shown by more words: `orange apricot`."""
         kind = substance_of(word).casefold()
         found = self._by_kind.get(kind, [])
-        if found or ware(kind):
-            return found
-        return self._by_last_words.get(kind, [])
+        return found if found or ware(kind) else self._by_last_words.get(kind, [])
 
     @cached_property
     def _by_last_words(self) -> Mapping[str, list[str]]:

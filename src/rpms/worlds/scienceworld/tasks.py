@@ -97,10 +97,7 @@ _FIELDS: Final = frozenset({"task", "target", "place", "box", "box_room", "crite
 
 @dataclass(frozen=True)
 class ScienceGoal(Goal):
-    """A goal with all that its sentence says.
-
-    As a signature it is `family:task:target:box`, such as `F3:melt:water`: the task is the signature's object.
-    """
+    """A goal with all that its sentence says; its signature is `family:task:target:box`, such as `F3:melt:water`."""
 
     task: str = ""
     """The simulator's name of the task, such as `find-animal`."""

@@ -190,8 +190,7 @@ def merge(seen: Forest, known: Forest) -> Forest:
     left = list(known)
     merged = list(seen)
     for at, thing in enumerate(seen):
-        before = next((old for old in left if old.name == thing.name), None)
-        if before is not None:
+        if (before := next((old for old in left if old.name == thing.name), None)) is not None:
             left.remove(before)
             lids = before.flags & {"open", "closed"} if thing.flags.isdisjoint({"open", "closed"}) else frozenset[str]()
             if thing.contents is not None:

@@ -20,8 +20,6 @@ _STATES_KEPT: Final = 50
 _LOOKS: Final = re.compile(r"(?:look at|look on|examine) ")
 _SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
 _AT_AN_END: Final = {"at the top of the plane": "0", "at the bottom of the plane": "100"}
-
-
 _TICKS: Final = {"wait": 11, "wait1": 2, "inventory": 0, "look around": 0, "task": 0}
 """Ticks of the simulator's clock; every other command that it understands takes one."""
 _NOT_UNDERSTOOD: Final = ("No known action", "Unknown action", "Ambiguous request", "It's not clear how")
@@ -53,8 +51,7 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         return _refused(after.but(failed=True), observation, command)
     while (loose := heard.LOOSE.match(observation)) is not None:
         after, observation = _disconnect(after, ToldDeed("", loose[1]), command), observation[loose.end() :]
-    done = heard.deed(observation)
-    if done is not None:
+    if (done := heard.deed(observation)) is not None:
         take_over, after = _DEEDS.get(done.verb), after.but(failed=False)
         return after if take_over is None else take_over(after, done, command)
     if (room := heard.room_sight(observation)) is not None:
@@ -181,8 +178,7 @@ def _looked_inside(belief: ScienceBelief, place: RoomSight, command: Named) -> S
         return _held(belief, place.things)
     if place.doors or place.room in belief.exits:
         return _seen(belief, place, at_home=place.room == belief.room)
-    spot = _find_spot(belief, command.one, place.room)
-    if spot is None:
+    if (spot := _find_spot(belief, command.one, place.room)) is None:
         return _noted(belief, place.things)
     flags = spot.thing.flags
     opened = (flags - {"closed"}) | {"open"} if "closed" in flags else flags
@@ -192,8 +188,7 @@ def _looked_inside(belief: ScienceBelief, place: RoomSight, command: Named) -> S
 
 def _described(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
     """Take in an answer to `look at` or `examine`."""
-    thing = heard.parse_thing(observation)
-    if thing is None:
+    if (thing := heard.parse_thing(observation)) is None:
         return belief
     belief = _noted(belief, (thing,))
     spot = _find_spot(belief, command.one, thing.name) or _find_spot(belief, read_phrase(thing.name))
@@ -216,8 +211,7 @@ def _refused(belief: ScienceBelief, observation: str, command: Named) -> Science
     if observation.startswith("The door is not open.") and belief.room is not None:
         doors = {**belief.exits.get(belief.room, {}), command.text.removeprefix("go to "): False}
         return belief.but(exits={**belief.exits, belief.room: doors})
-    done = heard.deed(observation)
-    if done is None or done.verb != "broken":
+    if (done := heard.deed(observation)) is None or done.verb != "broken":
         return belief
     belief = belief.but(broken=belief.broken | {f"{done.object} in {belief.room}"})
     return belief if _find_spot(belief, command.one, done.object) else _unseen(belief, Thing(done.object))
@@ -264,8 +258,7 @@ def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
         belief = belief if source is None else _with(belief, source, replace(source.thing, contents=()))
     if done.place == "inventory":  # it is not said which of several vessels was emptied, nor what is liquid
         return belief.but(inventory_known=False, lost=True)
-    target = _find_spot(belief, command.two, done.place)
-    if target is None:
+    if (target := _find_spot(belief, command.two, done.place)) is None:
         return _unseen(belief, *poured) if done.place == belief.room else belief
     return _filled(_doubted(belief, target), target, poured)
 
@@ -318,8 +311,7 @@ def _switch(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBel
     flag, opposite = _FLAGS[done.place]
     if (flag == "on" and is_fixed(done.object)) or (flag == "open" and is_a("hiding", done.object)):
         belief = belief.but(handled=belief.handled | {done.object})
-    spot = _find_spot(belief, command.one, done.object)
-    if spot is None:
+    if (spot := _find_spot(belief, command.one, done.object)) is None:
         return _unseen(belief, Thing(done.object, None, frozenset({flag})))
     return _with(belief, spot, replace(spot.thing, flags=(spot.thing.flags - {opposite}) | {flag}))
 

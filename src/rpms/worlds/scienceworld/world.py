@@ -53,8 +53,7 @@ def compatible(belief: Belief, entry: Entry) -> str:
     if isinstance(entry, VerifiedSchema) or not isinstance(belief, Scene):
         return ""
     needed = {name: Phrase(read_phrase(name).head) for name in required_instruments(entry)}
-    missing = [name for name, phrase in needed.items() if not find(belief.inventory, phrase, INVENTORY)]
-    if missing:
+    if missing := [name for name, phrase in needed.items() if not find(belief.inventory, phrase, INVENTORY)]:
         held = ", ".join(belief.instruments) or "none"
         return f"needs an instrument in the inventory ({', '.join(missing)}), now carrying {held}"
     rooms = entry.state_signature.get("room")
@@ -68,8 +67,7 @@ HEADINGS = {Part(name): text for name, text in TABLE["headings"].items()}
 
 def objective(_goal: Goal, progress: Progress) -> tuple[str, ...]:
     """The goal block: the current sub-goal in words, `[Current Objective] find water`."""
-    step = progress.sub_goal.replace("_", " ")
-    return (f"[Current Objective] {step} {progress.target}".rstrip(),)
+    return (f"[Current Objective] {progress.sub_goal.replace('_', ' ')} {progress.target}".rstrip(),)
 
 
 def state(belief: Belief, progress: Progress) -> tuple[str, ...]:
@@ -127,8 +125,7 @@ class ScienceWorldGame(JavaGame):
     def _step(self, command: str) -> Outcome:
         if self._pending:
             options, self._pending = self._pending, ()
-            choice = player_choice(options, command)
-            if choice is not None:
+            if (choice := player_choice(options, command)) is not None:
                 command = str(choice)
             else:
                 cancelled = self._text("step", "")
@@ -195,11 +192,9 @@ class ScienceWorld(World):
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         options = self.chosen(setting)
         names = [name.strip() for name in options.get("tasks", "").split(",") if name.strip()]
-        number = options.get("per_task")
-        if number is not None and not number.isdecimal():
+        if (number := options.get("per_task")) is not None and not number.isdecimal():
             raise InputError(f"per_task={number}: write a number")
-        simplifications = options.get("simplifications", "")
-        return list_tasks(split, int(number) if number else None, names or None, simplifications)
+        return list_tasks(split, int(number) if number else None, names or None, options.get("simplifications", ""))
 
     def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The simplifications in their canonical form, none included: results under others cannot be compared."""

@@ -72,8 +72,7 @@ def missing() -> str:
 def splits() -> Mapping[str, tuple[str, ...]]:
     """The official splits: the ids of their tasks, in order."""
     read = _read("split_tasks.json")
-    missing = [name for name in OFFICIAL if name not in read]
-    if missing:
+    if missing := [name for name in OFFICIAL if name not in read]:
         raise InputError(f"the installed inspect-evals has no split {missing[0]!r} of telecom tasks: {INSTALL} -U")
     return {name: tuple(read[name]) for name in OFFICIAL}
 
@@ -192,12 +191,10 @@ class TelecomGame:
     def call(self, call: WrittenCall) -> str:
         """A tool's answer; `Error: …` where it refuses, in the sandbox's own words."""
         package = self._package
-        tool = package.tools.get(call.name)
-        if tool is None:
+        if (tool := package.tools.get(call.name)) is None:
             return f"Error: Tool {excerpt(call.name)} not found"
         arguments = dict(call.arguments)
-        problem = package.problems(arguments, tool.parameters)
-        if problem:
+        if problem := package.problems(arguments, tool.parameters):
             return f"Error: {problem}"
         opens = call.name == "refuel_data"  # the one that may open a new bill
         known = {bill.bill_id for bill in self.environment.tools.db.bills} if opens else set[str]()

@@ -193,8 +193,7 @@ def _set_apn(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBel
 def _listed(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:
     """After a customer's bills were listed: those that are new are the customer's as well."""
     customer = str(call.arguments.get("customer_id", ""))
-    known = belief.of(customer, "bill_ids")
-    if known is None:
+    if (known := belief.of(customer, "bill_ids")) is None:
         return belief
     return belief.noting(customer, {"bill_ids": list(dict.fromkeys((*known, *_bills_of(belief, customer))))})
 

@@ -182,8 +182,7 @@ def _sorts(thing: str) -> tuple[str, ...]:
 
 
 def _here(belief: ExpressBelief, thing: str) -> bool | None:
-    place = belief.here
-    if place is None or belief.location is None:
+    if belief.here is None or belief.location is None:
         return None
     if thing in belief.holding or thing in belief.in_reach or thing == belief.location:
         return True

@@ -60,8 +60,7 @@ def parse_choice(text: str) -> GameChoice:
             raise InputError(f"{wrong} {name!r}: {nearest(name, known)}")
         given_to = known[name]
         least, most = max(each.least for each in given_to), min(each.most for each in given_to)
-        number = whole_number(value, most)
-        if number is None or number < least:
+        if (number := whole_number(value, most)) is None or number < least:
             every = ", which each of these games can have" if len(given_to) > 1 else ""
             raise InputError(f"{name}={value}: write a number from {least} to {most}{every}")
         if values.setdefault(name, number) != number:

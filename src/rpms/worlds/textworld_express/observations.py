@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final
 
 from rpms.worlds.base import read_table
 
@@ -76,15 +76,6 @@ class Place:
         return next((name for name, each in self.furniture.items() if thing in (each.content or ())), None)
 
 
-class LookAround(NamedTuple):
-    """Content of a look around."""
-
-    name: str
-    place: Place
-    foods: tuple[Food, ...]
-    """Things on and in furniture, with what was done to them."""
-
-
 @dataclass(frozen=True, slots=True)
 class CookbookRecipe:
     """Content of the cookbook."""
@@ -114,17 +105,15 @@ def things(text: str) -> tuple[Food, ...]:
     return tuple(food(piece) for piece in re.split(r", (?:and )?", text.strip()) if piece.strip())
 
 
-def room(observation: str) -> LookAround | None:
-    """Read a look around; None of other texts."""
-    match = TEXTS["room"].search(observation[:LONGEST])
-    if match is None:
+def room(observation: str) -> tuple[str, Place, tuple[Food, ...]] | None:
+    """Read a look around: a room's name, the room, and all that lies on and in its furniture; None of other texts."""
+    if (match := TEXTS["room"].search(observation[:LONGEST])) is None:
         return None
     furniture: dict[str, Furniture] = {}
     loose: list[str] = []
     foods: list[Food] = []
     for piece in map(str.strip, TEXTS["sight"].split(match[2])[1:]):
-        seen = _FURNITURE.fullmatch(piece)
-        if seen is None:
+        if (seen := _FURNITURE.fullmatch(piece)) is None:
             loose += filter(None, [food(piece.rstrip(".")).name])
             continue
         name = next(filter(None, seen.group("closed", "bare", "loaded", "empty", "full")))
@@ -139,13 +128,12 @@ def room(observation: str) -> LookAround | None:
         exits[direction] = way[3]
         if way[2] or way[0].startswith("Through"):
             doors[direction] = bool(way[2])
-    return LookAround(match[1], Place(furniture, tuple(loose), exits, doors), tuple(foods))
+    return match[1], Place(furniture, tuple(loose), exits, doors), tuple(foods)
 
 
 def inventory(observation: str) -> tuple[tuple[Food, ...], int | None] | None:
     """Read the carried things and their limit from a listing; None of other texts."""
-    match = TEXTS["inventory"].match(observation)
-    if match is None:
+    if (match := TEXTS["inventory"].match(observation)) is None:
         return None
     lines = [line.strip() for line in observation[match.end() : LONGEST].splitlines() if line.strip()]
     carried = tuple(food(line) for line in lines if line != "Your inventory is currently empty.")
@@ -173,8 +161,7 @@ def chart(observation: str) -> dict[str, frozenset[str]] | None:
 
 def answer(observation: str) -> int | None:
     """The answer to a math problem; None of other texts, and where it has none that is whole."""
-    match = TEXTS["math"].search(observation)
-    if match is None:
+    if (match := TEXTS["math"].search(observation)) is None:
         return None
     one, other = int(match[2]), int(match[3])
     whole = one // other if other and one % other == 0 else None

@@ -29,7 +29,7 @@ def update(belief: ExpressBelief, action: str | None, observation: str) -> Expre
     if belief.goal.type == "simonsays":  # which has no rooms, and says of nothing whether it is there
         return _read(belief, action, text)
     if (room := said.room(text)) is not None:
-        return _see(belief, room)
+        return _see(belief, *room)
     for pattern, change in said.CHANGES:
         if (match := pattern.fullmatch(text.strip())) is not None:
             return _obeyed(_CHANGES[change](belief, match, action or ""), action)
@@ -54,8 +54,8 @@ def _obeyed(belief: ExpressBelief, action: str | None) -> ExpressBelief:
     return replace(belief, orders=belief.orders[1:]) if belief.orders and action == belief.orders[0] else belief
 
 
-def _see(belief: ExpressBelief, room: said.LookAround) -> ExpressBelief:
-    before, seen = belief.places.get(room.name), room.place
+def _see(belief: ExpressBelief, room: str, seen: said.Place, foods: tuple[said.Food, ...]) -> ExpressBelief:
+    before = belief.places.get(room)
     old = before.furniture if before is not None else {}
     furniture = {
         name: replace(each, content=old[name].content) if not each.open and name in old else each
@@ -65,14 +65,14 @@ def _see(belief: ExpressBelief, room: said.LookAround) -> ExpressBelief:
     for direction, there in exits.items():
         if there is None:  # behind a door: known from before, or seen from the other side, as ways lead back
             back = ((other, place.exits.get(said.OPPOSITE[direction])) for other, place in belief.places.items())
-            across = next((other for other, way in back if way == room.name), None)
+            across = next((other for other, way in back if way == room), None)
             exits[direction] = (before.exits.get(direction) if before is not None else None) or across
-    places = {**belief.places, room.name: replace(seen, furniture=furniture, exits=exits)}
+    places = {**belief.places, room: replace(seen, furniture=furniture, exits=exits)}
     for direction, there in exits.items():
         if there is not None and there in places:
-            places[there] = _with_way(places[there], said.OPPOSITE[direction], room.name)
+            places[there] = _with_way(places[there], said.OPPOSITE[direction], room)
     placed = tuple(thing for thing in belief.placed if thing not in seen.loose)
-    return replace(_with_states(belief, room.foods), location=room.name, places=places, placed=placed)
+    return replace(_with_states(belief, foods), location=room, places=places, placed=placed)
 
 
 def _with_way(place: said.Place, direction: str, there: str) -> said.Place:

@@ -52,8 +52,7 @@ def read_data(path: str | Path) -> Any:
     """Content of a game file, not yet looked at."""
     if not is_there(Path(path)):
         raise FileError(path, None, "no such game file")
-    text = read_text(path, LARGEST_GAME, encoding="utf-8")
     try:
-        return loads(text)
+        return loads(read_text(path, LARGEST_GAME, encoding="utf-8"))
     except NotJson as error:
         raise FileError(path, None, f"is not JSON that a game file can hold: {error}") from None

@@ -125,8 +125,7 @@ class House:
         self._dice, self._goal, self._facts = dice, goal, tables()["rooms"][room]
         half = _ALONG_WALL
         walls = [[(along, half), (half, along), (along, -half), (-half, along)] for along in range(-half + 1, half, 2)]
-        stands = dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)])
-        self._stands = cycle(stands)
+        self._stands = cycle(dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)]))
         """Round the walls; a crowded house comes round again and looks at another height."""
         self._ids: set[str] = set()
         self._locations: set[str] = set()
@@ -213,9 +212,7 @@ class House:
         if place == FLOOR:
             stand = next(self._stands)
             spot = self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
-            beside = dice.chance(_BESIDE)
-            location = dice.pick(self.receptacles).location if beside else spot.location
-            return replace(spot, location=location)
+            return replace(spot, location=dice.pick(self.receptacles).location) if dice.chance(_BESIDE) else spot
         main = dice.pick(self._by_type[place])
         x, y, z = main.x + dice.below(41) - 20, main.y + 2 + dice.below(8), main.z + dice.below(41) - 20
         spot = self._spot(kind, main.stand, main.location, (x, y, z))
@@ -265,10 +262,9 @@ def initial_facts(house: House) -> list[Fact]:
 def problem(name: str, house: House, goal: GameGoal) -> str:
     """Write the problem `name`."""
     locations = {house.start, *(r.location for r in house.receptacles), *(item.location for item in house.items)}
-    kinds = {f"{kind}Type" for kind in object_types()}.union(_NAMED_BY_DOMAIN)
     declared = [
         ([AGENT], "agent"),
-        (sorted(kinds), "otype"),
+        (sorted({f"{kind}Type" for kind in object_types()}.union(_NAMED_BY_DOMAIN)), "otype"),
         ([f"{kind}Type" for kind in sorted(tables()["can_contain"])], "rtype"),
         ([item.id for item in house.items], "object"),
         ([receptacle.id for receptacle in house.receptacles], "receptacle"),

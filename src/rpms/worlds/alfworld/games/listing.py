@@ -64,10 +64,7 @@ def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
 
 
 def list_tasks(data: Path, split: str) -> list[Task]:
-    """List a split's games under `data` (what `ALFWORLD_DATA` names), sorted by id.
-
-    No game is parsed; a damaged one is found when it is opened. `source["path"]` is the game file.
-    """
+    """List a split's games under `data`, sorted by id, and read none of them; `source["path"]` is the game file."""
     games = data / GAMES_FOLDER
     if not data.is_dir():
         raise InputError(f"no folder {data}: {_HELP}")
@@ -103,10 +100,9 @@ _DIALECT: ReleaseName = "0.3"
 
 def made_games(seed: int, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
     """Games of a seed by id, as they are stored: goal, problem and a shortest sequence of commands that wins."""
-    games = [make_game(seed, number, _DIALECT) for number in numbers]
     return {
         game.id: {"goal": game.goal.text, "problem": game.data["pddl_problem"], "walkthrough": list(game.walkthrough)}
-        for game in games
+        for game in (make_game(seed, number, _DIALECT) for number in numbers)
     }
 
 
@@ -114,8 +110,7 @@ def made_games(seed: int, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
 def _games(split: str) -> dict[str, dict[str, Any]]:
     if split == BUILTIN:
         raw = (files("rpms.worlds.alfworld") / BUILTIN / "games.json.gz").read_bytes()
-        stored: dict[str, dict[str, Any]] = json.loads(gzip.decompress(raw))
-        return stored
+        return dict(json.loads(gzip.decompress(raw)))
     train = range(BUILTIN_COUNT, 2 * BUILTIN_COUNT)
     return made_games(BUILTIN_SEED, train) if split == TRAIN else made_games(LARGE_SEED, LARGE_GAMES)
 
@@ -177,10 +172,7 @@ _kept: dict[tuple[str, str, tuple[int, int]], GameEngine | None] = {}
 
 
 def load_task(task: Task, dialect: str = "") -> GameEngine:
-    """Open a listed game, builtin or not, for the native engine; in its own dialect or in the one given.
-
-    One that was read before is taken again, where its file has not changed since.
-    """
+    """Open a listed game for the native engine, in its own dialect or the one given; read anew if its file changed."""
     place, version = task.source.get("builtin", ""), (0, 0)
     if not place:
         place = task.source["path"]
@@ -190,8 +182,7 @@ def load_task(task: Task, dialect: str = "") -> GameEngine:
             raise unreadable(place, error) from None
         version = (found.st_mtime_ns, found.st_size)
     key = (place, dialect, version)
-    kept = _kept.get(key)
-    if kept is not None:
+    if (kept := _kept.get(key)) is not None:
         return kept
     engine = read_engine(task_data(task, dialect), place)
     if len(_kept) >= _KEPT:
@@ -242,5 +233,4 @@ def _sentences(task: Task) -> Sequence[str]:
 
 @cache
 def _builtin() -> Mapping[str, list[str]]:
-    text = (files("rpms.worlds.alfworld") / BUILTIN / "requests.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
+    return dict(json.loads((files("rpms.worlds.alfworld") / BUILTIN / "requests.json").read_text(encoding="utf-8")))
