@@ -15,8 +15,7 @@ from rpms.core.planning.trust import UNSHAKEN
 from rpms.play.sources import knowledge_of
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.games import parse_goal
-from rpms.worlds.textworld_express.update import start, update
-from rpms.worlds.textworld_express.world import world
+from rpms.worlds.textworld_express.world import start, update, world
 
 COIN = "Your task is to search the environment and find the coin.  Once you find the coin, take it."
 COOK = (

@@ -1,7 +1,4 @@
-"""The six kinds of goal: how each is said and read, what it means in PDDL and asks of a house, how far it is met.
-
-What people write instead of the games' sentences is read by `rpms.core.reading`.
-"""
+"""The six kinds of goal: how each is said and read, what it means in PDDL and asks of a house, how far it is met."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -81,7 +78,7 @@ _LONGEST_SENTENCE = 400
 
 
 def parse_goal(opening: str) -> Goal:
-    """Read the goal out of an opening observation, or out of a sentence alone. Never fails: see UNKNOWN_GOAL."""
+    """Read the goal out of an opening or a sentence alone; what people write instead is for `rpms.core.reading`."""
     text = task(opening) or opening.strip()
     sentence = text.lower().strip().rstrip(".!").strip()
     if len(sentence) <= _LONGEST_SENTENCE:

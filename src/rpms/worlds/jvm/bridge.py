@@ -95,8 +95,7 @@ class Simulator:
         helpers = [sink, urls]
         for place, address in enumerate(self.jvm.class_path):
             url = self._create("java.net.URL", f"s{address}\n")
-            fill_array = f"{array}{self._protocol.ARRAY_SET_SUB_COMMAND_NAME}{urls}\ni{place}\nr{url}\n{end}"
-            self._send(fill_array, "URL[]")
+            self._send(f"{array}{self._protocol.ARRAY_SET_SUB_COMMAND_NAME}{urls}\ni{place}\nr{url}\n{end}", "URL[]")
             helpers.append(url)
         loader = self._create("java.net.URLClassLoader", f"r{urls}\n", f"{self._protocol.NULL_TYPE}\n")
         program = self._call_on(loader, "loadClass", f"s{self.jvm.program.interface}\n")[1:]

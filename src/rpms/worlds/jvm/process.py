@@ -272,10 +272,8 @@ class Jvm:
     def kill(self, because: str | None) -> None:
         """End the process at once; every game in it fails at its next call. Any threads may call it, at any time.
 
-        No reason is given of a process that has ended by itself: its exit code tells more.
-
-        The first one ends it, and the others wait until it is ended: a descriptor that two threads close is, the second
-        time, somebody else's.
+        No reason is given of a process that has ended by itself: its exit code tells more. The first thread ends it and
+        the others wait until it is ended: a descriptor that two threads close is, the second time, somebody else's.
         """
         if self.ended_because is None:
             self.ended_because = because

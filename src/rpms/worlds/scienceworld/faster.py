@@ -102,8 +102,7 @@ class ClassFile:
         self, name: str, of_type: str, code: bytes, *, stack: int, variables: int, target: int | None = None
     ) -> None:
         """Add a public method. `target` is where its branch goes, if it has one: there the stack must be empty."""
-        method = self._assembled(struct.pack(">H", _PUBLIC), name, of_type, code, stack, variables, target)
-        self._methods.append(method)
+        self._methods.append(self._assembled(struct.pack(">H", _PUBLIC), name, of_type, code, stack, variables, target))
 
     def replace_method(self, name: str, of_type: str, code: bytes, *, stack: int, more: bool = False) -> None:
         """Give a method other instructions, or `more` before the last, if it does not branch and returns nothing."""

@@ -109,10 +109,8 @@ class Tau2Telecom(World):
 
     def tools(self) -> Sequence[Tool]:
         """As the sandbox describes them, and `done`."""
-        known = [
-            Tool(name, tool.description, tool.parameters.model_dump(exclude_none=True))
-            for name, tool in load_package().tools.items()
-        ]
+        tools = load_package().tools.items()
+        known = [Tool(name, tool.description, tool.parameters.model_dump(exclude_none=True)) for name, tool in tools]
         return (*known, Tool(DONE, "Close the ticket: it is solved."))
 
     def contradictions(self, belief: TelecomBelief, game: Game) -> tuple[str, ...]:

@@ -80,12 +80,8 @@ def list_tasks(data: Path, split: str) -> list[Task]:
 
 
 BUILTIN = "builtin"
-"""The split of games that ship with the package: the embedded default and the tests' data.
-
-They are stored as problems only, in `builtin/games.json.gz`; the domain and the grammar are added on loading. The file
-is what `made_games` gives for the recorded seed. Games of the next two splits are made when they are asked for: the
-same on every machine.
-"""
+"""The split of games that ship with the package, as problems only, in `builtin/games.json.gz`: what `made_games` gives
+for the seed. Games of the next two splits are made when they are asked for: the same on every machine."""
 BUILTIN_SEED = 163
 BUILTIN_COUNT = 24
 TRAIN = "builtin_train"
