@@ -122,8 +122,7 @@ def verify_transcripts(transcripts: Iterable[str | Path], data: str | Path | Non
     in both dialects: where a game's file is in the other one, its problem is replayed in this project's texts of the
     recording's dialect. Raises FileError for a damaged transcript or a game that is not there.
     """
-    chosen = data or os.environ.get("ALFWORLD_DATA")
-    if not chosen:
+    if not (chosen := data or os.environ.get("ALFWORLD_DATA")):
         raise InputError("the games are not found: give their folder with --data or in $ALFWORLD_DATA")
     if not os.path.isdir(chosen):  # noqa: PTH112  never raises
         raise InputError(f"{chosen}: no such data folder")
@@ -179,8 +178,7 @@ def _recorded(data: Any) -> tuple[str, str, list[Any]]:
     game = PurePosixPath(data["game"])
     if game.is_absolute() or ".." in game.parts or "\x00" in data["game"]:
         raise NotJson("names a game outside the data folder")
-    dialect = _DIALECTS.get(str(data.get("dialect", "put")))
-    if dialect is None:
+    if (dialect := _DIALECTS.get(str(data.get("dialect", "put")))) is None:
         raise NotJson("names a dialect that is neither put (0.3) nor move (0.4)")
     for index, step in enumerate(data["steps"]):
         for field, kind in _FIELDS.items():

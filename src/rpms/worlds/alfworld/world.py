@@ -44,23 +44,17 @@ def forgive(action: str, belief: AlfworldBelief) -> Command:
     if prefix is not None and (prefix[0].rstrip().endswith(":") or prefix[0].startswith(">")):
         line = line[prefix.end() :]
     cleaned = " ".join(line.strip(" \t`'\"*").rstrip(".!;, `'\"*").split())
-    repairs = ["form"] if cleaned != text else []
-    read = _read(cleaned.lower(), belief, repairs)
+    said, repairs = cleaned.lower(), ["form"] if cleaned != text else []
+    spoken = ((verb, each) for verb, every in WORDS["verbs"].items() for each in every if said.startswith(f"{each} "))
+    verb, words = next(spoken, ("", ""))
+    read: str | None = WORDS["bare"].get(said)
+    if read is None and verb:
+        read = _with_names(verb, words, said.removeprefix(f"{words} "), belief, repairs)
     if read is None:
         return Command(text)
     if read != cleaned and not repairs:
-        repairs.append("letter case" if read == cleaned.lower() else "wording")
+        repairs.append("letter case" if read == said else "wording")
     return Command(read, tuple(dict.fromkeys(repairs)) if read != text else ())
-
-
-def _read(text: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
-    if text in WORDS["bare"]:
-        return str(WORDS["bare"][text])
-    spoken = (
-        (words, verb) for verb, every in WORDS["verbs"].items() for words in every if text.startswith(f"{words} ")
-    )
-    words, verb = next(spoken, ("", ""))
-    return _with_names(verb, words, text[len(words) + 1 :], belief, repairs) if verb else None
 
 
 def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
@@ -162,8 +156,7 @@ def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
     lines = [f"  Holding: {', '.join(belief.holding) or 'nothing'}"]
     if belief.location is not None:
         lines.append(f"  Location: {belief.location}")
-    opened = [place for place, is_open in belief.containers.items() if is_open]
-    if opened:
+    if opened := [place for place, is_open in belief.containers.items() if is_open]:
         lines.append(f"  Open: {', '.join(opened)}")
     return tuple(lines)
 

@@ -99,8 +99,7 @@ class Program:
             from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
         except ImportError:
             raise InputError(f"{missing} (py4j is missing): {self.install}") from None
-        spec = importlib.util.find_spec(package)  # found, not imported: only its jar is wanted
-        if spec is None:
+        if (spec := importlib.util.find_spec(package)) is None:  # found, not imported: only its jar is wanted
             raise InputError(f"{missing} ({package} is missing): {self.install}")
         folders = spec.submodule_search_locations or ()
         simulator = next((jar for folder in folders if (jar := Path(folder) / f"{self.extra}.jar").is_file()), None)

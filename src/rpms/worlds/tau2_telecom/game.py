@@ -85,8 +85,7 @@ def records() -> Mapping[str, Mapping[str, Any]]:
 
 def _read(name: str) -> Any:
     """A file of the tasks, found without importing anything."""
-    spec = find_spec("inspect_evals")
-    if spec is None or not spec.submodule_search_locations:
+    if (spec := find_spec("inspect_evals")) is None or not spec.submodule_search_locations:
         raise _missing("inspect_evals")
     content = read_bytes(Path(spec.submodule_search_locations[0], *DATA, name), LARGEST_GAME)
     try:

@@ -210,8 +210,7 @@ def _with(belief: ExpressBelief, room: str, thing: str) -> bool | None:
 
 
 def _leads(belief: ExpressBelief, room: str, direction: str, other: str) -> bool | None:
-    place = belief.places.get(room)
-    if place is None:
+    if (place := belief.places.get(room)) is None:
         return None if room in belief.rooms else False
     if direction not in place.exits:
         return False
@@ -247,8 +246,7 @@ def _loose(belief: ExpressBelief, thing: str) -> bool | None:
 
 def _furnished(belief: ExpressBelief, name: str, how: str) -> bool | None:
     """True if a piece of furniture is open, or has a lid; no other thing is or has."""
-    found = belief.furniture.get(name)
-    if found is not None:
+    if (found := belief.furniture.get(name)) is not None:
         return bool(getattr(found, how))
     return False if name in belief.things else None
 

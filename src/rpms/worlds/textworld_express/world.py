@@ -128,8 +128,8 @@ def _take(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressB
     thing, here = match["thing"], belief.here
     if here is None:
         return belief
-    holder = here.holder_of(thing)  # of two things of one name, the game takes the one that it lists first
-    if holder is None:
+    # of two things of one name, the game takes the one that it lists first
+    if (holder := here.holder_of(thing)) is None:
         belief = _in_room(belief, loose=_without(here.loose, thing))
     else:
         held = here.furniture[holder]

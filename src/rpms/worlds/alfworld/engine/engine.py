@@ -141,16 +141,14 @@ class GameEngine:
         return EngineTurn(after, f"You arrive at {where}. {self._see(state, receptacle)}")
 
     def _open(self, state: State, name: str) -> EngineTurn | None:
-        receptacle = self._here(state, name)
-        if receptacle < 0 or not (self.layout.openable & ~state.opened) >> receptacle & 1:
+        if (receptacle := self._here(state, name)) < 0 or not (self.layout.openable & ~state.opened) >> receptacle & 1:
             return None
         after = state._replace(opened=state.opened | 1 << receptacle)
         after = self._checked(after, self.layout.receptacles, receptacle)
         return EngineTurn(after, f"You open the {name}. {self._see(after, receptacle)}")
 
     def _close(self, state: State, name: str) -> EngineTurn | None:
-        receptacle = self._here(state, name)
-        if receptacle < 0 or not (self.layout.openable & state.opened) >> receptacle & 1:
+        if (receptacle := self._here(state, name)) < 0 or not (self.layout.openable & state.opened) >> receptacle & 1:
             return None
         return EngineTurn(state._replace(opened=state.opened & ~(1 << receptacle)), f"You close the {name}.")
 
@@ -222,8 +220,7 @@ class GameEngine:
         return EngineTurn(state._replace(sliced=state.sliced | 1 << thing), f"You sliced the {name} with the {knife}.")
 
     def _examine(self, state: State, name: str) -> EngineTurn | None:
-        receptacle = self._here(state, name)
-        if receptacle >= 0:
+        if (receptacle := self._here(state, name)) >= 0:
             return EngineTurn(self._checked(state, self.layout.receptacles, receptacle), self._see(state, receptacle))
         thing = self.layout.object_called.get(name, -1)
         if thing < 0 or thing != state.held:

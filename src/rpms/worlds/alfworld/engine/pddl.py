@@ -104,8 +104,7 @@ def typed(words: list[str], what: str) -> list[tuple[str, str]]:
         if word != "-":
             pending.append(word)
             continue
-        kind = next(rest, None)
-        if kind is None or not pending:
+        if not pending or (kind := next(rest, None)) is None:
             raise Damage(f"has a '-' without a name before it or a type after it in {what}")
         result += [(name, kind) for name in pending]
         pending = []
@@ -203,14 +202,12 @@ def _facts(section: list[SExpr], things: Mapping[str, str]) -> dict[str, frozens
 
 def check_atom(words: list[str], things: Mapping[str, str]) -> None:
     """Refuse a ground fact with an unknown predicate, an undeclared object, or objects of the wrong types."""
-    types = PREDICATES.get(words[0])
-    if types is None:
+    if (types := PREDICATES.get(words[0])) is None:
         raise Damage(f"uses an unknown predicate {quoted(words[0])}")
     if len(types) != len(words) - 1:
         raise Damage(f"gives predicate {quoted(words[0])} {len(words) - 1} arguments, not {len(types)}")
     for word, kind in zip(words[1:], types, strict=True):
-        found = things.get(word)
-        if found is None:
+        if (found := things.get(word)) is None:
             raise Damage(f"uses an undeclared object {quoted(word)}")
         if found != kind:
             raise Damage(f"uses {quoted(word)}, of type {found}, where {words[0]} takes a {kind}")

@@ -226,8 +226,7 @@ def _loads(scene: Scene) -> list[str]:
 def _boxes(scene: Scene) -> list[str]:
     """The box that is the answer, once that is known, or the plane."""
     goal = scene.aim
-    verdict = _VERDICTS.get(goal.task.partition("-")[0])
-    if verdict is None:
+    if (verdict := _VERDICTS.get(goal.task.partition("-")[0])) is None:
         return [goal.box] if goal.box else []
     found = verdict(scene)
     return [found] if found in goal.candidates else [box for when, box in goal.branches if when == found]
