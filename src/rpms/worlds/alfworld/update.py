@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rpms.core.facts import kind_of
 from rpms.worlds.alfworld import affordances
@@ -24,8 +23,7 @@ _DEEDS = [(re.compile(pattern, re.DOTALL), verb) for pattern, verb in WORDS["dee
 _STATES = {"hot": "hot", "cool": "cool", "cold": "cool", "clean": "clean", "sliced": "sliced"}
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(NamedTuple):
     """One place as it was seen."""
 
     place: str

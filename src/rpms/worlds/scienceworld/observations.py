@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from rpms.worlds.base import ToldDeed, read_deed, read_table
 from rpms.worlds.scienceworld.affordances import THINGS
@@ -47,8 +47,7 @@ class Thing:
         return _FORMS["restless"].fullmatch(self.name) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class RoomSight:
+class RoomSight(NamedTuple):
     """A room as `look around` shows it."""
 
     room: str

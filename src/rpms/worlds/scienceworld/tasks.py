@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from rpms.core.errors import InputError, nearest
 from rpms.core.goal import UNKNOWN_GOAL, Goal
@@ -16,8 +16,7 @@ FAMILIES: Final[Mapping[str, str]] = TABLE["families"]
 SIMPLIFICATIONS: Final = tuple(TABLE["simplifications"])
 
 
-@dataclass(frozen=True, slots=True)
-class TaskKind:
+class TaskKind(NamedTuple):
     """One of the thirty tasks. Its variations are numbered from 0: train first, then dev, then test."""
 
     name: str

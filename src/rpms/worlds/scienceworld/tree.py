@@ -1,7 +1,7 @@
 """Things within things, and finding the one that a command means."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -20,8 +20,7 @@ _ANY: Final = frozenset({"living thing", "organism", "animal", "plant", "tree", 
 """Words that may name almost anything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """Name of a thing in a command: `cup containing red paint in art studio`."""
 
     head: str

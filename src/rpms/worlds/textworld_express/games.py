@@ -31,8 +31,7 @@ GAMES: Final[Mapping[str, Mapping[str, Parameter]]] = {
 """The games by the simulator's names, with the parameters of each."""
 
 
-@dataclass(frozen=True, slots=True)
-class GameChoice:
+class GameChoice(NamedTuple):
     """Games to play, with their parameters beside the default ones."""
 
     games: tuple[str, ...]

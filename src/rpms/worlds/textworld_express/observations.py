@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rpms.worlds.base import read_table
 
@@ -25,8 +25,7 @@ LONGEST: Final = 50_000
 """No game prints more at a time; what is longer is cut."""
 
 
-@dataclass(frozen=True, slots=True)
-class Food:
+class Food(NamedTuple):
     """A thing by the name that commands want, and what was done to it, as its longer name says."""
 
     name: str
@@ -76,8 +75,7 @@ class Place:
         return next((name for name, each in self.furniture.items() if thing in (each.content or ())), None)
 
 
-@dataclass(frozen=True, slots=True)
-class CookbookRecipe:
+class CookbookRecipe(NamedTuple):
     """Content of the cookbook."""
 
     ingredients: tuple[str, ...]

@@ -8,7 +8,6 @@ in four places, each recognised on its own, so a mixture of them plays as its te
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -26,8 +25,7 @@ _FIELD = re.compile(r'(template|feedback|pddl|grammar)\s*::\s*("""(.*?)"""|"([^"
 _TASK = "Your task is to: "
 
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
+class Dialect(NamedTuple):
     """Differences between games of the two releases."""
 
     name: ReleaseName

@@ -6,8 +6,7 @@ domain relies on that last habit.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rpms.worlds.alfworld.engine import texts
 
@@ -119,8 +118,7 @@ PREDICATES: Mapping[str, tuple[str, ...]] = {
 """Every predicate of ALFWorld, with the types of its arguments; names are lower-case throughout the engine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A problem whose every word is declared and of the right type."""
 
     things: Mapping[str, str]

@@ -6,10 +6,9 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations, product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.core.errors import InputError, WorldError
 from rpms.foreign.limits import MOST_GAMES
@@ -32,8 +31,7 @@ SCENES = {"kitchen": 0, "living": 200, "bedroom": 300, "bathroom": 400}
 _OFFICIAL_SCENES = 30
 
 
-@dataclass(frozen=True, slots=True)
-class MadeGame:
+class MadeGame(NamedTuple):
     """One generated game, proved to be winnable."""
 
     id: str
