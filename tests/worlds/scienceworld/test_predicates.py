@@ -14,7 +14,7 @@ from rpms.core.memory import SuccessSnippet
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.predicates import PREDICATES
+from rpms.worlds.scienceworld.belief import PREDICATES
 from rpms.worlds.scienceworld.recipes.household import RECIPES
 
 MANUAL = manual_of(world)
