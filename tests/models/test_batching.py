@@ -43,7 +43,7 @@ def test_batches_hold_every_question_once_within_the_limits(sizes, most_prompts,
         assert len({each.decoding for each in batch}) == 1
         assert len(batch) <= most_prompts
         assert len(batch) == 1 or padded(batch) <= most_tokens
-        assert [each.length for each in batch] == sorted(each.length for each in batch)
+        assert [len(each.row.prompt) for each in batch] == sorted(len(each.row.prompt) for each in batch)
 
 
 def test_sixty_episodes_make_progress_together():

@@ -4,6 +4,7 @@ import importlib
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import takewhile
 from operator import eq
 from pathlib import Path
@@ -92,12 +93,10 @@ class GGUFModel:
         )
 
     def _tokens(self, messages: Sequence[Message]) -> list[int]:
-        chat = [{"role": message.role, "content": message.content} for message in messages]
-        if self._format is None:
-            text, add_bos = "\n\n".join(entry["content"] for entry in chat) + "\n", True
-        else:
-            text, add_bos = str(self._format(messages=chat).prompt), False
-        return list(self._llama.tokenize(text.encode(), add_bos=add_bos, special=True))
+        text = "\n\n".join(message.content for message in messages) + "\n"
+        if self._format is not None:
+            text = str(self._format(messages=[asdict(message) for message in messages]).prompt)
+        return list(self._llama.tokenize(text.encode(), add_bos=self._format is None, special=True))
 
     def _arguments(self, decoding: Decoding, shapes: tuple[Shape, ...]) -> dict[str, Any]:
         arguments: dict[str, Any] = {

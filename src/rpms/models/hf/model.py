@@ -40,7 +40,6 @@ class BatchLimits:
     """Size of a full batch, and the wait for more."""
 
     prompts: int = 256
-    """Prompts in a batch at most."""
     tokens: int = 262_144
     """Tokens in a batch at most, padding and room for the answers included: this is what bounds the memory."""
     quiet: float = 0.02
@@ -62,11 +61,6 @@ class BatchedQuestion:
     future: Future[Answer] = field(default_factory=Future)
     asker: int = field(default_factory=threading.get_ident)
     """The thread that waits."""
-
-    @property
-    def length(self) -> int:
-        """Tokens that are computed before the first one is chosen."""
-        return len(self.row.prompt)
 
     @property
     def seed(self) -> int:
@@ -162,7 +156,7 @@ class Batcher:
 
 def padded(batch: Sequence[BatchedQuestion]) -> int:
     """Tokens that a batch takes in memory, with room for the answers: every row is as long as the longest."""
-    return len(batch) * (max(question.length for question in batch) + batch[0].decoding.max_tokens)
+    return len(batch) * (max(len(question.row.prompt) for question in batch) + batch[0].decoding.max_tokens)
 
 
 def batches(asked: Sequence[BatchedQuestion], most_prompts: int, most_tokens: int) -> Iterator[list[BatchedQuestion]]:
@@ -170,7 +164,7 @@ def batches(asked: Sequence[BatchedQuestion], most_prompts: int, most_tokens: in
     for decoding in dict.fromkeys(question.decoding for question in asked):
         batch: list[BatchedQuestion] = []
         alike = (question for question in asked if question.decoding == decoding)
-        for question in sorted(alike, key=lambda each: each.length):
+        for question in sorted(alike, key=lambda each: len(each.row.prompt)):
             if batch and (len(batch) >= most_prompts or padded([*batch, question]) > most_tokens):
                 yield batch
                 batch = []
@@ -223,15 +217,10 @@ class HFModel:
 
     def _load(self, transformers: Any, source: str) -> tuple[Any, Any]:
         path = Path(source).expanduser()
-        options: dict[str, Any] = {}
-        place = source
+        options: dict[str, Any] = {"local_files_only": True} if requests_forbidden() else {}
+        place = str(path) if path.is_dir() else source
         if path.suffix == ".gguf" and path.is_file():
-            options["gguf_file"] = path.name
-            place = str(path.parent)
-        elif path.is_dir():
-            place = str(path)
-        if requests_forbidden():
-            options["local_files_only"] = True
+            options["gguf_file"], place = path.name, str(path.parent)
         dtype = self._torch.bfloat16 if self._device == "cuda" else self._torch.float32
         version = tuple(map(int, transformers.__version__.split(".")[:2]))
         loading: dict[str, Any] = {"dtype" if version >= (4, 56) else "torch_dtype": dtype, **options}
@@ -321,7 +310,6 @@ class HFModel:
 
     def _ends(self) -> frozenset[int]:
         """The tokens that end an answer, by the model's settings and its tokenizer."""
-        config = getattr(self._model, "generation_config", None)
-        ends = getattr(config, "eos_token_id", None)
+        ends = getattr(getattr(self._model, "generation_config", None), "eos_token_id", None)
         several = ends if isinstance(ends, list) else [ends]
         return frozenset(end for end in (*several, self._tokenizer.eos_token_id) if isinstance(end, int))
