@@ -16,7 +16,11 @@ from rpms.core.facts import Atom, Clause, Facts, Truth, kind_of
 from rpms.core.goal import Goal, GoalSignature
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.core.rules import ActiveRules
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.verdict import KEPT, Candidate, Fate, Verdict
+
+_JUDGED_KEPT = 1_000
+"""Entries whose judgement is kept for the steps to come, for each goal."""
+_NO_STATE = StateSignature()
 
 
 class Arbitration(StrEnum):
@@ -52,12 +56,12 @@ class Objection:
 def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitration) -> Verdict:
     """φ(m): the entry's fate under a mode. Critical failures are warnings themselves and are always kept."""
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
-        return _KEPT
+        return KEPT
     broken = _object_anywhere(entry, rules, situation)
     if broken is not None and broken.conflict:
         return _verdict(broken, mode)
     here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False) if mode.soft else None
-    return Verdict(Fate.WARNED, here.reason, here.rule, here.fact) if here is not None else _KEPT
+    return Verdict(Fate.WARNED, here.reason, here.rule, here.fact) if here is not None else KEPT
 
 
 _Judged = tuple[Entry, Goal, dict[Atom, Truth], Objection | None]
@@ -99,19 +103,14 @@ def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
 def judge_here(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitration) -> Verdict:
     """The same, past the paper: followed from the present state, what cannot be done here conflicts too."""
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
-        return _KEPT
+        return KEPT
     objection = object_to(entry, rules, situation)
-    return _KEPT if objection is None else _verdict(objection, mode)
-
-
-_KEPT = Verdict(Fate.KEPT)
-_JUDGED_KEPT = 1_000
-"""Entries whose judgement is kept for the steps to come, for each goal."""
+    return KEPT if objection is None else _verdict(objection, mode)
 
 
 def _verdict(objection: Objection, mode: Arbitration) -> Verdict:
     fate = Fate.DROPPED if objection.conflict and mode.hard else Fate.WARNED if mode.soft else None
-    return Verdict(fate, objection.reason, objection.rule, objection.fact) if fate else _KEPT
+    return Verdict(fate, objection.reason, objection.rule, objection.fact) if fate else KEPT
 
 
 Judge = Callable[[Entry, ActiveRules, Situation, Arbitration], Verdict]
@@ -268,9 +267,6 @@ def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
     literal = next((each for each in clause.literals if each.truth(facts) is value), clause.literals[0])
     said = literal.truth(facts)
     return rules.say(literal.atom, ~said if literal.negated else said)
-
-
-_NO_STATE = StateSignature()
 
 
 @dataclass(frozen=True, slots=True)

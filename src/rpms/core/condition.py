@@ -29,9 +29,6 @@ class BeliefShown(StrEnum):
     """Also what was seen where, what was not searched yet, and what objects are known to be."""
 
 
-ALL_TIERS = tuple(Tier)
-
-
 @dataclass(frozen=True)
 class Condition:
     """The parts of RPMS that are switched on. The defaults are the paper's."""
@@ -45,7 +42,7 @@ class Condition:
     belief: BeliefShown = BeliefShown.PAPER
     repair: Repair = Repair.FORM
     calls: Calls = Calls.TEXT
-    tiers: tuple[Tier, ...] = ALL_TIERS
+    tiers: tuple[Tier, ...] = tuple(Tier)
     """The tiers of the manual that the prompt and arbitration have, in the manual's order."""
     enforcement: Enforcement = PAPER
     """Settings beyond the paper."""

@@ -16,6 +16,8 @@ from rpms.core.verdict import Candidate
 _FINDING = "find_"
 """Prefix of the sub-goals reached by seeing a thing; no action names the thing if one ends the episode."""
 _LIFTED_KEPT = 1_000
+_RELATIONS = ("holding", "inventory", "location", "open")
+"""The fields of a state in which what an action names can stand."""
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 
 
@@ -131,10 +133,6 @@ def _finding(deeds: Sequence[Stride], held: frozenset[str], goal: GoalSignature)
             return place, new[0], visited[-1]
         visited += [name for name in deed.names if name not in visited[-1:]]
     return 0, "", ""
-
-
-_RELATIONS = ("holding", "inventory", "location", "open")
-"""The fields of a state in which what an action names can stand."""
 
 
 def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> tuple[object, ...]:

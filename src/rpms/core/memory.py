@@ -14,6 +14,10 @@ from typing import ClassVar, NamedTuple
 from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature
 
+_NUMBER, _ROUND = re.compile(r"\b\d+\b"), re.compile(r"round\d+/")
+_JOINED = ("origins", "goals")
+"""Fields of entries that say the same which become one."""
+
 
 class _Kinds(type):
     """The kinds that there are, in the order a prompt shows them."""
@@ -89,9 +93,6 @@ class Origin(NamedTuple):
     step: int
     failed: bool = False
     """For schemas: the action was tried here and failed."""
-
-
-_NUMBER = re.compile(r"\b\d+\b")
 
 
 def canonical(text: str) -> str:
@@ -292,9 +293,6 @@ class OwnEntry(_Observed):
 Entry = SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure | RememberedRequest | OwnEntry
 
 
-_ROUND = re.compile(r"round\d+/")
-
-
 def learned_from(entries: Iterable[Entry]) -> frozenset[str]:
     """The episodes that entries name as their origins, by task: without the round in which they were played."""
     episodes = {origin.episode for entry in entries for origin in entry.origins}
@@ -305,10 +303,6 @@ def content_id(entry: Entry) -> str:
     """An id that follows from what an entry says, the same on every machine."""
     digest = hashlib.blake2b(json.dumps((entry.kind, *entry.key())).encode(), digest_size=5)
     return f"{entry.prefix}_{digest.hexdigest()}"
-
-
-_JOINED = ("origins", "goals")
-"""Fields of entries that say the same which become one."""
 
 
 def _wording(entry: Entry) -> str:

@@ -147,11 +147,9 @@ class Budget:
     prompt: int = 0
     """The whole prompt, as `prompt_limit` finds it for a model's context window; 0 for no limit."""
     knowledge: int = 1_600
-    """Tokens that history may not take, in any condition, so that all show the same turns. The paper's blocks have
-    800 to 1200 tokens; at most a quarter of the prompt is reserved."""
+    """Tokens, at most a quarter of the prompt, that history may not take: all conditions show the same turns."""
     memory: int = 280
-    """The memory block alone, which keeps the injected blocks within the paper's 800 to 1200 tokens. Warnings tagged to
-    memories do not count: with and without them, a prompt shows the same memories."""
+    """The memory block, without warnings tagged to memories: with and without them, a prompt shows the same ones."""
     turns: int = 0
     """Past turns after the opening one, of which the last are kept; 0 for all of them."""
     injected: int = 0

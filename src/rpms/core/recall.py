@@ -16,12 +16,10 @@ from rpms.core.belief import Situation
 from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal, GoalSignature
 from rpms.core.memory import Entry, Kind, VerifiedSchema
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.verdict import KEPT, Candidate, Fate, Verdict
 
 Retriever = Callable[[Goal, Situation, Sequence[Entry], Sequence[str]], Iterable[tuple[int, float]]]
-"""Eq. 4, for the entries of one kind at a time, which are also given as a prompt words them.
-
-It gives the positions of those that come to mind, best first, each with its score."""
+"""Eq. 4 for the entries of one kind, also given as a prompt words them: positions, best first, each with its score."""
 Field = tuple[float, float]
 """The likeness that one field of two goals adds, and the most it could add."""
 
@@ -86,8 +84,7 @@ class Retrieval:
 
     similarity: Similarity = field(default_factory=Similarity)
     threshold: float = 0.6
-    """θ: entries of goals less alike are no candidates. The same type alone gives 0.5, with an object of the same
-    category 0.68, with the same destination 0.7."""
+    """θ: entries of goals less alike are no candidates. The type alone is 0.5, with an object's category 0.68."""
     top: Mapping[Kind, int] = field(
         default_factory=lambda: {Kind.CRITICAL_FAILURE: 2, Kind.SUCCESS: 3, Kind.FAILURE: 3, Kind.SCHEMA: 2}
     )
@@ -116,7 +113,6 @@ class _Branch:
     """The strength of the best entry below."""
 
 
-_CAME_TO_MIND = Verdict(Fate.KEPT)
 _MISSED_KEPT = 256
 """Number of branches below θ that a walk remembers."""
 _NO_GOAL = GoalSignature("")
@@ -205,7 +201,7 @@ class Ranking(Iterator[Candidate]):
                     if entry.id in self._schemas:
                         continue
                     self._schemas.add(entry.id)
-                self._found.append(Candidate(entry, score, -negative_rank, _CAME_TO_MIND))
+                self._found.append(Candidate(entry, score, -negative_rank, KEPT))
                 self._marks.append(len(self._missed))
                 return True
             self._push(self._open(place, score))
@@ -281,7 +277,7 @@ class Ranked(Iterator[Candidate]):
 
     def __next__(self) -> Candidate:
         place, score = next(self._found)
-        return Candidate(self._entries[place], score, score, Verdict(Fate.KEPT))
+        return Candidate(self._entries[place], score, score, KEPT)
 
     def missed(self, _most: int) -> tuple[Candidate, ...]:
         """A retriever does not say what it passed over."""

@@ -33,8 +33,7 @@ class Predicate:
     """At most one such fact holds at a time (one place, one hand). `always`, or the name of a two-place predicate
     that says when two of them hold together: being `at` a drawer is being at all that share its location."""
     lasting: bool = False
-    """True if it follows from the kinds of its arguments and the goal alone, so that it is the same in every room and
-    state: a microwave heats an egg wherever it stands."""
+    """True if it follows from the kinds of its arguments and the goal alone: a microwave heats eggs wherever it is."""
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in words, such as `drawer 3 is closed`."""
@@ -160,11 +159,9 @@ class Lore:
     """Knowledge for plans beyond the actions: processes, permanent facts, things that come first."""
 
     processes: tuple[ActionSchema, ...] = ()
-    """Changes that time brings, and particular uses of commands: `wait` melts the content of a pot on a hot stove.
-    Plans use them; commands are not checked against them."""
+    """Changes that time brings, and uses of commands, for plans alone: `wait` melts what is in a pot on a hot stove."""
     facts: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
-    """Permanent facts, by predicate and first name: `adjoins` → `hallway` → every room next to it. Of a predicate
-    listed here, nothing else is true."""
+    """Permanent facts by predicate and first name, and no others: `adjoins` → `hallway` → every room next to it."""
     always: tuple[Clause, ...] = ()
     """Facts that must hold before anything else can be done: `not asked`."""
     localities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -191,8 +188,7 @@ class ActiveRules:
     purposes: tuple[tuple[Purpose, float], ...] = ()
     """Alternatives to the purpose, for when it held without a win; each with a price."""
     barred: Mapping[Any, Any] = field(default_factory=dict)
-    """Commands that were refused or showed nothing, with the facts on their things then (`Surroundings`):
-    plans do not give them where these facts are the same."""
+    """Commands that were refused or showed nothing, with the `Surroundings` in which plans do not give them again."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
     """Values derived from these rules, for the steps to come (`kept_with_rules`)."""

@@ -51,6 +51,9 @@ class Verdict:
     """The fact in words, such as `fridge 1 is closed`."""
 
 
+KEPT = Verdict(Fate.KEPT)
+
+
 class Trail(NamedTuple):
     """The part of a snippet that is left to do here, by names of this room."""
 
@@ -105,9 +108,6 @@ def reordered(
     yield from stream
 
 
-_DRAWS = 2**64
-
-
 @dataclass(frozen=True)
 class Mask:
     """Entries hidden in one episode, to measure the effect of showing them. The default hides none.
@@ -126,7 +126,7 @@ class Mask:
         if not self.rate:
             return False
         text = "\x00".join((str(self.seed), self.episode, entry)).encode("utf-8", "surrogatepass")
-        return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") < self.rate * _DRAWS
+        return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") < self.rate * 2**64
 
     def over(self, candidate: Candidate) -> Candidate:
         """A candidate that is to be shown, or the same hidden."""

@@ -85,11 +85,8 @@ def rule_line(rule: Rule) -> str:
 def schema_lines(schema: ActionSchema, assumed: frozenset[str] = frozenset()) -> str:
     """One action, as the paper prints it. Its effects are for checking; what of them surprises is a warning."""
     lines = [f"  {schema.name.upper().replace('_', ' ')}:", f"    Syntax: {schema.syntax[0]}"]
-    needs = [
-        str(clause)
-        for clause in schema.preconditions
-        if not assumed.issuperset(literal.atom.predicate for literal in clause.literals)
-    ]
+    predicates = ((clause, {each.atom.predicate for each in clause.literals}) for clause in schema.preconditions)
+    needs = [str(clause) for clause, named in predicates if not named <= assumed]
     if needs:
         lines.append(f"    Needs: {'; '.join(needs)}")
     lines.extend(f"    CRITICAL: {warning}" for warning in schema.warnings)

@@ -120,8 +120,6 @@ STRICT = Enforcement(
     doubt=True,
 )
 PRESETS = {"paper": PAPER, "strict": STRICT}
-
-
 PARTS = tuple(field.name for field in fields(Enforcement))
 _MOST = {"menu": 100, "slack": 100, "reasks": 10, "recent": 1_000_000}
 

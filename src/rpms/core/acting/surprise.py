@@ -301,8 +301,8 @@ def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
 def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> Noticed:
     """All that the goal wants holds, and the game goes on: it wants more."""
     name = rules.purpose.name if rules.purpose is not None else ""
-    trust, first = unfinished(noticed.trust, rules, situation), noticed.trust.held is None
-    if not first and trust.held == noticed.trust.held:
+    trust = unfinished(noticed.trust, rules, situation)
+    if trust.held == noticed.trust.held:
         return noticed
     text = "all that the goal is known to want holds, and the game goes on"
     return noticed.with_(SurpriseKind.UNFINISHED, ManualLine(name, LinePart.WANTS, COMPLETE), text, trust)

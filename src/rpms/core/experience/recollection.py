@@ -24,12 +24,11 @@ from rpms.core.planning.reason import likely_places
 from rpms.core.planning.whereabouts import READ, Whereabouts
 from rpms.core.recall import EpisodicMemory, Ranked, Ranking, Retrieval, Retriever, Similarity
 from rpms.core.rules import ActiveRules, RuleManual
-from rpms.core.verdict import Candidate, Fate, Trail, Verdict
+from rpms.core.verdict import KEPT, Candidate, Fate, Trail, Verdict
 from rpms.core.wording import untagged_line
 
 _NOWHERE = "?"
 """No place: what was learned there suits only where places do not matter."""
-_KEPT = Verdict(Fate.KEPT)
 CONSIDERED = 1_000
 """Candidates of which any may be followed at one step, the best first; more of them would hardly say anything else."""
 
@@ -37,8 +36,7 @@ _GOALS_KEPT = 256
 """Goals, by kind of entry, whose recalled entries are kept."""
 
 Lead = tuple[tuple[float, ...], Candidate, Trail]
-"""A candidate with what leads on from here, after their order of trust, best first: not gone through without success,
-of an earlier group, for a more similar goal and stage."""
+"""A candidate with what leads on from here, after its order: gone through in vain or not, its group, goal and stage."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +101,14 @@ class Following:
         best: tuple[tuple[float, ...], float] | None = None
         said: dict[object, str] = {}
         for order, found, trail in leads:
-            candidate = found.judged(_KEPT)
+            candidate = found.judged(KEPT)
             if best is not None and order != best[0]:
                 verdict = Verdict(Fate.CROWDED, "others were learned for goals and stages more like this one")
             elif best is not None and trail.price > best[1] + self.slack:
                 verdict = Verdict(Fate.CROWDED, "others are nearer to being done")
             else:
                 verdict = context.unless_said(trail.steps[0].command, candidate, said)
-                if verdict is _KEPT and not context.mask.hides(candidate.entry.id):
+                if verdict is KEPT and not context.mask.hides(candidate.entry.id):
                     best = best or (order, trail.price)
             yield bind(candidate, trail).judged(verdict)
         leading = {each.entry.id for _, each, _ in leads}
@@ -122,7 +120,7 @@ class Following:
                 yield bind(candidate, reason)
             else:
                 told = not context.mask.hides(candidate.entry.id)
-                yield bind(candidate, Trail((), reason, followed=True)).judged(_KEPT)
+                yield bind(candidate, Trail((), reason, followed=True)).judged(KEPT)
 
     def _leads(self, candidates: Sequence[Candidate], path: Pathfinder) -> tuple[list[Lead], dict[str, str]]:
         """Snippets to follow, best first, and the reasons against others by id."""
@@ -150,7 +148,7 @@ class Following:
         reached = self._by_sub_goal.get(context.progress.sub_goal, ())
         scored = [(self.similarity(goal, each.goal_signature), each) for each in reached if each.id not in known]
         fit = (
-            Candidate(entry, score, score * entry.strength, _KEPT)
+            Candidate(entry, score, score * entry.strength, KEPT)
             for score, entry in sorted(scored, key=lambda one: -one[0])
             if bool(self._tied(entry, where, context)) is tied and (tied or not self.compat(belief, entry))
         )
@@ -214,7 +212,7 @@ class Recollection:
     def _texts(self) -> Mapping[Kind, tuple[Sequence[Entry], Sequence[str]]]:
         """The entries by kind, each as a prompt words it."""
         kinds = {kind: [entry for entry in self.memory.entries if entry.kind is kind] for kind in told_kinds()}
-        found = {kind: [Candidate(each, 1.0, 1.0, _KEPT) for each in entries] for kind, entries in kinds.items()}
+        found = {kind: [Candidate(each, 1.0, 1.0, KEPT) for each in entries] for kind, entries in kinds.items()}
         return {kind: (kinds[kind], [untagged_line(each).strip() for each in found[kind]]) for kind in kinds}
 
     @cached_property

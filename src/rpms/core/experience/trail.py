@@ -12,8 +12,7 @@ from rpms.core.memory import Stride, SuccessSnippet
 from rpms.core.verdict import Trail
 
 _SEARCH, _EXPLORE, _AGAIN = 20.0, 40.0, 60.0
-"""Price in steps of searching a known place, searching elsewhere, and repeating actions: each more than any way, so
-that feasible steps come first."""
+"""Price in steps of searching a known place, or elsewhere, and of repeating: more than any way to feasible steps."""
 PATIENCE = 3
 """Number of times a snippet is gone through before others are tried."""
 

@@ -1,7 +1,7 @@
 """The manual prepared for planning: ways to make a fact so and to find out about it, and what is kept between steps."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple, Self
@@ -181,19 +181,17 @@ class Answers(NamedTuple):
     """Stages behind, by purpose and things."""
 
 
-@dataclass(frozen=True, eq=False)
 class Achievers:
     """Index of the rules by the facts they bring about. One for all steps of an episode."""
 
-    rules: ActiveRules
-    _makers: dict[tuple[str, bool], tuple[Achiever, ...]] = field(default_factory=dict, init=False, repr=False)
-    _levels: dict[int, tuple[Level, ...]] = field(default_factory=dict, init=False, repr=False)
-    _wanted: dict[int, list[Need]] = field(default_factory=dict, init=False, repr=False)
-    _needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = field(
-        default_factory=dict, init=False, repr=False
-    )
-    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-    """Cache from one step to the next. It holds the needs too, since answers are keyed by their identity."""
+    def __init__(self, rules: ActiveRules) -> None:
+        self.rules = rules
+        self._makers: dict[tuple[str, bool], tuple[Achiever, ...]] = {}
+        self._levels: dict[int, tuple[Level, ...]] = {}
+        self._wanted: dict[int, list[Need]] = {}
+        self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
+        self.kept: dict[str, Any] = {}
+        """Cache from one step to the next. It holds the needs too, since answers are keyed by their identity."""
 
     @cached_property
     def hoped(self) -> frozenset[tuple[str, bool]]:

@@ -37,7 +37,6 @@ class _Route(NamedTuple):
     total: int
     todo: list[Milestone]
     lacking: list[Fact]
-    away: int
 
 
 class Purposeful(Ground):
@@ -137,7 +136,7 @@ class Tracker(Purposeful):
                 routes[key] = self._route(bound, things, [fact for fact in lacking if fact is not None])
         if not routes:
             return None
-        route = min(routes.values(), key=lambda route: (len(route.todo), route.away))
+        route = min(routes.values(), key=lambda each: (len(each.todo), self._away(each.lacking, each.things)))
         total, current = route.total, self._next(route)
         if current is None:
             return GoalStanding(Progress("done", "", total, total))
@@ -154,7 +153,7 @@ class Tracker(Purposeful):
             if stone.thing in behind or stone.fact in left or (stone.found and "?" in stone.thing):
                 todo.append(stone)
                 behind.add(stone.thing)
-        return _Route(things, len(stones), todo, lacking, self._away(lacking, things))
+        return _Route(things, len(stones), todo, lacking)
 
     def _next(self, route: _Route) -> Milestone | None:
         """The milestone to see to first: of the first fact that is lacking, or of the nearest one like it."""

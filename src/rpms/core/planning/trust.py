@@ -70,8 +70,7 @@ class Trust:
     lacking: bool = False
     """True if one of these is of a kind that no line of the manual brings about."""
     unexplained: Mapping[str, tuple[frozenset[Literal], ...]] = field(default_factory=dict)
-    """For each time that an action was refused without a reason, the facts that were not known to hold: it may need
-    one of them."""
+    """For each refusal of an action without a reason, the facts that were not known to hold: it may need one."""
     worked: Mapping[str, tuple[tuple[ActiveRules, Instance, Facts, Facts], ...]] = field(default_factory=dict)
     """Times that an action worked, with the facts before and after. Read once the manual is doubted."""
     refused: Mapping[str, tuple[Surroundings, ...]] = field(default_factory=dict)
@@ -147,9 +146,8 @@ class Trust:
 
     def working(self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts) -> Self:
         """The same once an action worked: it needs none of the facts that were false."""
-        return self.but(
-            worked={**self.worked, action: (*self.worked.get(action, ()), (rules, instance, before, after))}
-        )
+        times = (*self.worked.get(action, ()), (rules, instance, before, after))
+        return self.but(worked={**self.worked, action: times})
 
     def begun(self, present: Situation, state: str, rules: ActiveRules) -> set[tuple[str, tuple[str, ...]]]:
         """Plans that were begun in this very state, nothing having been learned since: first command and doubts."""
@@ -189,20 +187,16 @@ def _roles(rules: ActiveRules) -> frozenset[tuple[str, int, str]]:
 @kept_with_rules
 def atoms_over(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
     """Every fact that could be meant over a schema's parameters, and those about nothing in particular."""
-    roles, found = _roles(rules), list[Atom]()
-    for name, predicate in rules.predicates.items():
-        for args in permutations(schema.variables, len(predicate.args)):
-            if all((name, place, arg) in roles for place, arg in enumerate(args)):
-                found.append(Atom(name, args))
-    return tuple(found)
+    roles, known, names = _roles(rules), rules.predicates.items(), schema.variables
+    every = (Atom(name, args) for name, predicate in known for args in permutations(names, len(predicate.args)))
+    return tuple(atom for atom in every if all((atom.predicate, *each) in roles for each in enumerate(atom.args)))
 
 
 def false_over(rules: ActiveRules, instance: Instance, facts: Facts, *, unknown: bool = False) -> frozenset[Literal]:
     """All facts over an action's parameters, and negations, that are known not to hold, or that nobody knows."""
     values = ((atom, facts.truth(atom.bind(instance.binding))) for atom in atoms_over(rules, instance.schema))
-    return frozenset(
-        Literal(atom, value is Truth.TRUE) for atom, value in values if unknown or value is not Truth.UNKNOWN
-    )
+    told = (each for each in values if unknown or each[1] is not Truth.UNKNOWN)
+    return frozenset(Literal(atom, value is Truth.TRUE) for atom, value in told)
 
 
 def surroundings(command: str, rules: ActiveRules, situation: Situation) -> Surroundings:

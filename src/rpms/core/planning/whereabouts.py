@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Self
 
 from rpms.core.facts import grouped, kind_of
@@ -233,15 +233,10 @@ def pooled(known: Mapping[str, float], place: str, general: float, trust: float)
 
 def looks(lifted: Lifted) -> Iterator[tuple[str, Tally]]:
     """The places that a snippet looked at for what it found, each once, with the steps spent there."""
-    steps: dict[str, int] = {}
-    for deed in lifted.deeds:
-        if lifted.sought in deed.names:
-            break
-        for name in deed.names:
-            steps[name] = steps.get(name, 0) + 1
+    before = takewhile(lambda deed: lifted.sought not in deed.names, lifted.deeds)
+    steps = Counter(name for deed in before for name in deed.names)
     steps.setdefault(lifted.source, 1)
-    for place, spent in steps.items():
-        yield place, Tally(int(place == lifted.source), spent, 1)
+    return ((place, Tally(int(place == lifted.source), spent, 1)) for place, spent in steps.items())
 
 
 def approaches(lifted: Lifted) -> Iterator[tuple[str, str]]:

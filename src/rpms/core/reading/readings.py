@@ -18,6 +18,18 @@ FIELDS = ("object", "destination")
 """Fields of a goal that a request names; the rest follows from its type."""
 _DEPTH = 2
 """Actions before an action that are looked at: what is to be put somewhere must be taken."""
+SEEN = math.log(3.0)
+"""Evidence for a reading whose object was seen here, against one whose object was not."""
+NOWHERE = 0.05
+"""Probability that a thing is here which was in none of the places that were searched."""
+SWITCH = 3.0
+"""Steps that it costs to take another reading up, beside those of its plan."""
+PRICED = 8
+"""Readings whose plans are made to find the next one."""
+SHOWN = 3
+"""Readings that people are shown with a step."""
+Price = Callable[[Goal], float]
+"""Steps that a goal takes from here; infinite where nothing leads to it."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +111,8 @@ class Narrowing:
     _gone: dict[tuple[frozenset[str], str], str] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @cached_property
-    def active(self) -> ActiveRules:
-        return self.manual.active("")
-
-    @cached_property
     def _achievers(self) -> Achievers:
-        return Achievers(self.active)
+        return Achievers(self.manual.active(""))
 
     @cached_property
     def kinds_told(self) -> tuple[str, ...]:
@@ -210,7 +218,7 @@ class Narrowing:
             return Objected("", True)
         if len(facts) > 1:
             return Objected(f"nothing here gives {fact.atom}")
-        return Objected(self.active.say(facts[0].atom, Truth.of(facts[0].negated)).replace(" ?", ""))
+        return Objected(self._achievers.rules.say(facts[0].atom, Truth.of(facts[0].negated)).replace(" ?", ""))
 
     def _bound(self, literal: Fact, binding: Mapping[str, str]) -> list[Fact]:
         """A need with each name that its one free parameter may have."""
@@ -224,21 +232,6 @@ class Narrowing:
     @cached_property
     def _parameters(self) -> frozenset[str]:
         return frozenset(name for action in self.manual.actions for name in action.variables)
-
-
-SEEN = math.log(3.0)
-"""Evidence for a reading whose object was seen here, against one whose object was not."""
-NOWHERE = 0.05
-"""Probability that a thing is here which was in none of the places that were searched."""
-SWITCH = 3.0
-"""Steps that it costs to take another reading up, beside those of its plan."""
-PRICED = 8
-"""Readings whose plans are made to find the next one."""
-SHOWN = 3
-"""Readings that people are shown with a step."""
-
-Price = Callable[[Goal], float]
-"""Steps that a goal takes from here; infinite where nothing leads to it."""
 
 
 @dataclass(frozen=True)

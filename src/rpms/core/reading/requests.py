@@ -13,6 +13,7 @@ from functools import cached_property
 from random import Random
 
 from rpms.core.belief import Belief
+from rpms.core.facts import grouped
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Form, Part, Prompt, make_block
@@ -120,13 +121,10 @@ class Reader:
     @cached_property
     def _remembered(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
         """Kinds that remembered goals have in a field, by type and field."""
-        found: dict[tuple[str, str], dict[str, None]] = {}
-        for entry in self.memory:
-            if isinstance(entry, RememberedRequest | SuccessSnippet):
-                for name in FIELDS:
-                    if kind := getattr(entry.goal_signature, name):
-                        found.setdefault((entry.goal_signature.type, name), {})[kind] = None
-        return {key: tuple(kinds) for key, kinds in found.items()}
+        learned = (each for each in self.memory if isinstance(each, RememberedRequest | SuccessSnippet))
+        goals = dict.fromkeys(each.goal_signature for each in learned)
+        found = grouped(((goal.type, name), getattr(goal, name)) for goal in goals for name in FIELDS)
+        return {slot: tuple(dict.fromkeys(filter(None, kinds))) for slot, kinds in found.items()}
 
     def read(self, request: str, belief: Belief) -> Generator[SlotQuestion, Weights, Readings | None]:
         """Yield questions, each to be sent its weights, and return the readings; None where nothing can be read."""
@@ -158,10 +156,8 @@ class Reader:
         """Kinds that a slot may have, as far as manual, memory and belief name any; else the request's own words."""
         known = dict.fromkeys(possible.kinds_here(form, field_))
         roles = possible.roles(form, field_)
-        for each in self.forms:
-            for name in FIELDS:
-                if possible.roles(each, name) & roles:
-                    known |= dict.fromkeys(self._remembered.get((each.type, name), ()))
+        alike = [(each.type, name) for each in self.forms for name in FIELDS if possible.roles(each, name) & roles]
+        known |= dict.fromkeys(kind for slot in alike for kind in self._remembered.get(slot, ()))
         if self.rules:
             types = {each.type for each in self.forms}
             known |= dict.fromkeys((*possible.kinds_told, *(each for each in self.called if each not in types)))
@@ -172,7 +168,7 @@ class Reader:
     def _search(
         self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]
     ) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
-        prompt, asks = self._prompt(request, possible, examples), self.source is Source.MODEL
+        prompt, asks = self._prompt(request, examples), self.source is Source.MODEL
         types = tuple(f"goal: {form.type}" for form in self.forms)
         weights = yield from self._weights(SlotQuestion(prompt, "goal", "", types))
         parts = [
@@ -247,9 +243,9 @@ class Reader:
 
     # The question.
 
-    def _prompt(self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]) -> Prompt:
+    def _prompt(self, request: str, examples: Sequence[tuple[float, RememberedRequest]]) -> Prompt:
         """The common beginning of every question about a request: goals, examples as a conversation, the request."""
-        goals = [form.words(possible.active) for form in self.forms]
+        goals = [form.words(self.goals.active("")) for form in self.forms]
         asked = [f"{_asked(entry.request)}\n" for _, entry in reversed(examples)]
         shown = [f"{one}{_answer(entry)}" for one, (_, entry) in zip(asked, reversed(examples), strict=True)]
         blocks = (
