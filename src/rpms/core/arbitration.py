@@ -271,11 +271,7 @@ def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TransferableFacts:
-    """Facts of a situation that do not depend on the present room, place or hand; all others are unknown.
-
-    The hard filter judges by them: the state the entry was learned in, the kinds of things, the goal, and the effects
-    of the entry's own steps.
-    """
+    """Facts of a situation that do not depend on the present room, place or hand, for the hard filter; no others."""
 
     situation: Situation
     rules: ActiveRules

@@ -51,12 +51,9 @@ class StateSignature:
     @property
     def coarse(self) -> Self:
         """Signature by which experiences are merged: occupancy instead of names, no open containers."""
-        kept = [
-            (name, ("something",) if values and name in _EMPTY_WORDS else values)
-            for name, values in self.fields
-            if name not in ("open", "location")
-        ]
-        return type(self)(tuple(kept))
+        kept = [each for each in self.fields if each[0] not in ("open", "location")]
+        told = ((name, ("something",) if values and name in _EMPTY_WORDS else values) for name, values in kept)
+        return type(self)(tuple(told))
 
     def __str__(self) -> str:
         pieces = []
@@ -71,17 +68,15 @@ class StateSignature:
     @lru_cache(maxsize=65_536)
     def parse(cls, text: str) -> Self:
         """Read the text form; equal texts give one object. A ValueError says what is wrong."""
-        fields: list[tuple[str, tuple[str, ...]]] = []
-        known: set[str] = set()
+        fields: dict[str, tuple[str, ...]] = {}
         for piece in text.split("|") if text.strip() else ():
             name, equals, values = piece.partition("=")
             name = unquote(name.strip())
-            if not equals or not name or name in known:
+            if not equals or not name or name in fields:
                 raise ValueError(f"state signature {text[:200]!r} is not `field=value|field=value,value`")
-            known.add(name)
             empty = values.strip() in ("", _EMPTY_WORDS.get(name, "none"))
-            fields.append((name, () if empty else tuple(unquote(value.strip()) for value in values.split(","))))
-        return cls(tuple(fields))
+            fields[name] = () if empty else tuple(unquote(value.strip()) for value in values.split(","))
+        return cls(tuple(fields.items()))
 
 
 class Belief:

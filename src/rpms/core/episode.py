@@ -92,6 +92,7 @@ class Step(Happening):
     def extras(self) -> dict[str, object]:
         """Fields beyond the paper, those in use."""
         decision = self.decision
+        spoken = decision.prompt.messages() if decision.prompt.speak is not None else ()
         found: dict[str, object] = {
             "plan": list(self.plan),
             "menu": [{"command": item.command, "reason": item.reason} for item in decision.menu.items],
@@ -103,9 +104,7 @@ class Step(Happening):
             "replaced": self.replaced,
             "no_room": {str(part): count for part, count in decision.prompt.no_room},
             "notes": list(self.notes),
-            "messages": [[each.role, each.content] for each in decision.prompt.messages()]
-            if decision.prompt.speak is not None
-            else [],
+            "messages": [[each.role, each.content] for each in spoken],
         }
         return {name: value for name, value in found.items() if value}
 

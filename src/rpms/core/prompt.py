@@ -243,11 +243,7 @@ def make_block(part: Part, heading: str, items: Sequence[str], spoken: Sequence[
 
 
 def transcript(history: Sequence[Turn], observation: str, *, thoughts: bool = True) -> tuple[Block, Block]:
-    """The history H and the observation o_t as two blocks that read as one transcript.
-
-    The two texts of one step are, to the letter, the start of the next step's, and the opening observation, which
-    states the task, is the first item of the history and the last that a budget would cut.
-    """
+    """History H and observation o_t, two blocks that read as one text: to the letter the start of the next step's."""
     items: list[str] = []
     spoken: list[int] = []
     for number, turn in enumerate(history):
@@ -256,10 +252,8 @@ def transcript(history: Sequence[Turn], observation: str, *, thoughts: bool = Tr
         heard = f"{_heard(history[max(0, number - 1) : number], turn.observation)}\n"
         items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
         spoken.append(len(heard))
-    return (
-        make_block(Part.HISTORY, "", items, spoken),
-        make_block(Part.OBSERVATION, "", (_heard(history, observation),)),
-    )
+    now = make_block(Part.OBSERVATION, "", (_heard(history, observation),))
+    return make_block(Part.HISTORY, "", items, spoken), now
 
 
 def _heard(history: Sequence[Turn], observation: str) -> str:

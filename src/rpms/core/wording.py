@@ -108,11 +108,8 @@ def standing_blocks(rules: ActiveRules, wording: Wording) -> tuple[Block, ...]:
 
 def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
     """The rules that are for just this situation: those whose condition is known to hold."""
-    return tuple(
-        f"  - {rule.id}: {rule.text}"
-        for rule in rules.rules
-        if rule.when and all(clause.truth(facts) is Truth.TRUE for clause in rule.when)
-    )
+    met = (rule for rule in rules.rules if rule.when and all(one.truth(facts) is Truth.TRUE for one in rule.when))
+    return tuple(f"  - {rule.id}: {rule.text}" for rule in met)
 
 
 def memory_line(candidate: Candidate) -> str:

@@ -18,7 +18,6 @@ from rpms.core.errors import InputError, RPMSError, WorldError, nearest
 from rpms.core.facts import grouped
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry
-from rpms.core.reading.requests import plain_goal
 from rpms.core.recall import Retrieval
 from rpms.core.wording import Wording
 from rpms.foreign.call_text import Tool
@@ -201,7 +200,7 @@ class World(ABC):
 
     def goal_of(self, type_: str, named: Mapping[str, str], text: str) -> Goal:
         """A goal that a request was read as: its type, its object and destination, and the request."""
-        return plain_goal(type_, named, text)
+        return Goal(type_, named.get("object", ""), "", named.get("destination", ""), text)
 
     def called(self) -> Mapping[str, Sequence[str]]:
         """Kinds and goal types, each with further names that people have for it: `refrigerator` for a fridge."""

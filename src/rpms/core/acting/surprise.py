@@ -154,10 +154,8 @@ def _refused(
 ) -> Noticed:
     """A refusal that a need explains speaks for that need; another speaks against the list of needs."""
     trust, schema, key = noticed.trust, instance.schema, key_of(rules, instance.schema)
-    values = [
-        (one, one.bind(instance.binding).truth(before), one.bind(instance.binding).truth(after))
-        for one in needs_of(rules, schema)
-    ]
+    needs = ((one, one.bind(instance.binding)) for one in needs_of(rules, schema))
+    values = [(one, bound.truth(before), bound.truth(after)) for one, bound in needs]
     against = [clause for clause, was, now in values if Truth.FALSE in (was, now)]
     waived = WAIVED in trust.doubt(command)
     if waived:  # it was done in spite of what nobody knew

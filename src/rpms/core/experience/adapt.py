@@ -326,9 +326,8 @@ class StepContext:
 
     def missing(self) -> Iterator[str]:
         """The kinds that the goal names of which nothing is known to be here that is not where it belongs already."""
-        for kind in (self.situation.goal.object, self.situation.goal.destination):
-            if kind and all(map(self._settled, self.belief.called(kind))):
-                yield kind
+        kinds = filter(None, (self.situation.goal.object, self.situation.goal.destination))
+        return (kind for kind in kinds if all(map(self._settled, self.belief.called(kind))))
 
 
 Adapt = Callable[[Iterable[Candidate], StepContext], Iterator[Candidate]]

@@ -325,10 +325,8 @@ class Achievers:
         """A precondition, prepared once for all actions that have it and give the same: doubts repeat most of them."""
         key = (clause, gives, parameters)
         if key not in self._needs:
-            literals = tuple(
-                fact_of(literal)._replace(makeable=gives is None or self._is_makeable(fact_of(literal), gives))
-                for literal in clause.literals
-            )
+            facts = map(fact_of, clause.literals)
+            literals = tuple(each._replace(makeable=gives is None or self._is_makeable(each, gives)) for each in facts)
             names = frozenset(arg for literal in literals for arg in literal.args if arg in parameters)
             self._needs[key] = Need(literals, names, all(each.predicate in self.positional for each in literals))
         return self._needs[key]

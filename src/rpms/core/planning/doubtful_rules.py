@@ -196,12 +196,8 @@ def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema
 @kept_with_rules
 def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
     """Each fact that a line of some action needs."""
-    return tuple(
-        (schema.name, literal)
-        for schema in rules.all_actions
-        for each in schema.preconditions
-        for literal in each.literals
-    )
+    needs = ((schema.name, clause) for schema in rules.all_actions for clause in schema.preconditions)
+    return tuple((name, literal) for name, clause in needs for literal in clause.literals)
 
 
 @kept_with_rules
@@ -264,10 +260,9 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     for literal in sorted(own, key=str):
         for name in (arg for arg in literal.atom.args[:1] if arg in purpose.over):
             found.setdefault(literal.bind({name: _second(name)}), 6.0)
-    for schema in rules.all_actions:
-        for effect in schema.effects:
-            for args in permutations(single, len(effect.atom.args)):
-                found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
+    for effect in (each for schema in rules.all_actions for each in schema.effects):
+        for args in permutations(single, len(effect.atom.args)):
+            found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
     opposite, undone = {each.opposite() for each in own}, _undone_with(rules, found, own)
     return {
         each: (0.0 if each.atom.predicate in told else price) + (FULL * STEPS if each in undone else 0.0)

@@ -213,15 +213,9 @@ def unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
     """True if all that is known of the goal's things and what is in hand is as it was before."""
     words = (now.goal.object, now.goal.destination)
     things = dict.fromkeys((*now.belief.holding, *(name for word in words if word for name in now.belief.called(word))))
-    return all(
-        before.value(name, args) is now.value(name, args)
-        for name, predicate in rules.predicates.items()
-        if not predicate.lasting
-        for args in permutations(things, len(predicate.args))
-    )
-
-
-# Rules with doubts.
+    passing = [(name, len(predicate.args)) for name, predicate in rules.predicates.items() if not predicate.lasting]
+    facts = ((name, args) for name, number in passing for args in permutations(things, number))
+    return all(before.value(*fact) is now.value(*fact) for fact in facts)
 
 
 def key_of(rules: ActiveRules, schema: ActionSchema) -> str:

@@ -177,12 +177,8 @@ class Whereabouts:
     @cached_property
     def trust(self) -> float:
         """α: of the trusts in the manual, that under which what was counted of other things is likeliest."""
-        seen = [
-            (tally, self.manual[kind], place, self._general(kind)[place])
-            for kind in self._about
-            if kind in self.manual
-            for place, tally in self.of(kind).items()
-        ]
+        told = ((kind, *each) for kind in self._about if kind in self.manual for each in self.of(kind).items())
+        seen = [(tally, self.manual[kind], place, self._general(kind)[place]) for kind, place, tally in told]
 
         def likelihood(trust: float) -> float:
             rates = ((each, pooled(known, place, general, trust)) for each, known, place, general in seen)

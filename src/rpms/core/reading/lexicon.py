@@ -82,18 +82,14 @@ class Lexicon:
     @cached_property
     def _together(self) -> Mapping[tuple[str, str, str], int]:
         """Requests with a name in them that meant a value in a field."""
-        return Counter(
-            (field, value, name)
-            for entry in self.requests
-            for field, value in entry.meant.items()
-            for name in names_in(entry.request)
-        )
+        meant = ((*each, entry.request) for entry in self.requests for each in entry.meant.items())
+        return Counter((field, value, name) for field, value, request in meant for name in names_in(request))
 
     def evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
         """Logarithm of how much likelier the request's words make a value, and the word that says most."""
         if (request, field, value) in self._found:
             return self._found[request, field, value]
-        share = self._share(field, value)
+        share = self.share(field, value)
         names = [value, *map("".join, map(words_of, self._called.get(value, ())))]
         found = []
         for word in names_in(request):
@@ -108,10 +104,7 @@ class Lexicon:
         return said
 
     def share(self, field: str, value: str) -> float:
-        """Logarithm of how often remembered requests meant a value, whatever their words."""
-        return math.log(self._share(field, value))
-
-    def _share(self, field: str, value: str) -> float:
+        """Share of remembered requests that meant a value, whatever their words; never 0."""
         return (self._meant[field][value] + 0.5) / (len(self.requests) + 0.5 * (len(self._meant[field]) + 1))
 
     def nearest(self, request: str, most: int) -> list[tuple[float, RememberedRequest]]:

@@ -6,6 +6,7 @@ yields questions and is sent what the model makes of them.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -87,11 +88,6 @@ class _Part:
         return "".join(f"{line}\n" for line in lines)
 
 
-def plain_goal(type_: str, named: Mapping[str, str], text: str) -> Goal:
-    """A goal for worlds that need no more of it."""
-    return Goal(type_, named.get("object", ""), "", named.get("destination", ""), text)
-
-
 @dataclass(frozen=True)
 class Reader:
     """Reads requests with what a condition knows."""
@@ -102,12 +98,12 @@ class Reader:
     """True if the manual's rules about kinds count."""
     memory: Sequence[Entry]
     """Entries of the memory; empty if memory is off."""
-    source: Source = Source.MODEL
-    here: bool = True
+    source: Source
+    here: bool
     """True if the belief counts."""
-    called: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    called: Mapping[str, Sequence[str]]
     """Kinds and goal types of the world, each with what people call it, where the world tells; part of its rules."""
-    make: Make = plain_goal
+    make: Make
 
     @cached_property
     def forms(self) -> tuple[RequestForm, ...]:
@@ -171,19 +167,15 @@ class Reader:
         prompt, asks = self._prompt(request, examples), self.source is Source.MODEL
         types = tuple(f"goal: {form.type}" for form in self.forms)
         weights = yield from self._weights(SlotQuestion(prompt, "goal", "", types))
-        parts = [
-            self._with_words(_Part(form), request, "type", form.type, weight)
-            for form, weight in zip(self.forms, weights, strict=True)
-        ]
+        weighted = zip(self.forms, weights, strict=True)
+        parts = [self._with_words(_Part(form), request, "type", form.type, weight) for form, weight in weighted]
         parts = _best(parts, TYPES if asks else len(parts))
         parts = [part for part in parts if part.score >= parts[0].score - BELOW]
         for field_ in FIELDS:
             grown = [part for part in parts if field_ not in part.form.fields]
             for part in (each for each in parts if field_ in each.form.fields):
-                judged = {
-                    kind: possible.judge(part.form, {**part.named, field_: kind})
-                    for kind in self._kinds(part.form, field_, possible, request)
-                }
+                every = self._kinds(part.form, field_, possible, request)
+                judged = {kind: possible.judge(part.form, {**part.named, field_: kind}) for kind in every}
                 kinds = [kind for kind, found in judged.items() if not found.reason]
                 choices = tuple(f"{field_}: {kind}" for kind in kinds)
                 weights = yield from self._weights(SlotQuestion(prompt, field_, part.begun, choices))
@@ -193,11 +185,9 @@ class Reader:
                 ]
                 grown += _best(filled, OBJECTS if asks and field_ != FIELDS[-1] else READINGS)
             parts = _best(grown, READINGS)
-        said = [(f"model {part.said:.1f}",) if asks else () for part in parts]
-        return [
-            RequestReading(self.make(part.form.type, part.named, request), part.score, 0.0, (*model, *part.reasons))
-            for part, model in zip(parts, said, strict=True)
-        ]
+        told = ((part, (f"model {part.said:.1f}", *part.reasons) if asks else part.reasons) for part in parts)
+        made = ((self.make(part.form.type, part.named, request), part.score, why) for part, why in told)
+        return [RequestReading(goal, score, reasons=why) for goal, score, why in made]
 
     def _weights(self, question: SlotQuestion) -> Generator[SlotQuestion, Weights, Weights]:
         """Weights of the choices by the model; all alike where none is asked, or there is nothing to choose."""
@@ -208,7 +198,7 @@ class Reader:
         """A part with its type or another slot filled, and the evidence for it: the model's, and the words'."""
         named = part.named if field_ == "type" else {**part.named, field_: value}
         words, word = self.lexicon.evidence(request, field_, value)
-        words += self.lexicon.share(field_, value)
+        words += math.log(self.lexicon.share(field_, value))
         reasons = (*part.reasons, f"`{word}` points to {value}") if word else part.reasons
         return _Part(part.form, named, part.score + weight + WORDS * words, part.said + weight, reasons)
 
