@@ -19,8 +19,8 @@ from rpms.core.goal import Goal
 from rpms.core.planning.achievers import Fact, KnownNames, asked_about
 from rpms.core.planning.doubtful_rules import wanted_facts
 from rpms.core.planning.reason import Plan, Reasoner, reasoner_of
-from rpms.core.planning.trust import atoms_over
 from rpms.core.recall import EpisodicMemory
+from rpms.core.rules import atoms_over
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.settings import Settings

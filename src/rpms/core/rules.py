@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from rpms.core.actions import ActionSchema, Instance, fixed_words, syntaxes
@@ -218,6 +218,14 @@ class ActiveRules:
                 found.setdefault(ban.action, {})[Clause(allowed)] = (rule, ban)
         return found
 
+    def key_of(self, schema: ActionSchema) -> str:
+        """The name of an action among lines; a process is another thing than the action it is done by."""
+        return f"process {schema.name}" if any(schema is one for one in self.lore.processes) else schema.name
+
+    def needs_of(self, schema: ActionSchema) -> tuple[Clause, ...]:
+        """Needs of an action: its preconditions, and that no rule forbids it."""
+        return (*schema.preconditions, *self.bans.get(schema.name, ()))
+
     @cached_property
     def deeds(self) -> frozenset[str]:
         """Predicates of facts that actions cause and none needs, such as that an object was heated."""
@@ -269,6 +277,27 @@ def kept_with_rules(
         return found
 
     return find
+
+
+@kept_with_rules
+def _roles(rules: ActiveRules) -> frozenset[tuple[str, int, str]]:
+    """The parameters that stand in each place of each predicate, in any line of the manual or in its declaration."""
+    schemas = rules.all_actions
+    literals = [each for schema in schemas for clause in schema.preconditions for each in clause.literals]
+    literals += [each for schema in schemas for each in schema.effects]
+    bans = [clause for rule in rules.rules for ban in rule.forbids for clause in ban.when]
+    literals += [each for clause in bans for each in clause.literals]
+    atoms = [each.atom for each in literals] + [seen.atom for schema in schemas for seen in schema.observes]
+    atoms += [Atom(name, predicate.args) for name, predicate in rules.predicates.items()]
+    return frozenset((atom.predicate, place, arg) for atom in atoms for place, arg in enumerate(atom.args))
+
+
+@kept_with_rules
+def atoms_over(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
+    """Every fact that could be meant over a schema's parameters, and those about nothing in particular."""
+    roles, known, names = _roles(rules), rules.predicates.items(), schema.variables
+    every = (Atom(name, args) for name, predicate in known for args in permutations(names, len(predicate.args)))
+    return tuple(atom for atom in every if all((atom.predicate, *each) in roles for each in enumerate(atom.args)))
 
 
 @dataclass(frozen=True)

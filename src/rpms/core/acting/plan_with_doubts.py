@@ -16,7 +16,7 @@ from rpms.core.facts import Truth
 from rpms.core.planning.doubtful_rules import doubted, doubts_rest_on
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
-from rpms.core.planning.trust import FULL, STEPS, Trust, doubts_of, needs_of
+from rpms.core.planning.trust import FULL, STEPS, Trust, doubts_of
 from rpms.core.planning.whereabouts import Order
 from rpms.core.rules import ActiveRules
 
@@ -123,7 +123,7 @@ def untried(context: StepContext, rules: ActiveRules, spell: Spelling, trust: Tr
         instance = rules.instance(command)
         if instance is None or things.isdisjoint(instance.binding.values()):
             continue
-        needs = (clause.bind(instance.binding) for clause in needs_of(rules, instance.schema))
+        needs = (clause.bind(instance.binding) for clause in rules.needs_of(instance.schema))
         lacking = [clause.literals for clause in needs if clause.truth(situation) is Truth.FALSE]
         first = [literals[0].atom for literals in lacking if literals]  # a ban in every state names no fact
         against = ", ".join(rules.say(atom, situation.truth(atom)) for atom in first)

@@ -12,27 +12,19 @@ from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.planning.doubtful_rules import excludes, goal_holds, made, unfinished, wanted_facts
-from rpms.core.planning.prices import UNSEEN, Link
-from rpms.core.planning.trust import (
-    COMPLETE,
-    CONFIRMED,
-    CONTRADICTED,
+from rpms.core.planning.doubtful_rules import (
     HOPED,
     SUPPOSED,
     WAIVED,
-    LinePart,
-    ManualLine,
-    Trust,
-    atoms_over,
-    effect_line,
-    false_over,
-    key_of,
-    need_line,
-    needs_of,
-    surroundings,
+    excludes,
+    goal_holds,
+    made,
+    unfinished,
+    wanted_facts,
 )
-from rpms.core.rules import ANYTHING, ActiveRules, kept_with_rules
+from rpms.core.planning.prices import UNSEEN, Link
+from rpms.core.planning.trust import COMPLETE, CONFIRMED, CONTRADICTED, LinePart, ManualLine, Trust, false_over
+from rpms.core.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
 
 _BOUND = 200
 """Ways to bind the parameters that a process does not name; more are not tried."""
@@ -132,13 +124,12 @@ def compare(
     noticed = _accepted(noticed, rules, instance, command, before, after)
     for link in trust.ventures.get(command, ())[:1]:
         if link.reveals and after.value(*link.fact[:2]) is None:
-            blank = {**noticed.trust.blank, (link.command, *link.fact[:2]): surroundings(command, rules, after)}
-            noticed = noticed.trusting(noticed.trust.but(blank=blank))
+            noticed = noticed.trusting(noticed.trust.blanked(link, command, rules, after))
     still = before.belief == after.belief  # nothing at all has changed
     begun = [(process, binding, still) for process, binding in processes_of(rules, command, before)]
     for schema, binding, due in ((instance.schema, instance.binding, True), *begun):  # a process may take time
         for effect in schema.effects:
-            line, bound = effect_line(rules, schema, effect), effect.bind(binding)
+            line, bound = ManualLine.of_effect(rules, schema, effect), effect.bind(binding)
             value = bound.truth(after)
             if value is Truth.TRUE:
                 noticed = noticed.trusting(noticed.trust.weighed(line, CONFIRMED))
@@ -153,15 +144,15 @@ def _refused(
     noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
 ) -> Noticed:
     """A refusal that a need explains speaks for that need; another speaks against the list of needs."""
-    trust, schema, key = noticed.trust, instance.schema, key_of(rules, instance.schema)
-    needs = ((one, one.bind(instance.binding)) for one in needs_of(rules, schema))
+    trust, schema, key = noticed.trust, instance.schema, rules.key_of(instance.schema)
+    needs = ((one, one.bind(instance.binding)) for one in rules.needs_of(schema))
     values = [(one, bound.truth(before), bound.truth(after)) for one, bound in needs]
     against = [clause for clause, was, now in values if Truth.FALSE in (was, now)]
     waived = WAIVED in trust.doubt(command)
     if waived:  # it was done in spite of what nobody knew
         against += [clause for clause, was, now in values if was is now is Truth.UNKNOWN]
     for clause in against:
-        trust = trust.weighed(need_line(rules, schema, clause), CONFIRMED)
+        trust = trust.weighed(ManualLine.of_need(rules, schema, clause), CONFIRMED)
     if waived or not against:  # or it needs something else as well
         trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
     if against:
@@ -169,7 +160,7 @@ def _refused(
     line = ManualLine(key, LinePart.NEEDS, COMPLETE)
     trust = trust.weighed(line, CONTRADICTED)
     for clause in schema.preconditions:
-        trust = trust.weighed(need_line(rules, schema, clause), CONTRADICTED / len(schema.preconditions))
+        trust = trust.weighed(ManualLine.of_need(rules, schema, clause), CONTRADICTED / len(schema.preconditions))
     text = f"`{command}` was refused though nothing known speaks against it"
     return noticed.with_(SurpriseKind.REFUSED, line, text, trust)
 
@@ -178,14 +169,14 @@ def _accepted(
     noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
 ) -> Noticed:
     """Refutes preconditions that were false when the action worked."""
-    schema, key = instance.schema, key_of(rules, instance.schema)
+    schema, key = instance.schema, rules.key_of(instance.schema)
     trust = noticed.trust.working(key, rules, instance, before, after)
     if SUPPOSED not in trust.doubt(command):  # else it may have worked for what the manual does not state
         trust = trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED)
     noticed = noticed.trusting(trust)
-    for clause in needs_of(rules, schema):
+    for clause in rules.needs_of(schema):
         if clause.truth(before, instance.binding) is Truth.FALSE:
-            line = need_line(rules, schema, clause)
+            line = ManualLine.of_need(rules, schema, clause)
             if line.part is LinePart.FORBIDS:  # that it can be done does not say that it does no harm
                 text = f"`{command}` was done though {line.of} forbids it"
                 trust = noticed.trust.weighed(line, CONTRADICTED)
@@ -246,7 +237,7 @@ def _changes(
     after: Situation,
 ) -> Noticed:
     """Facts on a command's things that changed or came to be known without a line that says so."""
-    schema, key, binding = instance.schema, key_of(rules, instance.schema), instance.binding
+    schema, key, binding = instance.schema, rules.key_of(instance.schema), instance.binding
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
     wanted, news = wanted_facts(rules), list[Literal | Revelation]()
     here = after.belief.location
@@ -286,7 +277,7 @@ def _mattering(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
 def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
     """All that an action might reveal beside what it is said to: what other actions do, about each of its things."""
     stated, found = {one.atom for one in schema.observes}, list[Revelation]()
-    every = (seen for other in (*rules.environment, *rules.lore.processes) for seen in other.observes)
+    every = (seen for other in rules.all_actions for seen in other.observes)
     for seen in (one for one in every if ANYTHING in one.atom.args):
         for name in schema.variables:
             atom = Atom(seen.atom.predicate, tuple(a if a == ANYTHING else name for a in seen.atom.args))
@@ -312,14 +303,14 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
     blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
     for link, then in pairwise(chain):
         if not blamed and (instance := rules.instance(then.command)) is not None:
-            needs = [(one, one.bind(instance.binding)) for one in needs_of(rules, instance.schema)]
+            needs = [(one, one.bind(instance.binding)) for one in rules.needs_of(instance.schema)]
             lacking = [(one, bound) for one, bound in needs if bound.truth(situation) is not Truth.TRUE]
             wanted = Literal(link.fact.atom, link.fact.negated)
             served = [(one, bound) for one, bound in lacking if wanted in bound.literals]
             told = [one for one, _ in needs if one.literals]
             only = [one for one in told if any(excludes(rules, one.literals[0], other.literals[0]) for other in told)]
             blames = dict.fromkeys((*(clause for clause, _ in served or lacking), *only))
-            blamed = [need_line(rules, instance.schema, clause) for clause in blames]
+            blamed = [ManualLine.of_need(rules, instance.schema, clause) for clause in blames]
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
     if not blamed and (instance := rules.instance(chain[0].command)) is not None:  # the line that it serves is named

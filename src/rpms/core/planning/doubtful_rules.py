@@ -15,26 +15,10 @@ from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.goal import Progress
 from rpms.core.planning.achievers import command_of
 from rpms.core.planning.ground import Surroundings
-from rpms.core.planning.trust import (
-    COMPLETE,
-    CONTRADICTED,
-    FULL,
-    HOPED,
-    STEPS,
-    SUPPOSED,
-    WAIVED,
-    LinePart,
-    ManualLine,
-    Trust,
-    atoms_over,
-    effect_line,
-    false_over,
-    key_of,
-    need_line,
-    needs_of,
-)
-from rpms.core.rules import ActiveRules, Purpose, kept_with_rules
+from rpms.core.planning.trust import COMPLETE, CONTRADICTED, FULL, STEPS, LinePart, ManualLine, Trust, false_over
+from rpms.core.rules import ActiveRules, Purpose, atoms_over, kept_with_rules
 
+SUPPOSED, HOPED, WAIVED = "may need", "may do", "may not need"
 LIKELY, POSSIBLE, UNLIKELY = 1.0, 3.5, 8.5
 """Steps that it costs to suppose a need that the manual does not state: one that other actions have, or of a fact that
 no line uses; one that one other action has, or the opposite of a stated one; any other."""
@@ -81,9 +65,9 @@ class _Doubting:
 
     def mended(self, schema: ActionSchema) -> ActionSchema:
         """An action without needs that were refuted, with changes that nobody foretold, dearer where it was refused."""
-        trust, rules, key = self.trust, self.rules, key_of(self.rules, schema)
-        needs = tuple(one for one in schema.preconditions if trust.of(need_line(rules, schema, one)) > 0)
-        effects = tuple(one for one in schema.effects if not trust.upon(effect_line(rules, schema, one)))
+        trust, rules, key = self.trust, self.rules, self.rules.key_of(schema)
+        needs = tuple(one for one in schema.preconditions if trust.of(ManualLine.of_need(rules, schema, one)) > 0)
+        effects = tuple(one for one in schema.effects if not trust.upon(ManualLine.of_effect(rules, schema, one)))
         news, price = trust.learned.get(key, ()), trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
         if not (news or price) and len(needs) == len(schema.preconditions) and len(effects) == len(schema.effects):
             return schema
@@ -99,11 +83,11 @@ class _Doubting:
         """An action against some of its lines."""
         trust, rules = self.trust, self.rules
         for effect in old.effects:
-            price = trust.upon(effect_line(rules, old, effect))
+            price = trust.upon(ManualLine.of_effect(rules, old, effect))
             if price and effect not in schema.effects:
                 doubt = f"{schema.name} may not do {effect}"
                 yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
-        lines = [(need, need_line(rules, old, need)) for need in needs_of(rules, schema)]
+        lines = [(need, ManualLine.of_need(rules, old, need)) for need in rules.needs_of(schema)]
         prices = [(need, trust.against(line)) for need, line in lines if self.wide or trust.evidence.get(line, 0.0) < 0]
         for need, price in prices:
             yield _without(schema, price, need)
@@ -115,7 +99,7 @@ class _Doubting:
         self, old: ActionSchema, schema: ActionSchema, prices: Sequence[tuple[Clause, float]]
     ) -> Iterator[ActionSchema]:
         """An action with a need that the manual does not state."""
-        key, stated = key_of(self.rules, old), schema.preconditions
+        key, stated = self.rules.key_of(old), schema.preconditions
         known = {*schema.effects, *(clause.literals[0] for clause in stated if len(clause.literals) == 1)}
         suspects = {one: left for one, left in self.trust.suspects(key).items() if one not in known}
         refusals = self.trust.unexplained.get(key, ())
@@ -154,7 +138,7 @@ class _Doubting:
         wanted = wanted_facts(self.rules) if self.wide > 1 else wanted_facts(self.rules) - made
         hoped = sorted(each for each in wanted if not (each[1] and self.rules.predicates[each[0]].exclusive))
         for old, schema in pairs:
-            key, needs = key_of(self.rules, old), schema.preconditions
+            key, needs = self.rules.key_of(old), schema.preconditions
             worked = self.trust.worked.get(key, ())
             vain = Counter(each for one in worked for each in false_over(one[0], one[1], one[3]))
             given = {(effect.atom.predicate, effect.negated) for effect in schema.effects}
@@ -168,8 +152,8 @@ class _Doubting:
                 doubt = f"{schema.name} {HOPED} {effect}"
                 hope = replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
                 yield hope
-                for need in needs_of(self.rules, schema) if (predicate, negated) not in made else ():
-                    yield _without(hope, self.trust.against(need_line(self.rules, old, need)), need)
+                for need in self.rules.needs_of(schema) if (predicate, negated) not in made else ():
+                    yield _without(hope, self.trust.against(ManualLine.of_need(self.rules, old, need)), need)
 
     def continuations(self) -> tuple[tuple[Purpose, float], ...]:
         """Other purposes the goal may have once the manual's held without a win; with their prices."""

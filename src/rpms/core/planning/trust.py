@@ -13,10 +13,10 @@ from typing import NamedTuple, Self
 
 from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
-from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
+from rpms.core.facts import Clause, Facts, Literal, Truth
 from rpms.core.planning.ground import Surroundings
 from rpms.core.planning.prices import Link
-from rpms.core.rules import ActiveRules, kept_with_rules
+from rpms.core.rules import ActiveRules, atoms_over
 
 FULL = 4.0
 """The trust of a line that the manual states."""
@@ -49,6 +49,19 @@ class ManualLine(NamedTuple):
     text: str
     """As the manual writes it; COMPLETE for the claim that the list has no other line."""
 
+    @classmethod
+    def of_need(cls, rules: ActiveRules, schema: ActionSchema, clause: Clause) -> Self:
+        """The line that states a need; the rule's, if it is a ban."""
+        if clause in rules.bans.get(schema.name, ()):
+            rule, ban = rules.bans[schema.name][clause]
+            return cls(rule.id, LinePart.FORBIDS, str(ban))
+        return cls(rules.key_of(schema), LinePart.NEEDS, str(clause))
+
+    @classmethod
+    def of_effect(cls, rules: ActiveRules, schema: ActionSchema, effect: Literal) -> Self:
+        """The line that states an effect."""
+        return cls(rules.key_of(schema), LinePart.DOES, str(effect))
+
     def __str__(self) -> str:
         return f"{self.of} {self.part} {self.text}"
 
@@ -56,7 +69,6 @@ class ManualLine(NamedTuple):
 Chain = tuple[Link, ...]
 """A plan: its actions, the first one first."""
 COMPLETE = "nothing else"
-SUPPOSED, HOPED, WAIVED = "may need", "may do", "may not need"
 
 
 @dataclass(frozen=True)
@@ -129,6 +141,11 @@ class Trust:
         then = (*self.refused.get(command, ()), surroundings(command, rules, situation))
         return self.but(refused={**self.refused, command: then})
 
+    def blanked(self, link: Link, command: str, rules: ActiveRules, situation: Situation) -> Self:
+        """The same once a command did not show the fact that it was given for."""
+        what = (link.command, *link.fact[:2])
+        return self.but(blank={**self.blank, what: surroundings(command, rules, situation)})
+
     def suspecting(self, action: str, false: frozenset[Literal]) -> Self:
         """The same once an action was refused without a reason while some facts were not known to hold."""
         return self.but(unexplained={**self.unexplained, action: (*self.unexplained.get(action, ()), false)})
@@ -168,30 +185,6 @@ def doubts_of(chain: Chain) -> tuple[str, ...]:
     return tuple(link.doubt for link in chain if link.doubt)
 
 
-# Facts over parameters.
-
-
-@kept_with_rules
-def _roles(rules: ActiveRules) -> frozenset[tuple[str, int, str]]:
-    """The parameters that stand in each place of each predicate, in any line of the manual or in its declaration."""
-    schemas = (*rules.environment, *rules.lore.processes)
-    literals = [each for schema in schemas for clause in schema.preconditions for each in clause.literals]
-    literals += [each for schema in schemas for each in schema.effects]
-    bans = [clause for rule in rules.rules for ban in rule.forbids for clause in ban.when]
-    literals += [each for clause in bans for each in clause.literals]
-    atoms = [each.atom for each in literals] + [seen.atom for schema in schemas for seen in schema.observes]
-    atoms += [Atom(name, predicate.args) for name, predicate in rules.predicates.items()]
-    return frozenset((atom.predicate, place, arg) for atom in atoms for place, arg in enumerate(atom.args))
-
-
-@kept_with_rules
-def atoms_over(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
-    """Every fact that could be meant over a schema's parameters, and those about nothing in particular."""
-    roles, known, names = _roles(rules), rules.predicates.items(), schema.variables
-    every = (Atom(name, args) for name, predicate in known for args in permutations(names, len(predicate.args)))
-    return tuple(atom for atom in every if all((atom.predicate, *each) in roles for each in enumerate(atom.args)))
-
-
 def false_over(rules: ActiveRules, instance: Instance, facts: Facts, *, unknown: bool = False) -> frozenset[Literal]:
     """All facts over an action's parameters, and negations, that are known not to hold, or that nobody knows."""
     values = ((atom, facts.truth(atom.bind(instance.binding))) for atom in atoms_over(rules, instance.schema))
@@ -216,26 +209,3 @@ def unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
     passing = [(name, len(predicate.args)) for name, predicate in rules.predicates.items() if not predicate.lasting]
     facts = ((name, args) for name, number in passing for args in permutations(things, number))
     return all(before.value(*fact) is now.value(*fact) for fact in facts)
-
-
-def key_of(rules: ActiveRules, schema: ActionSchema) -> str:
-    """The name of an action among lines; a process is another thing than the action it is done by."""
-    return f"process {schema.name}" if any(schema is one for one in rules.lore.processes) else schema.name
-
-
-def needs_of(rules: ActiveRules, schema: ActionSchema) -> tuple[Clause, ...]:
-    """Needs of an action: its preconditions, and that no rule forbids it."""
-    return (*schema.preconditions, *rules.bans.get(schema.name, ()))
-
-
-def need_line(rules: ActiveRules, schema: ActionSchema, clause: Clause) -> ManualLine:
-    """The line that states a need; the rule's, if it is a ban."""
-    if clause in rules.bans.get(schema.name, ()):
-        rule, ban = rules.bans[schema.name][clause]
-        return ManualLine(rule.id, LinePart.FORBIDS, str(ban))
-    return ManualLine(key_of(rules, schema), LinePart.NEEDS, str(clause))
-
-
-def effect_line(rules: ActiveRules, schema: ActionSchema, effect: Literal) -> ManualLine:
-    """The line that states an effect."""
-    return ManualLine(key_of(rules, schema), LinePart.DOES, str(effect))
