@@ -236,10 +236,8 @@ def infeasibility(command: str, rules: ActiveRules, facts: Facts, *, doubts: boo
 
 def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
     """True if an unknown clause is no reason to doubt: that one is *not* where at most one of many places is."""
-    return all(
-        literal.negated and (known := rules.predicates.get(literal.atom.predicate)) is not None and known.exclusive
-        for literal in clause.literals
-    )
+    known = ((each.negated, rules.predicates.get(each.atom.predicate)) for each in clause.literals)
+    return all(negated and predicate is not None and predicate.exclusive for negated, predicate in known)
 
 
 def prohibition(command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True) -> Objection | None:

@@ -92,8 +92,7 @@ class Retrieval:
     schemas_by_goal: bool = False
     """True if schemas are recalled by the goals they were tried for, like all other entries; otherwise for any goal."""
     warnings: int = 3
-    """Critical failures and lessons in a prompt together, the highest in rank: a critical failure's weight of 2 puts
-    it before lessons with as much evidence."""
+    """Critical failures and lessons in a prompt together, the highest in rank: critical ones weigh twice as much."""
     examined: int = 100
     """Most candidates of each kind that are judged."""
     listed: int = 12

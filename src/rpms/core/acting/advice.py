@@ -136,13 +136,9 @@ class Advice:
         # a plan that leads back is doubted itself; one that a model left half-way is still the best
         best = {option.command for option in self.plan.options[: self.adviser.how.doubt] if option.chain}
         after = [*(turn.state for turn in history), state][1:]
-        return Counter(
-            turn.action
-            for turn, then in zip(history, after, strict=True)
-            if turn.state == state
-            and turn.action not in best
-            and (turn.failed or then != state or turn.action not in waiting)
-        )
+        tries = ((turn, then) for turn, then in zip(history, after, strict=True) if turn.state == state)
+        vain = (turn.action for turn, then in tries if turn.failed or then != state or turn.action not in waiting)
+        return Counter(action for action in vain if action not in best)
 
     def _choices(self) -> Iterator[tuple[str, str]]:
         """Choices, best first: first actions of plans, or without rules the next steps of recalled snippets."""

@@ -12,16 +12,7 @@ from rpms.core.actions import ActionSchema, Instance, Revelation
 from rpms.core.belief import Situation
 from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.planning.doubtful_rules import (
-    HOPED,
-    SUPPOSED,
-    WAIVED,
-    excludes,
-    goal_holds,
-    made,
-    unfinished,
-    wanted_facts,
-)
+from rpms.core.planning.doubtful_rules import HOPED, SUPPOSED, WAIVED, excludes, goal_holds, unfinished, wanted_facts
 from rpms.core.planning.prices import UNSEEN, Link
 from rpms.core.planning.trust import COMPLETE, CONFIRMED, CONTRADICTED, LinePart, ManualLine, Trust, false_over
 from rpms.core.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
@@ -258,7 +249,8 @@ def _changes(
         if seen.atom not in told_of and before.truth(probe) is Truth.UNKNOWN is not after.truth(probe):
             news.append(seen)
     effects = {(one.atom.predicate, one.negated) for one in news if isinstance(one, Literal)}
-    trust = noticed.trust.learning(key, news, lacking=not effects <= made(rules)) if news else noticed.trust
+    made = ((each.atom.predicate, each.negated) for other in rules.all_actions for each in other.effects)
+    trust = noticed.trust.learning(key, news, lacking=not effects.issubset(made)) if news else noticed.trust
     for one in news:
         if isinstance(one, Literal):
             text = f"`{command}` changed what nobody foretold: {_said(rules, one.bind(binding))}"

@@ -137,12 +137,14 @@ class _Doubting:
         made = {(effect.atom.predicate, effect.negated) for _, schema in pairs for effect in schema.effects}
         wanted = wanted_facts(self.rules) if self.wide > 1 else wanted_facts(self.rules) - made
         hoped = sorted(each for each in wanted if not (each[1] and self.rules.predicates[each[0]].exclusive))
+        goals = [literal for goal in self.rules.goals for literal in goal.wants]
+        served = wanted_facts(self.rules) | {(each.atom.predicate, each.negated) for each in goals}
         for old, schema in pairs:
             key, needs = self.rules.key_of(old), schema.preconditions
             worked = self.trust.worked.get(key, ())
             vain = Counter(each for one in worked for each in false_over(one[0], one[1], one[3]))
             given = {(effect.atom.predicate, effect.negated) for effect in schema.effects}
-            idle = not schema.observes and given.isdisjoint(served(self.rules))
+            idle = not schema.observes and given.isdisjoint(served)
             for atom, (predicate, negated) in product(atoms_over(self.rules, old), hoped):
                 effect = Literal(atom, negated)
                 if atom.predicate != predicate or effect in schema.effects or Clause((effect,)) in needs:
@@ -194,18 +196,6 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     lasting = {name for name, predicate in rules.predicates.items() if predicate.lasting}
     known = rules.predicates.keys() - told - lasting
     return frozenset((each.atom.predicate, each.negated) for each in wanted if each.atom.predicate in known)
-
-
-@kept_with_rules
-def served(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
-    """Facts that actions and goals need, this goal and others."""
-    return wanted_facts(rules) | {(each.atom.predicate, each.negated) for goal in rules.goals for each in goal.wants}
-
-
-@kept_with_rules
-def made(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
-    """Effects of the actions, by predicate and sign."""
-    return frozenset((each.atom.predicate, each.negated) for schema in rules.all_actions for each in schema.effects)
 
 
 @kept_with_rules

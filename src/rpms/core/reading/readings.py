@@ -135,13 +135,6 @@ class Narrowing:
             if form.purpose.over.get(arg) == field_ and at < len(declared.args)
         )
 
-    def kinds_here(self, form: RequestForm, field_: str) -> tuple[str, ...]:
-        """Kinds of what is known to be here that a field may mean."""
-        if not self.here:
-            return ()
-        roles, names = self.roles(form, field_), self.belief.names
-        return tuple(dict.fromkeys(kind_of(name) for role in sorted(roles) for name in names.get(role, ())))
-
     def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
         """Judges a goal with some of its slots filled."""
         misplaced = (self._misplaced(self.roles(form, field_), kind) for field_, kind in named.items())

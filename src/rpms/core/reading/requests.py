@@ -14,7 +14,7 @@ from functools import cached_property
 from random import Random
 
 from rpms.core.belief import Belief
-from rpms.core.facts import grouped
+from rpms.core.facts import grouped, kind_of
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Form, Part, Prompt, make_block
@@ -150,8 +150,8 @@ class Reader:
 
     def _kinds(self, form: RequestForm, field_: str, possible: Narrowing, request: str) -> tuple[str, ...]:
         """Kinds that a slot may have, as far as manual, memory and belief name any; else the request's own words."""
-        known = dict.fromkeys(possible.kinds_here(form, field_))
-        roles = possible.roles(form, field_)
+        roles, here = possible.roles(form, field_), possible.belief.names if self.here else {}
+        known = dict.fromkeys(kind_of(name) for role in sorted(roles) for name in here.get(role, ()))
         alike = [(each.type, name) for each in self.forms for name in FIELDS if possible.roles(each, name) & roles]
         known |= dict.fromkeys(kind for slot in alike for kind in self._remembered.get(slot, ()))
         if self.rules:
@@ -179,10 +179,8 @@ class Reader:
                 kinds = [kind for kind, found in judged.items() if not found.reason]
                 choices = tuple(f"{field_}: {kind}" for kind in kinds)
                 weights = yield from self._weights(SlotQuestion(prompt, field_, part.begun, choices))
-                filled = [
-                    self._with_words(part, request, field_, kind, weight + UNTRIED * judged[kind].doubtful)
-                    for kind, weight in zip(kinds, weights, strict=True)
-                ]
+                sure = [weight + UNTRIED * judged[kind].doubtful for kind, weight in zip(kinds, weights, strict=True)]
+                filled = [self._with_words(part, request, field_, *each) for each in zip(kinds, sure, strict=True)]
                 grown += _best(filled, OBJECTS if asks and field_ != FIELDS[-1] else READINGS)
             parts = _best(grown, READINGS)
         told = ((part, (f"model {part.said:.1f}", *part.reasons) if asks else part.reasons) for part in parts)
