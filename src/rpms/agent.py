@@ -71,8 +71,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         sources = given.sources(self.world, window)
         decoding = decoding or given.decoding(self.world)
         self.method = given.method(self.world)
-        knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
-        mind = compose(self.condition, knowledge, self.memory)
+        mind = compose(self.condition, knowledge_of(self.world, sources, decoding.max_tokens, self.method), self.memory)
         self._context = window
         self._harvest = given.harvesting
         self._carried: dict[str, tuple[str, ...]] = {}
@@ -140,10 +139,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         return self._take(self._make(observation))
 
     async def act_async(self, observation: str) -> str:
-        """The same as `act`, without holding up the event loop; the model is waited for in a thread of the agent's own.
-
-        A call that fails or is cancelled leaves the agent as it was, and may be made again once its model has let go.
-        """
+        """`act` in a thread of the agent's own; one that fails or is cancelled leaves the agent as it was."""
         if self._making is not None and not self._making.done():
             raise InputError(
                 "this agent is still deciding; await its last act_async first, or use one agent an episode"
@@ -165,10 +161,9 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         return course, self._player.choose(course, observation, self._name)
 
     def _take(self, made: tuple[Course, Move]) -> str:
-        self._course, move = made
-        self._move = move
-        self.usage = self.usage + move.asked.usage
-        return move.command
+        self._course, self._move = made
+        self.usage = self.usage + self._move.asked.usage
+        return self._move.command
 
     def _stating_the_task(self, observation: str, goal: Goal) -> str:
         if self._request:
@@ -211,10 +206,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         return found
 
     def save(self, path: Path | str) -> str:
-        """Write the memory it began with and what it learned, frozen, and return the hash.
-
-        What the file holds already is merged in, so that nothing is lost; entries that say the same stay one entry.
-        """
+        """Write the memory it began with and what it learned, frozen; what the file holds stays. Returns the hash."""
         file = Path(path)
         there = read_frozen(file, self.world.name).entries if is_there(file) else ()
         entries = merge(there, self.memory.entries)

@@ -47,11 +47,7 @@ def _no_shared_memory(*_: Any, **__: Any) -> None:
 
 
 class WorldEnv(gymnasium.Env[str, str]):
-    """One game at a time. The arguments are those of `Episodes`, and whether infos list what is admissible.
-
-    The reward is what the world's score rose by. A seed draws the task, the same on every machine;
-    `reset(options={"task": …})` names one by its id or its number, and `{"goal": …}` puts another goal in its opening.
-    """
+    """One game at a time, by the arguments of `Episodes`, and whether every info lists what is admissible."""
 
     def __init__(
         self, world: str | World = "alfworld", split: str | None = None, *, admissible: bool = False, **settings: Any

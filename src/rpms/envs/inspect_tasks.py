@@ -91,12 +91,8 @@ def player(name: str, split: str | None = None, **settings: Any) -> Solver:
         game = await to_thread.run_sync(found.open, chosen, episodes.setting)
         try:
             model = ShorteningModel(_Asked(chat.get_model()))
-            play = await to_thread.run_sync(
-                lambda: Play(
-                    Player(found, mind, model, decoding, method, condition.repair, condition.calls),
-                    *(game, chosen, episodes.max_steps),
-                )
-            )
+            seat = Player(found, mind, model, decoding, method, condition.repair, condition.calls)
+            play = await to_thread.run_sync(Play, seat, game, chosen, episodes.max_steps)
             while play.ending is None:
                 await to_thread.run_sync(play.step)
                 _tell(state, play.episode())  # at each step: a limit of Inspect's may end the sample at any time
@@ -149,11 +145,11 @@ class _Asked:
             raise ContextOverflow(f"{self.name}: the prompt is too long for the model")
         if output.error:
             raise ModelError(f"{self.name}: {output.error}")
-        used = output.usage
+        used = output.usage or chat.ModelUsage()
         usage = Usage(
-            prompt_tokens=used.input_tokens if used else 0,
-            cached_tokens=(used.input_tokens_cache_read or 0) if used else 0,
-            completion_tokens=used.output_tokens if used else 0,
+            prompt_tokens=used.input_tokens,
+            cached_tokens=used.input_tokens_cache_read or 0,
+            completion_tokens=used.output_tokens,
             requests=1,
             seconds=time.perf_counter() - start,
         )

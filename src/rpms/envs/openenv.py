@@ -204,10 +204,10 @@ async def _refused(_request: Request, error: Exception) -> JSONResponse:
     return JSONResponse({"detail": excerpt(problem)}, getattr(error, "status_code", 422))
 
 
-def make_server(app: FastAPI, log_level: str = "warning") -> uvicorn.Server:
+def make_server(app: FastAPI) -> uvicorn.Server:
     """Server of the application; it closes a connection that does not answer pings within a minute."""
     config = uvicorn.Config(
-        app, log_level=log_level, ws_max_size=LARGEST_MESSAGE, ws_ping_interval=20, ws_ping_timeout=20
+        app, log_level="warning", ws_max_size=LARGEST_MESSAGE, ws_ping_interval=20, ws_ping_timeout=20
     )
     return uvicorn.Server(config)
 

@@ -1,7 +1,4 @@
-"""Tool calls as text, `refuel_data(line_id="L1002", gb_amount=2.0)`: one way to write them, several that are read.
-
-The text is a stranger's: it is read into JSON values within the limits of all JSON here, and nothing is evaluated.
-"""
+"""Tool calls as text, `refuel_data(line_id="L1002")`: a stranger's, read in several forms to bounded JSON, not run."""
 
 import json
 import re
@@ -35,7 +32,7 @@ class WrittenCall:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={_written(value)}" for name, value in self.arguments.items())
+        given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items())
         return f"{self.name}({given})"
 
     def ordered(self, parameters: Sequence[str]) -> Self:
@@ -57,8 +54,9 @@ class Tool:
         """The same with no other arguments, and no other values of them, than some calls have."""
         properties = {}
         for name, schema in self.parameters.get("properties", {}).items():
-            values = {_written(call.arguments[name]): call.arguments[name] for call in calls if name in call.arguments}
-            if values:
+            given = [call.arguments[name] for call in calls if name in call.arguments]
+            if given:
+                values = {json.dumps(value): value for value in given}
                 properties[name] = {**schema, "enum": list(values.values())}
         required = [name for name in properties if all(name in call.arguments for call in calls)]
         return replace(self, parameters={**self.parameters, "properties": properties, "required": required})
@@ -72,10 +70,6 @@ def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:
             call = read_call(action)
             calls.setdefault(call.name, []).append(call)
     return tuple(tool.only(calls[tool.name]) for tool in tools if tool.name in calls) or tuple(tools)
-
-
-def _written(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def read_call(text: str, signatures: Mapping[str, Sequence[str]] | None = None) -> WrittenCall:

@@ -185,10 +185,7 @@ def from_json(kind: type[_Value], value: Any) -> _Value:
 
 
 def tagged_reader(forms: Mapping[str, Any], version: int = 1, *, heads: bool = False) -> Reader:
-    """The reader of a file's objects: the `type` of each names its dataclass, and the first one's is the first.
-
-    The first has the version; with `heads`, others may be like it.
-    """
+    """Reads objects by the form their `type` names: at first the first, with its version, which `heads` allows again."""
     head, *others = forms
     known = [head]
 
@@ -286,8 +283,7 @@ def object_reader(
                 given[name] = readers[name](item)
             except ValueError as error:
                 raise _at(name, error if isinstance(error, NotJson) else NotJson(excerpt(error))) from None
-        missing = next((name for name in needed if name not in given), None)
-        if missing is not None:
+        for missing in (name for name in needed if name not in given):
             raise NotJson(f"{missing}: is missing")
         try:
             return make(given)

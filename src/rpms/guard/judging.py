@@ -126,8 +126,7 @@ def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False)
     mended: dict[str, RuleFinding] = {}
     changed = facts
     while any(rule.sets for rule in facts.manual.rules.get(facts.call.tool, ())):
-        broken = (each for each in findings(changed) if each.by.sets and each.broken is Truth.TRUE)
-        found = next(broken, None)
+        found = next((each for each in findings(changed) if each.by.sets and each.broken is Truth.TRUE), None)
         if found is None or found.by.rule.id in mended:
             break
         mended[found.by.rule.id] = found

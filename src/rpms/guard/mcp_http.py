@@ -29,10 +29,8 @@ except ModuleNotFoundError as error:
 
 SESSION = "x-guard-session"
 """The header by which a client names its conversation: it is then the same one after a restart of either side."""
-_ANYONE = "anyone"
 _MOST_PAGES = 1_000
 """Pages of a list that are read: a server may go on for ever."""
-_MINE = "rpms_guard"
 _MODERN = "2026"
 """Versions from here on ask for input in the answer to a call; earlier ones by a request of the server's."""
 
@@ -124,7 +122,7 @@ class Gateway:
         if params.request_state is not None and params.request_state in self._asked:
             same = self._asked.pop(params.request_state) == call.key
             replies = mcp.object_of(params.model_dump(mode="json").get("input_responses"))
-            approved = same and mcp.accepts(replies.get(_MINE))
+            approved = same and mcp.accepts(replies.get(mcp.MINE))
             params = params.model_copy(update={"request_state": None, "input_responses": None})
         ruling = await self._ruling(guard, call, context, approved)
         if isinstance(ruling, types.InputRequiredResult):
@@ -146,10 +144,10 @@ class Gateway:
             return ruling
         asking = mcp.question(call, ruling)
         if context.protocol_version >= _MODERN:
-            token = f"{_MINE}-{uuid4().hex}"
+            token = f"{mcp.MINE}-{uuid4().hex}"
             self._asked[token] = call.key
             request = types.ElicitRequest(params=types.ElicitRequestFormParams.model_validate(asking))
-            return types.InputRequiredResult(input_requests={_MINE: request}, request_state=token)
+            return types.InputRequiredResult(input_requests={mcp.MINE: request}, request_state=token)
         said = await context.session.elicit_form(asking["message"], asking["requestedSchema"], context.request_id)
         return await asyncio.to_thread(guard.check, call, can_modify=True, approved=said.action == "accept")
 
@@ -183,7 +181,7 @@ class Gateway:
         """The guard of a session: as the client names it, by the transport's id, or of whoever has this token."""
         headers = context.request.headers if context.request is not None else {}
         token = headers.get("authorization", "")
-        owner = hashlib.sha256(token.encode()).hexdigest()[:16] if token else _ANYONE
+        owner = hashlib.sha256(token.encode()).hexdigest()[:16] if token else "anyone"
         named = headers.get(SESSION, "")[:100]
         return self._conversations.guard_of(f"{owner}/{named}" if named else headers.get("mcp-session-id") or owner)
 

@@ -15,6 +15,7 @@ CALL: Final = "tools/call"
 LIST: Final = "tools/list"
 CANCELLED: Final = "notifications/cancelled"
 ELICIT: Final = "elicitation/create"
+MINE: Final = "rpms_guard"
 MOST_KEPT: Final = 1_000
 """Things of one sort that are remembered of a client, such as calls that it gave up on."""
 PARSE_ERROR: Final = -32700
@@ -43,16 +44,12 @@ class Newest(dict[str, T]):
 
 
 def read_answer(line: bytes) -> tuple[Any, bool]:
-    """Read what a server sent, and whether facts may be read from it.
-
-    Deeper or longer numbers than the guard reads still reach the client. NotJson is raised for what is no message, or
-    not the same message to every reader.
-    """
+    """What a server sent, and whether facts may be read from it; NotJson if it is not one message to all readers."""
     try:
         return loads(line, once=True), True
     except NotJson as error:
         why = error
-    try:
+    try:  # deeper or longer numbers than the guard reads still reach the client
         return json.loads(line, object_pairs_hook=each_once), False
     except (ValueError, RecursionError):
         raise why from None

@@ -23,10 +23,7 @@ _PIPE_SIZE = 1 << 20
 _KEPT = 2_000
 """First and last bytes of a line that was too long, in which its id is looked for."""
 _GRACE = 0.6
-"""Seconds that a server has to end when its input has ended, and again after it was told to.
-
-Clients give a server about two seconds before they kill it, and a proxy that is killed cannot end what it started.
-"""
+"""Seconds that a server has to end, and again when told to: clients kill in two, and a killed proxy cannot end it."""
 
 
 @dataclass(eq=False)
@@ -128,8 +125,7 @@ class Proxy:
         assert server.stdin is not None and server.stdout is not None  # noqa: PT018
         self._to_client = _Writer(os.dup(client_out))
         self._to_server = _Writer(os.dup(server.stdin.fileno()))
-        outputs = self._to_client.put, self._to_server.put
-        self._session = McpSession(self.guard, *outputs, self.complain, self.patience)
+        self._session = McpSession(self.guard, self._to_client.put, self._to_server.put, self.complain, self.patience)
         client, answers = _Lines(client_in), _Lines(os.dup(server.stdout.fileno()))
         for handle in (client_in, client_out, server.stdin.fileno(), server.stdout.fileno()):
             with suppress(OSError, AttributeError):  # what is no pipe, or cannot hold more, stays as it is

@@ -15,7 +15,6 @@ from rpms.guard.calls import Ask, Call, Modify, Refuse, Ruling
 from rpms.guard.comparisons import MISSING, loosened
 from rpms.guard.guard import Guard
 
-_MINE = "rpms_guard"
 Line = bytes | tuple[bytes, bytes]
 """A line; of one that is too long, its first and last bytes."""
 
@@ -120,7 +119,7 @@ class McpSession:
             params = {name: value for name, value in params.items() if name != "requestState"}
             replies, before = mcp.object_of(params.pop("inputResponses", None)), mcp.params_of(asked.message)
             same = all(params.get(name) == before.get(name) for name in ("name", "arguments"))
-            message, approved = {**message, "params": params}, same and mcp.accepts(replies.get(_MINE))
+            message, approved = {**message, "params": params}, same and mcp.accepts(replies.get(mcp.MINE))
         self._judge(message, approved=approved)
 
     def _judge(self, message: dict[str, Any], *, approved: bool | None) -> None:
@@ -149,9 +148,9 @@ class McpSession:
 
     def _ask(self, asked: _Open, ruling: Ruling) -> None:
         """Have the client ask its user: by a request of its own, or since 2026-07-28 in the answer to the call."""
-        token, asking = f"{_MINE}-{uuid4().hex}", mcp.question(asked.call, ruling)
+        token, asking = f"{mcp.MINE}-{uuid4().hex}", mcp.question(asked.call, ruling)
         if mcp.is_modern(asked.message):
-            wanted = {_MINE: {"method": mcp.ELICIT, "params": asking}}
+            wanted = {mcp.MINE: {"method": mcp.ELICIT, "params": asking}}
             result = {"resultType": "input_required", "inputRequests": wanted, "requestState": token}
             self._asked[token] = asked
             self._to_client({"jsonrpc": "2.0", "id": asked.message["id"], "result": result})

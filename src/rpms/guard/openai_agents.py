@@ -27,10 +27,7 @@ Invoke = Callable[[ToolContext[Any], str], Awaitable[Any]]
 
 
 def guarded(guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None = None) -> list[FunctionTool]:
-    """The same tools, each checked before it runs and learned from after.
-
-    `asks` names the tools about which a person may be asked, by the SDK's own approvals; by default those of one guard.
-    """
+    """The same tools, each checked before it runs and learned from after; `asks`: those to ask a person about."""
     if asks is None:
         asks = guard.manual.asking if isinstance(guard, Guard) else ()
     heard: WeakKeyDictionary[Guard, list[str]] = WeakKeyDictionary()

@@ -182,8 +182,7 @@ def _play(guard: Guard, yaml: YamlFile, name: str, place: int, step: Any, done: 
     done.fired[ruling.rule] += bool(ruling.rule)
     for rule in guard.kept_rules():
         done.kept[rule] += rule != ruling.rule
-    wrong = form.expect and ruling.word != form.expect
-    if wrong or (form.by and ruling.rule != form.by):
+    if (form.expect and ruling.word != form.expect) or (form.by and ruling.rule != form.by):
         expected, got = f"{form.expect or ''} {form.by}".strip(), f"{ruling.word} {ruling.rule}".rstrip()
         where = f"{yaml.name}:{yaml.line(('cases', name, place))} {excerpt(name)}, {form.call}"
         done.differences.append(f"{where}: expected {expected}, got {got}. {ruling.text}".rstrip())

@@ -24,8 +24,7 @@ from rpms.store.yaml_files import At, YamlFile, plain, validate
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")
-_KEYS = (*_SETTINGS, *_SECTIONS)
-TOOL_MANUAL = manual_kind("a guard's manual", _KEYS)
+TOOL_MANUAL = manual_kind("a guard's manual", (*_SETTINGS, *_SECTIONS))
 AS_MANY = "argument of this tool, or part of one"
 """The role of arguments that may stand for many: `items.*`."""
 ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -256,14 +255,12 @@ class _Reader(ManualReader[ToolManual]):
     def _effect(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> calls.ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
         head, _, condition = text.partition(" if ")
-        literal = self._literal(yaml, path, head, names | {RESULT}, AS_MANY)
+        pieces, names = filter(str.strip, condition.split(" and ")), names | {RESULT}
+        literal = self._literal(yaml, path, head, names, AS_MANY)
         fact = self.manual.facts.get(literal.atom.predicate)
         if fact is not None and not fact.told:
             raise yaml.error(path, f"{literal.atom.predicate} is read from results; no call makes it so")
-        given = [
-            self._clause(yaml, path, piece, names | {RESULT}) for piece in condition.split(" and ") if piece.strip()
-        ]
-        return calls.ToolEffect(literal, tuple(given))
+        return calls.ToolEffect(literal, tuple(self._clause(yaml, path, piece, names) for piece in pieces))
 
     def _forgotten(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Atom:
         atom = yaml.parsed(path, parse_literal, text).atom

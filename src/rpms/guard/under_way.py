@@ -99,15 +99,13 @@ class UnderWay:
         """A call returned, or was not made after all."""
         found = self._first(call, lost=False) or self._first(call, lost=True)
         self._made = [each for each in self._made if each is not found]
-        if self._db is not None:
-            self._ask("delete from coming where owner = ? and call = ?", self._owner, call.place)
+        self._ask("delete from coming where owner = ? and call = ?", self._owner, call.place)
 
     def lose(self, call: Call) -> None:
         """Nobody waits for a call any more: it may have been done or not."""
         if found := self._first(call, lost=False):
             found.lost = True
-        if self._db is not None:
-            self._ask("update coming set lost = 1 where owner = ? and call = ?", self._owner, call.place)
+        self._ask("update coming set lost = 1 where owner = ? and call = ?", self._owner, call.place)
 
     def _first(self, call: Call, *, lost: bool) -> _Made | None:
         place = call.place if self._made else ""

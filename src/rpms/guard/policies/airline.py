@@ -139,12 +139,12 @@ class AirlineFacts(PolicyFacts):
 
     def _price_of_change(self) -> float:
         """Price of other flights or another cabin; kept flights keep their price."""
-        asked, booked = self.asked, self.trip
+        asked, booked = self.asked, self.trip["flights"]
         new = self._new_legs(asked["cabin"], asked["flights"])
         stay = [leg for leg in _legs(asked["flights"]) if leg not in new]
-        kept = sum((flight["price"] for flight in booked["flights"] if _leg(flight) in stay), 0.0)
-        before = sum((flight["price"] for flight in booked["flights"]), 0.0)
-        return (kept + self._price(new, asked["cabin"]) - before) * len(booked["passengers"])
+        kept = sum((flight["price"] for flight, leg in zip(booked, _legs(booked), strict=True) if leg in stay), 0.0)
+        before = sum((flight["price"] for flight in booked), 0.0)
+        return (kept + self._price(new, asked["cabin"]) - before) * len(self.trip["passengers"])
 
     def _price(self, legs: list[Leg], cabin: str) -> float:
         offers = [self._offer(leg) for leg in legs]
@@ -175,10 +175,8 @@ class AirlineFacts(PolicyFacts):
         methods, owed = self.methods, dict[str, float]()
         for method, amount in self._payments():
             owed[method] = owed.get(method, 0.0) + amount
-        return all(
-            methods[method]["source"] == "credit_card" or methods[method]["amount"] >= amount
-            for method, amount in owed.items()
-        )
+        paid = ((methods[method], amount) for method, amount in owed.items())
+        return all(method["source"] == "credit_card" or method["amount"] >= amount for method, amount in paid)
 
     def pays_something(self, payments: list[Any]) -> bool | None:
         return all(payment["amount"] > 0 for payment in payments)
@@ -230,9 +228,5 @@ def _once_each(stops: list[str]) -> bool:
     return len(set(stops)) == len(stops)
 
 
-def _leg(flight: Any) -> Leg:
-    return flight["flight_number"], flight["date"]
-
-
 def _legs(flights: list[Any]) -> list[Leg]:
-    return [_leg(flight) for flight in flights]
+    return [(flight["flight_number"], flight["date"]) for flight in flights]
