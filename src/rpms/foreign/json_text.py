@@ -185,7 +185,7 @@ def from_json(kind: type[_Value], value: Any) -> _Value:
 
 
 def tagged_reader(forms: Mapping[str, Any], version: int = 1, *, heads: bool = False) -> Reader:
-    """Reads objects by the form their `type` names: at first the first, with its version, which `heads` allows again."""
+    """Reads objects by the form their `type` names: first the first, with its version, which `heads` allows again."""
     head, *others = forms
     known = [head]
 
