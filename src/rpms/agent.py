@@ -190,7 +190,9 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
             course = self._player.after(course, move, Outcome(observation))
         ending = Ending.WON if won else Ending.LOST if fatal else Ending.OUT_OF_STEPS
         episode = Episode(self._task, course.goal.type, course.goal.text, ending, float(won), course.steps)
-        found = harvest_by(self._harvest, episode, self._player.mind.schemas, f"agent/{_digest(episode)}")
+        said = "\0".join([episode.task, *(f"{step.command}\0{step.result}" for step in episode.steps)])
+        name = hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        found = harvest_by(self._harvest, episode, self._player.mind.schemas, f"agent/{name}")
         self._course = self._move = None
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:
@@ -264,11 +266,3 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
 
     async def __aexit__(self, *_: object) -> None:
         self.close()
-
-
-def _digest(episode: Episode) -> str:
-    """A name that follows from what happened in an episode."""
-    digest = hashlib.blake2b(episode.task.encode("utf-8", "surrogatepass"), digest_size=8)
-    for step in episode.steps:
-        digest.update(f"\0{step.command}\0{step.result}".encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()

@@ -116,8 +116,7 @@ class WorldVectorEnv(SyncVectorEnv):
 
 def env_id(world: str) -> str:
     """The id of an installed world: `rpms/ALFWorld-v0` for alfworld, `rpms/MyWorld-v0` for my_world."""
-    words = (word for word in re.split(r"[\W_]+", world) if word)
-    title = _TITLES.get(world) or "".join(word[0].upper() + word[1:] for word in words)
+    title = _TITLES.get(world) or "".join(word[:1].upper() + word[1:] for word in re.split(r"[\W_]+", world))
     return f"rpms/{title}-v0"
 
 

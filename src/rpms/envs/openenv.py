@@ -170,10 +170,9 @@ class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: i
 
     async def _send_and_receive(self, message: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = await super()._send_and_receive(message)
+            return await super()._send_and_receive(message)  # type: ignore[no-any-return]
         except ConnectionClosed:
             raise ConnectionError("the server ended this session: it is full, or it was stopped") from None
-        return answer
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[Observed]:
         reward, done = payload.get("reward"), bool(payload.get("done"))

@@ -142,14 +142,10 @@ def _value(text: str, place: int, name: str) -> tuple[object, int]:
     quoted = _QUOTED.match(text, place)
     if quoted is not None:
         return re.sub(r"\\(.)", r"\1", quoted[1]), quoted.end()
-    try:
+    with suppress(json.JSONDecodeError):
         value, end = DECODER.raw_decode(text, place)
         if _NEXT.match(text, end) or isinstance(value, str | list | dict):
             return value, end
-    except NotJson:
-        raise
-    except ValueError:
-        pass
     bare = _BARE.match(text, place)
     if bare is None:
         raise NotACall(f"a value of {name} cannot be read")

@@ -119,9 +119,7 @@ def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 if not data:
                     break
                 decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
-            piece = decoder.decompress(data, max_length=_CHUNK)
-            if piece:
-                yield piece
+            yield decoder.decompress(data, max_length=_CHUNK)
             data = b""
             if decoder.needs_input and not decoder.eof:
                 break

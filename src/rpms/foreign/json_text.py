@@ -23,6 +23,7 @@ from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER, MOST_JSON_VALUES
 from rpms.foreign.shown import excerpt
 
 _DIGITS = len(str(-LONGEST_NUMBER))
+_BLANK = re.compile(r"\s*")
 _Value = TypeVar("_Value")
 
 
@@ -88,9 +89,6 @@ def _mistake(error: Exception) -> str:
     return "not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "nested too deeply"
 
 
-_BLANK = re.compile(r"\s*")
-
-
 def read_jsonl(
     file: str | Path,
     lines: Iterable[str] | str,
@@ -140,10 +138,10 @@ def check_letters(value: object) -> None:
         raise NotJson("holds half of a letter (a lone surrogate), which no file can keep") from None
 
 
-def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:
+def check_depth(value: object) -> None:
     """Raise NotJson where lists and objects stand in each other too deeply for the code behind to walk."""
     level = [value] if isinstance(value, (dict, list)) else []
-    for _ in range(deepest + 1):
+    for _ in range(DEEPEST_JSON + 1):
         if not level:
             return
         inside = [each.values() if isinstance(each, dict) else each for each in level]
@@ -165,12 +163,11 @@ Entry = dict[str, Any]
 """A question and its answer: `model`, `decoding`, `messages`, perhaps some of `BOUNDS`; `parts` and `answer`."""
 BOUNDS = ("choices", "templates", "tools", "begun")
 """Constraint on an answer, if any; `begun` where choices are weighed."""
-_NOT_ASKED = ("parts", "answer")
 
 
 def question_key(entry: Mapping[str, Any]) -> str:
     """SHA-256 of an entry's question as canonical JSON; what was answered to it changes nothing."""
-    asked = {name: value for name, value in entry.items() if name not in _NOT_ASKED}
+    asked = {name: value for name, value in entry.items() if name not in ("parts", "answer")}
     canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 

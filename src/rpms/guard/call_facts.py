@@ -24,6 +24,9 @@ from rpms.guard.json_facts import Path, Reading
 MOST_RECORDS: Final = 10_000
 """Records that are kept; the oldest is forgotten first, and is then unknown again."""
 NOTHING: Final[Mapping[str, Any]] = {}
+_HOLDERS: Final = (Mapping, list, tuple)
+_LONGEST: Final = 1_000
+"""Bits of a whole number."""
 
 
 @dataclass(frozen=True)
@@ -226,11 +229,6 @@ class CallFacts:
         """True if a condition on the call and its result is known to hold."""
         bound = (Literal(next(self.bind(each.atom, returned)), each.negated) for each in clause.literals)
         return Clause(tuple(bound)).truth(self) is Truth.TRUE
-
-
-_HOLDERS = (Mapping, list, tuple)
-_LONGEST = 1_000
-"""Bits of a whole number."""
 
 
 class TooLarge(NotJson):

@@ -13,6 +13,10 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
+MISSING: Final = object()
+"""Stands for what is not there."""
+Compare = Callable[[Any, Any], bool | None]
+_PATHS = re.compile(r"[\\/]+")
 _DURATION = re.compile(r"now(?:\s*([+-])\s*(\d{1,6})\s*(m|h|d|w))?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -24,12 +28,6 @@ def text_of(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-MISSING: Final = object()
-"""Stands for what is not there."""
-
-Compare = Callable[[Any, Any], bool | None]
 
 
 def number_of(value: object) -> float | None:
@@ -60,9 +58,6 @@ def _read_by(read: Callable[[object], Any], compare: Callable[[Any, Any], bool])
         return None if one is None or two is None else compare(one, two)
 
     return compared
-
-
-_PATHS = re.compile(r"[\\/]+")
 
 
 def loosened(text: str) -> str:

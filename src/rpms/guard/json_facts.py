@@ -118,7 +118,6 @@ Which = StrEnum("Which", ["ANY", "ALL", "NONE"])
 """Of how many values a comparison must hold; in manuals in small letters."""
 Take = StrEnum("Take", ["EACH", "COUNT", "SUM"])
 """Aspect of the values that is compared."""
-_OF_TIME: Final = ("before", "after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,4 +172,4 @@ class Reading:
             start = record if other.head == RECORD else values.get(other.head, MISSING)
             found = other.follow(start, values) if start is not MISSING else [MISSING]
             return found if other.many else found[0]
-        return now_and(other, now) or other if self.compare in _OF_TIME else other
+        return now_and(other, now) or other if self.compare in ("before", "after") else other

@@ -18,6 +18,8 @@ from rpms.guard.json_facts import Path
 
 _SHOWN = 4
 """Facts that are named in a reason."""
+_GRAVITY: Final[tuple[type[Ruling], ...]] = (Allow, Warn, Ask, Refuse)
+_SEPARATED = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,19 +172,14 @@ def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
     return gravest
 
 
-_GRAVITY: Final[tuple[type[Ruling], ...]] = (Allow, Warn, Ask, Refuse)
-_SEPARATED = re.compile(r"[\W_]+")
-
-
 def _undeclared(facts: CallFacts) -> Ruling | None:
     """The ruling on names that are not declared. One that only seems to be another is never let through unseen."""
     manual, name = facts.manual, facts.call.tool
     if name in manual.tools:
         known = {loosened(each): each for each in manual.tools[name].arguments}
-        near = (each for each in facts.call.arguments.keys() - set(known.values()) if loosened(each) in known)
-        if (odd := next(near, None)) is not None:
-            reason = f"the argument {excerpt(odd)} may be read as {known[loosened(odd)]}"
-            return Refuse(reason, OTHER, "", f"write {known[loosened(odd)]}")
+        for odd in facts.call.arguments.keys() - set(known.values()):
+            if meant := known.get(loosened(odd)):
+                return Refuse(f"the argument {excerpt(odd)} may be read as {meant}", OTHER, "", f"write {meant}")
         return None
     words = _SEPARATED.sub("_", loosened(name)).strip("_")
     for declared in manual.tools:

@@ -6,12 +6,9 @@ from rpms.core.facts import Literal
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import OnUnknown, Policy, ToolManual
 
-Doubt = tuple[str, str, str]
-"""Something odd about one entry of a manual: its section, its name, and what it is."""
 
-
-def doubts_of(manual: ToolManual) -> Iterator[Doubt]:
-    """All that is odd about a manual."""
+def doubts_of(manual: ToolManual) -> Iterator[tuple[str, str, str]]:
+    """All that is odd about a manual: the section and the name of an entry, and what it is."""
     for kind in manual.records.values() if manual.tools else ():
         for tool in kind.tools:
             if tool not in manual.tools:
@@ -26,18 +23,12 @@ def doubts_of(manual: ToolManual) -> Iterator[Doubt]:
     for name, fact in manual.facts.items():
         if fact.told and name in used - changed:
             yield ("facts", name, f"nothing sets {name}: no effect does, so only `guard.tell` can")
-    yield from _policies(manual)
-
-
-def _policies(manual: ToolManual) -> Iterator[Doubt]:
     for place, policy in enumerate(manual.policies):
         name = policy.rule.id
         alone = [clause.literals[0] for clause in policy.when if len(clause.literals) == 1]
         if _opposed(alone) or (policy.requires and all(_opposed(clause.literals) for clause in policy.requires)):
             yield ("policies", name, f"{name} never decides: what it says cannot be broken")
-            continue
-        earlier = next((each for each in manual.policies[:place] if _covers(each, policy)), None)
-        if earlier is not None:
+        elif earlier := next((each for each in manual.policies[:place] if _covers(each, policy)), None):
             yield ("policies", name, f"{name} never decides: {earlier.rule.id} refuses all that it would")
 
 

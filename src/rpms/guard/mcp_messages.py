@@ -30,7 +30,7 @@ _FIRST_ID = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,100}"\
 _LAST_ID = re.compile(
     rb',\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$'
 )
-
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 T = TypeVar("T")
 
 
@@ -53,9 +53,6 @@ def read_answer(line: bytes) -> tuple[Any, bool]:
         return json.loads(line, object_pairs_hook=each_once), False
     except (ValueError, RecursionError):
         raise why from None
-
-
-_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 def written(message: Any) -> bytes:

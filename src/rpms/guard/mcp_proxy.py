@@ -172,10 +172,7 @@ class Proxy:
 
     def _drain(self, answers: _Lines, seconds: float) -> bool:
         """Pass on what comes within some time; False if nothing does."""
-        if answers.ended:
-            time.sleep(seconds)
-            return False
-        if not select.select((answers,), (), (), seconds)[0]:
+        if not select.select(() if answers.ended else (answers,), (), (), seconds)[0]:
             return False
         for line in answers.read():
             self._session.from_server(line)

@@ -17,6 +17,8 @@ from rpms.guard.guard import Guard
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, Word, read_guard_log
 from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, read_yaml, validate
 
+_CASES = YamlKind("cases", LARGEST_MANUAL, 64, "the key cases; this file has none")
+
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
@@ -32,16 +34,10 @@ class Replayed:
         return self.now.word != self.then
 
 
-UNREADABLE = "calls could not be read, as when they were made"
-UNKEPT = "results were not kept: what followed from them is unknown"
-UNTOLD = "facts were told that cannot be told by this manual"
-"""Gaps of a log, for which a replay cannot judge."""
-
-
 def _played(
     guard: Guard, log: Path, gaps: Counter[str] | None = None, *, asked: bool = False
 ) -> Iterator[tuple[Event, Guard, Mapping[Atom, Truth]]]:
-    """The events of a log, each with the guard that has learned it, and if `asked` the facts of a call before that."""
+    """The events of a log, each with the guard that has learned it, if `asked` with the facts of a call before."""
     live: dict[str, Guard] = {}
     gaps = gaps if gaps is not None else Counter()
     for event in read_guard_log(log):
@@ -50,17 +46,17 @@ def _played(
         here = live[event.session]
         here.at(event.at)
         if isinstance(event, CheckLine) and event.rule == FORM:
-            gaps[UNREADABLE] += 1
+            gaps["calls could not be read, as when they were made"] += 1
         before: Mapping[Atom, Truth] = {}
         if isinstance(event, ResultLine):
             before = here.facts_of(_call(event)) if asked else {}
-            gaps[UNKEPT] += event.unread and not event.failed
+            gaps["results were not kept: what followed from them is unknown"] += event.unread and not event.failed
             here.observe(_call(event), MISSING if event.unread else event.result, failed=event.failed)
         for fact in event.facts if isinstance(event, ToldLine) else ():
             try:
                 here.tell(fact)
             except InputError:
-                gaps[UNTOLD] += 1
+                gaps["facts were told that cannot be told by this manual"] += 1
         yield event, here, before
 
 
@@ -106,9 +102,6 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
         here.at("")  # by the clock again
         here.join(guard)
     return live
-
-
-_CASES = YamlKind("cases", LARGEST_MANUAL, 64, "the key cases; this file has none")
 
 
 @dataclass(frozen=True)

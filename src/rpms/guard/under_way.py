@@ -20,6 +20,12 @@ from rpms.guard.calls import Call, ToolManual
 
 _MOST = 1_000
 """Calls that are remembered at once; the oldest is forgotten first."""
+_PATIENCE = 300.0
+"""Seconds after which another guard's call that has not returned counts as lost: that guard may have ended."""
+_TABLES = """
+create table if not exists told (place integer primary key autoincrement, fact text unique, holds integer);
+create table if not exists coming (owner text, call text, fact text, holds integer, since real, lost integer);
+"""
 
 
 @dataclass
@@ -29,14 +35,6 @@ class _Made:
     place: str
     changes: Sequence[Literal]
     lost: bool = False
-
-
-_TABLES = """
-create table if not exists told (place integer primary key autoincrement, fact text unique, holds integer);
-create table if not exists coming (owner text, call text, fact text, holds integer, since real, lost integer);
-"""
-_PATIENCE = 300.0
-"""Seconds after which another guard's call that has not returned counts as lost: that guard may have ended."""
 
 
 class UnderWay:
