@@ -139,7 +139,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         return self._take(self._make(observation))
 
     async def act_async(self, observation: str) -> str:
-        """`act` in a thread of the agent's own; one that fails or is cancelled leaves the agent as it was."""
+        """`act` without holding up the event loop; one that fails or is cancelled leaves the agent as it was."""
         if self._making is not None and not self._making.done():
             raise InputError(
                 "this agent is still deciding; await its last act_async first, or use one agent an episode"
@@ -208,7 +208,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         return found
 
     def save(self, path: Path | str) -> str:
-        """Write the memory it began with and what it learned, frozen; what the file holds stays. Returns the hash."""
+        """Write what it began with and what it learned, merged with what the file holds, frozen; return the hash."""
         file = Path(path)
         there = read_frozen(file, self.world.name).entries if is_there(file) else ()
         entries = merge(there, self.memory.entries)

@@ -47,7 +47,7 @@ def _no_shared_memory(*_: Any, **__: Any) -> None:
 
 
 class WorldEnv(gymnasium.Env[str, str]):
-    """One game at a time, by the arguments of `Episodes`, and whether every info lists what is admissible."""
+    """One game at a time. The arguments are those of `Episodes`, and whether infos list what is admissible."""
 
     def __init__(
         self, world: str | World = "alfworld", split: str | None = None, *, admissible: bool = False, **settings: Any

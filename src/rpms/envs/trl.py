@@ -60,7 +60,7 @@ def environment_factory(world: str | World, split: str | None = None, **settings
 def prompts(
     world: str | World, split: str | None = None, limit: int | None = None, **settings: Any
 ) -> list[dict[str, Any]]:
-    """Rows of data, one a task: the world's instruction, and its id, so that one row's generations play one game."""
+    """Rows of a data set: the world's instruction, and a task's id, so that all answers to one prompt play one game."""
     episodes = Episodes(world, split, **settings)
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} leaves no rows")

@@ -1,4 +1,4 @@
-"""Tool calls as text, `refuel_data(line_id="L1002")`: a stranger's, read in several forms to bounded JSON, not run."""
+"""Tool calls as text, `refuel_data(line_id="L1002")`: in several forms, a stranger's, of which nothing is evaluated."""
 
 import json
 import re

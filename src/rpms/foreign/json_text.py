@@ -182,7 +182,7 @@ def from_json(kind: type[_Value], value: Any) -> _Value:
 
 
 def tagged_reader(forms: Mapping[str, Any], version: int = 1, *, heads: bool = False) -> Reader:
-    """Reads objects by the form their `type` names: first the first, with its version, which `heads` allows again."""
+    """The reader of a file's objects, whose `type` names their form: a head, which has the version, then others."""
     head, *others = forms
     known = [head]
 
@@ -191,7 +191,7 @@ def tagged_reader(forms: Mapping[str, Any], version: int = 1, *, heads: bool = F
         kind = _one_of(known, row.pop("type", None), "type")
         if known == [head]:
             _one_of([version], row.pop("version", None), "version")
-            known[:] = [head, *others] if heads else others
+            known[:] = [head, *others] if heads else others  # with `heads`, more may come
         return from_json(forms[kind], row)
 
     return read

@@ -294,7 +294,7 @@ class Guard:
         self.observe(Call(USER, {"text": text}), text, failed=False)
 
     def tell(self, *facts: str) -> None:
-        """Learn facts that the host knows: `verified("mia_li_3668")`; all, or with an InputError none."""
+        """Learn facts that the host knows, `verified("mia_li_3668")`: all of them, or none with an InputError."""
         with self._transaction():
             told = [self.manual.told(fact) for fact in facts]
             before, self.belief = self.belief, self.belief.learn(*told)

@@ -1,4 +1,4 @@
-"""A guard before MCP servers over Streamable HTTP, by the official SDK: a belief for each session, servers for all."""
+"""A guard before MCP servers over Streamable HTTP, by the official SDK: a belief for each session, servers shared."""
 
 import asyncio
 import hashlib

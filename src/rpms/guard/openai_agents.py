@@ -27,7 +27,11 @@ Invoke = Callable[[ToolContext[Any], str], Awaitable[Any]]
 
 
 def guarded(guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None = None) -> list[FunctionTool]:
-    """The same tools, each checked before it runs and learned from after; `asks`: those to ask a person about."""
+    """The same tools, each checked before it runs and learned from after.
+
+    `asks` names the tools about which the guard may ask a person, by the SDK's own approvals; without it, those of the
+    manual, where `guard` is one guard.
+    """
     if asks is None:
         asks = guard.manual.asking if isinstance(guard, Guard) else ()
     heard: WeakKeyDictionary[Guard, list[str]] = WeakKeyDictionary()

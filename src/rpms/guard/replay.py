@@ -37,7 +37,7 @@ class Replayed:
 def _played(
     guard: Guard, log: Path, gaps: Counter[str] | None = None, *, asked: bool = False
 ) -> Iterator[tuple[Event, Guard, Mapping[Atom, Truth]]]:
-    """The events of a log, each with the guard that has learned it, if `asked` with the facts of a call before."""
+    """The events of a log, each with the guard that has learned it and, if `asked`, the facts of a call before that."""
     live: dict[str, Guard] = {}
     gaps = gaps if gaps is not None else Counter()
     for event in read_guard_log(log):
