@@ -54,9 +54,7 @@ def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:
     slack = 1e-9 * math.fsum(abs(value) for value, _ in pairs)
     if score >= most - slack:
         return math.prod(chance if value > 0 else 1 - chance for value, chance in pairs)
-    if len(pairs) <= _ENUMERATED:
-        return _counted(pairs, score - slack)
-    return _approximated(pairs, score)
+    return _counted(pairs, score - slack) if len(pairs) <= _ENUMERATED else _approximated(pairs, score)
 
 
 def _counted(pairs: Sequence[tuple[float, float]], score: float) -> float:

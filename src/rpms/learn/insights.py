@@ -23,14 +23,9 @@ MOST_TRAJECTORIES = 1_000  # Of which a prompt recalls two
 _BEGIN = 2  # Votes of a new insight: one objection does not remove it
 _CHANGE = re.compile(r"(?:[-*] ?)?(ADD|EDIT|AGREE|REMOVE)(?: (\d{1,2}))?(?:: ?(.*))?", re.IGNORECASE)
 _CHARACTERS = 3  # Of a token, at least
-_PAIR = (
-    "You keep a numbered list of insights: general advice that helps with many tasks of a text world. Below are a "
-    "failed and a successful attempt at the same task. Find what made the difference, then change the list."
-)
-_SUCCESSES = (
-    "You keep a numbered list of insights: general advice that helps with many tasks of a text world. Below are "
-    "attempts that succeeded. Find what they have in common, then change the list."
-)
+_LIST = "You keep a numbered list of insights: general advice that helps with many tasks of a text world. Below are "
+_PAIR = "a failed and a successful attempt at the same task. Find what made the difference, then change the list."
+_SUCCESSES = "attempts that succeeded. Find what they have in common, then change the list."
 _CHANGES = (
     " Write at most four lines, each in one of these forms:\n"
     "ADD: a new insight\nEDIT 3: insight 3 in better words\nAGREE 3\nREMOVE 3\n"
@@ -117,7 +112,7 @@ def question(about: str, shown: Sequence[EpisodeRecord], insights: Sequence[Insi
     ]
     numbered = [f"{number}. {insight.text}" for number, insight in enumerate(insights, start=1)] or ["none yet"]
     blocks = (
-        make_block(Part.INSTRUCTION, "", [f"{about}{_CHANGES}"]),
+        make_block(Part.INSTRUCTION, "", [f"{_LIST}{about}{_CHANGES}"]),
         make_block(Part.OBSERVATION, "", attempts),
         make_block(Part.NOTICE, "[Insights so far]", numbered),
     )

@@ -48,22 +48,22 @@ class Rehearsal:
     _lost: dict[str, bool] = field(default_factory=dict)  # By goal type, True if it is explored next
     _quiet: Counter[str] = field(default_factory=Counter)  # By type, games in a row that were won without surprises
     _enough: int = 0  # So many of these end the play of a type
-    _surprised: bool = False  # True if anything surprised since the manual was last mended
     _steps: list[RecordedStep] = field(default_factory=list)  # Those of all episodes that were read for mending
     _read: int = 0  # So many episodes
 
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
         """Play until all steps are used or nothing surprises; episodes that are known already are not played again."""
-        explorer, earlier, mended = self.explorer, list(known), 0
+        explorer, earlier = self.explorer, list(known)
+        mended, surprised = 0, False  # how often, and whether anything surprised since
         mind: Mind | None = None
         for tasks in self._rounds():
-            if mind is None or (self._surprised and mended <= LIMITS.rounds):
+            if mind is None or (surprised and mended <= LIMITS.rounds):
                 learned = self.learned(self.doubted)
                 explorer.agenda.bold = True
                 explorer.agenda.adopt(learned)
                 knowledge = replace(knowledge_of(explorer.world), manual=self.mend(learned)[1])
                 mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
-                mended, self._surprised = mended + 1, False
+                mended, surprised = mended + 1, False
                 self._mended = {type_: len(games) for type_, games in self.results.items()}
                 # now each type has to be won once more
                 self._quiet = Counter({type_: min(won, self._enough - 1) for type_, won in self._quiet.items()})
@@ -74,7 +74,7 @@ class Rehearsal:
                     continue
                 quiet = self._take_in(trace)
                 self._quiet[type_] = self._quiet[type_] + 1 if quiet else 0
-                self._surprised |= not quiet
+                surprised |= not quiet
                 if not trace.episode.startswith(PLAYED):
                     explorer.agenda.draw_conclusions()
                 if again:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal, kind_of
-from rpms.learn.rules.action_model import ActionModel, Induced, seen
+from rpms.learn.rules.action_model import ActionModel, seen
 from rpms.learn.rules.attempts import Attempt, Book, done_again
 from rpms.learn.rules.conditions import Circumstance, conditions, view
 from rpms.learn.rules.templates import SLOT, Names
@@ -209,8 +209,7 @@ def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], na
         base = f"score_{action.name if action is not None else 'order'}"
         taken[base] += 1
         name = base if taken[base] == 1 else f"{base}_{taken[base]}"
-        slots = (*parameters, *deed.roles)
-        found = process_of(name, deed.book.template, slots, when, [Induced(Clause((Literal(ADVANCED),)))])
+        found = process_of(name, deed.book.template, (*parameters, *deed.roles), when, [Literal(ADVANCED)])
         # what often fails costs more, and of what may end the task the surest comes first
         steps, deadly = round(1 / (deed.share or when.share), 1), any(attempt.lost for attempt in deed.book.attempts)
         risk = round(LIMITS.ruin * (when.against + 1) / (when.confirmed + when.against + 2), 1) if deadly else 0.0

@@ -49,13 +49,10 @@ class Session(Standing):
         ledger = self.agenda.ledger
         if self.dice.random() >= self.agenda.how.listing:
             return ""
-        found = []
-        for commands in by_verb(self.game.admissible()):
-            command = self.dice.choice(commands)
-            book = ledger.books.get(ledger.names.read(command).template)
-            new = book is None or book.succeeded < LIMITS.familiar
-            if new and not self.vain(command) and not self.too_early(command):
-                found.append(command)
+        familiar = {template for template, book in ledger.books.items() if book.succeeded >= LIMITS.familiar}
+        some = [self.dice.choice(commands) for commands in by_verb(self.game.admissible())]
+        new = [command for command in some if ledger.names.read(command).template not in familiar]
+        found = [command for command in new if not self.vain(command) and not self.too_early(command)]
         return self.dice.choice(found) if found else ""
 
     # Experiments.

@@ -173,9 +173,11 @@ def _at_places(book: Book, count: int, name: str, names: Names) -> Iterator[Proc
     rest = [_related(literal, places[0], book.vocabulary) for literal in told.literals if literal.atom != at]
     told = replace(told, literals=(*dict.fromkeys(rest), Literal(at)))
     outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
-    found = [fact for fact in outcomes.certain if places[-1] in fact.clause.literals[0].atom.args]
-    where = [fact for fact in found if _exclusive(fact, book) and not fact.clause.literals[0].negated and count > 1]
-    other = [fact for fact in found if not _exclusive(fact, book)]
+    certain = [fact.clause.literals[0] for fact in outcomes.certain]
+    found = [each for each in certain if places[-1] in each.atom.args]
+    exclusive = [each for each in found if book.vocabulary.predicates[each.atom.predicate].exclusive]
+    where = [each for each in exclusive if not each.negated and count > 1]
+    other = [each for each in found if each not in exclusive]
     for title, effects in ((name, where), (f"{name}_first" if count > 1 else name, other)):
         if effects:
             yield process_of(title, book.template, parameters, told, effects)
@@ -194,10 +196,9 @@ def _showing(name: str, parameters: Sequence[str], told: Circumstance, book: Boo
         when = next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
         if when is None or when.confirmed < LIMITS.several:
             continue
-        literals = tuple(dict.fromkeys((*when.literals, *told.literals)))
-        fact = Induced(Clause((Literal(atom),)))
+        when = replace(when, literals=tuple(dict.fromkeys((*when.literals, *told.literals))))
         where = "_".join(("shows", atom.predicate, *("all" if arg == ANYTHING else "its" for arg in atom.args)))
-        yield process_of(f"{name}_{where}", book.template, parameters, replace(when, literals=literals), (), [fact])
+        yield process_of(f"{name}_{where}", book.template, parameters, when, (), [Revelation(atom)])
 
 
 def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
@@ -214,8 +215,8 @@ def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> It
         told = next(conditions(view(base, rows, lambda attempt, gave=gave: attempt.witness in gave)), None)  # type: ignore[misc]
         if told is not None:
             told = replace(told, literals=tuple(dict.fromkeys((*told.literals, *action.guessed))))
-            fact = Induced(Clause((Literal(Atom(predicate, (role,))),)))
-            yield process_of(f"{action.name}_{predicate}", linked.template, action.parameters, told, [fact])
+            made = Literal(Atom(predicate, (role,)))
+            yield process_of(f"{action.name}_{predicate}", linked.template, action.parameters, told, [made])
 
 
 def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Process]:
@@ -235,8 +236,8 @@ def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Proc
         near = [_related(literal, here, linked.vocabulary) for literal in action.guessed]
         needs = (Literal(relation.bind(binding)), *near, Literal(Atom(at, (here,))))
         when = Circumstance(tuple(dict.fromkeys(needs)), **seen(good, len(bad)))
-        fact = Induced(Clause((effect.bind(binding),)))
-        yield process_of(f"{action.name}_{effect.atom.predicate}", linked.template, (*parameters, role), when, [fact])
+        made = effect.bind(binding)
+        yield process_of(f"{action.name}_{effect.atom.predicate}", linked.template, (*parameters, role), when, [made])
 
 
 def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
@@ -251,39 +252,26 @@ def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
     return Literal(Atom(relation.name, tuple(here if each == role else thing for each in relation.args)))
 
 
-def _exclusive(fact: Induced, book: Book) -> bool:
-    return bool(book.vocabulary.predicates[fact.clause.literals[0].atom.predicate].exclusive)
-
-
 def process_of(
     name: str,
     template: str,
     parameters: Sequence[str],
     told: Circumstance,
-    effects: Sequence[Induced] = (),
-    observes: Sequence[Induced] = (),
+    effects: Sequence[Literal] = (),
+    observes: Sequence[Revelation] = (),
 ) -> Process:
     """Use of a command under a condition, over the names of its slots; what often fails costs more."""
     bound = slots_of(parameters)
     syntax = fill(template, [f"<{each}>" for each in parameters[: template.count(SLOT)]])
     clauses = tuple(Clause((literal.bind(bound),)) for literal in told.literals)
-    gives = tuple(fact.clause.bind(bound).literals[0] for fact in effects)
+    gives = tuple(literal.bind(bound) for literal in effects)
+    shown = (Revelation(each.atom.bind(bound), tuple(clause.bind(bound) for clause in each.given)) for each in observes)
     used = dict.fromkeys(arg for clause in clauses for literal in clause.literals for arg in literal.atom.args)
     used |= dict.fromkeys(arg for literal in gives for arg in literal.atom.args)
     roles = {*parameters, *(arg for literal in gives for arg in literal.atom.args)}
     others = tuple(arg for arg in used if arg in roles and f"<{arg}>" not in syntax)
-    schema = ActionSchema(
-        name,
-        (syntax,),
-        clauses,
-        gives,
-        observes=tuple(
-            Revelation(fact.clause.bind(bound).literals[0].atom, (fact.given.bind(bound),) if fact.given else ())
-            for fact in observes
-        ),
-        steps=round(1 / told.share, 1),
-        others=others,
-    )
+    steps = round(1 / told.share, 1)
+    schema = ActionSchema(name, (syntax,), clauses, gives, observes=tuple(shown), steps=steps, others=others)
     return Process(schema, told)
 
 
@@ -299,8 +287,9 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
                 continue
             rows = [attempt for attempt in book.successes if role in names.roles[attempt.names[slot]]]
             found = Outcomes(view(book, rows, lambda _: True), needed).observes()
-            shown = [fact for fact in found if fact.clause not in told and _speaks_of(fact, slot, role, book, names)]
-            if shown:
+            new = [fact for fact in found if fact.clause not in told and _speaks_of(fact, slot, role, book, names)]
+            if new:
+                shown = [Revelation(each.clause.literals[0].atom, (each.given,) if each.given else ()) for each in new]
                 parameters = [role if each == parameter else each for each in action.parameters]
                 when = Circumstance(action.guessed, **seen([attempt.witness for attempt in rows]))
                 yield process_of(f"{action.name}_{role}", book.template, parameters, when, (), shown)

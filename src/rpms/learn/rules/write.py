@@ -189,12 +189,8 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
 
 def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
     at = ("environment", action.name)
-    told = Support(
-        confirmed=action.successes,
-        against=action.refusals,
-        witnesses=action.witnesses,
-        note=f"{action.unexplained} refusals have no explanation" if action.unexplained else "",
-    )
+    note = f"{action.unexplained} refusals have no explanation" if action.unexplained else ""
+    told = Support(confirmed=action.successes, against=action.refusals, witnesses=action.witnesses, note=note)
     yield told.claim(at, "syntax", action.syntax)
     for fact in action.needs:
         yield fact.claim(at, "plan" if fact.label is Label.POSSIBLE else "preconditions", _said(action, fact))
