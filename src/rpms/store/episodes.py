@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from rpms.core.belief import Belief
-from rpms.core.decide import Decision
 from rpms.core.episode import Ending, Episode, Happening, Step
 from rpms.core.errors import FileError
 from rpms.core.goal import Progress
@@ -179,7 +178,7 @@ class StepRecord(Happening):
 
     @classmethod
     def of(cls, step: Step) -> Self:
-        decision: Decision = step.decision
+        decision = step.decision
         happened = {each.name: getattr(step, each.name) for each in fields(Happening)}
         return cls(
             **{**happened, "usage": replace(step.usage, requests=0, seconds=0.0)},

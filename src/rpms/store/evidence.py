@@ -1,9 +1,7 @@
 """The grounds of a learned manual: beside `manual.yaml` lie `manual.evidence.jsonl` and `manual.episodes.jsonl`.
 
-The first line of the evidence is the header, every other line a claim. A claim that stands in the manual has the place
-where it stands, and every claim has steps of episodes that speak for it. The episodes of an exploration are kept as
-texts, each when it has ended, with a checksum over its line and the line before it; those of recorded runs are in the
-runs.
+The first line of the evidence is the header, every other line a claim. Episodes of an exploration are kept as texts,
+each when it has ended, with a checksum over its line and the line before it; those of recorded runs are in the runs.
 """
 
 from __future__ import annotations

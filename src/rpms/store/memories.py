@@ -55,6 +55,7 @@ def _filled(read: Reader) -> Reader:
 
 
 _said = _filled(_text)
+_named = reader_of(tuple[tuple[str, int] | tuple[str, int, bool], ...])
 
 
 def _up_to(most: float) -> Reader:
@@ -65,10 +66,6 @@ def _up_to(most: float) -> Reader:
         return found
 
     return number
-
-
-def _origins(value: Any) -> frozenset[Origin]:
-    return frozenset(Origin(*each) for each in reader_of(tuple[tuple[str, int] | tuple[str, int, bool], ...])(value))
 
 
 _READERS: Mapping[str, Reader] = {
@@ -83,7 +80,7 @@ _READERS: Mapping[str, Reader] = {
     **dict.fromkeys(("success_count", "failure_count", "occurrence_count"), reader_of(int)),
     "confidence": _up_to(1),
     "retrieval_weight": _filled(_up_to(1_000)),
-    "origins": _origins,
+    "origins": lambda value: frozenset(Origin(*each) for each in _named(value)),
 }
 """Readers of fields by name; all others are texts."""
 _DERIVED = ("success_count", "failure_count", "occurrence_count", "confidence")
