@@ -21,7 +21,7 @@ from rpms.core.episode import Episode
 from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.prices import Priced
-from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
+from rpms.core.planning.trust import CONFIRMED, REFUTED, STEPS, LinePart, ManualLine, Trust
 from rpms.core.planning.trust import FULL as FULL_TRUST
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Prohibition, Purpose, Rule, RuleManual, Tier
@@ -292,7 +292,7 @@ def test_trust_falls_with_contradictions_and_rises_with_confirmations():
 
 def test_a_refuted_line_is_never_trusted_again():
     line = ManualLine("take", LinePart.NEEDS, "at(place)")
-    assert Trust().refuted(line).weighed(line, CONFIRMED).of(line) == 0
+    assert Trust().weighed(line, REFUTED).weighed(line, CONFIRMED).of(line) == 0
 
 
 def test_a_line_that_the_manual_does_not_state_costs_its_missing_trust():

@@ -7,6 +7,9 @@ from functools import cached_property
 
 from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
 
+PARAMETER = re.compile(r"<([a-z_]+)>")
+"""A parameter in a syntax."""
+
 
 @dataclass(frozen=True, slots=True)
 class Revelation:
@@ -18,10 +21,6 @@ class Revelation:
 
     def __str__(self) -> str:
         return f"{self.atom} if {' and '.join(map(str, self.given))}" if self.given else str(self.atom)
-
-
-PARAMETER = re.compile(r"<([a-z_]+)>")
-"""A parameter in a syntax."""
 
 
 def fixed_words(syntax: str) -> int:

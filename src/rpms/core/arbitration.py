@@ -139,16 +139,14 @@ def arbitrate_by_action(
         if verdict.fate is Fate.DROPPED and isinstance(entry, SuccessSnippet):
             kept, cut = _cut_plan(entry.actions, rules, situation)
             if any(rules.instance(action) is not None for action in kept):
-                entry = replace(entry, actions=kept)
+                entry = replace(entry, actions=tuple(kept))
                 doubt = judge_here(entry, rules, situation, mode)
                 warning = f"; {doubt.reason}" if doubt.fate is Fate.WARNED else ""
                 verdict = Verdict(Fate.CUT, f"cut: {'; '.join(cut)}{warning}", verdict.rule, verdict.fact)
         yield replace(candidate, entry=entry, verdict=verdict)
 
 
-def _cut_plan(
-    actions: Iterable[str], rules: ActiveRules, situation: Situation
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _cut_plan(actions: Iterable[str], rules: ActiveRules, situation: Situation) -> tuple[list[str], list[str]]:
     """The actions of a plan that can still be done one after the other, and those that were cut."""
     facts, kept, cut = Simulated(situation, rules), list[str](), list[str]()
     for action in actions:
@@ -159,7 +157,7 @@ def _cut_plan(
         kept.append(action)
         if instance is not None:
             facts.apply(instance)
-    return tuple(kept), tuple(cut)
+    return kept, cut
 
 
 def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = True) -> Objection | None:

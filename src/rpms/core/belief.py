@@ -13,7 +13,6 @@ from rpms.core.rules import ANYTHING
 
 _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
 """The paper's words for a field known to be empty."""
-
 _UNANSWERED = (-1, None)
 
 
@@ -42,11 +41,9 @@ class StateSignature:
     @property
     def occupied(self) -> bool | None:
         """True if the hand (or the inventory) holds something; None if unknown."""
-        for name in _EMPTY_WORDS:
-            values = self.get(name)
-            if values is not None:
-                return bool(values)
-        return None
+        held = self.get("holding")
+        held = self.get("inventory") if held is None else held
+        return None if held is None else bool(held)
 
     @property
     def coarse(self) -> Self:

@@ -29,7 +29,6 @@ Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation], Iterator[Can
 Update = Callable[[Belief, str | None, str], Belief]
 """f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give the belief after."""
 
-
 _SAME_OCCUPANCY = CompatibilityFilter(same_occupancy)
 HARD_SOFT = partial(arbitrate, mode=Arbitration.HARD_SOFT)
 """The paper's."""

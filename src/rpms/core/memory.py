@@ -14,6 +14,7 @@ from typing import ClassVar, NamedTuple
 from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature
 
+_KNOWN: dict[str, Kind] = {}
 _NUMBER, _ROUND = re.compile(r"\b\d+\b"), re.compile(r"round\d+/")
 _JOINED = ("origins", "goals")
 """Fields of entries that say the same which become one."""
@@ -53,9 +54,6 @@ class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it
 
     def __reduce__(self) -> tuple[type[Kind], tuple[str]]:
         return (Kind, (str(self),))
-
-
-_KNOWN: dict[str, Kind] = {}
 
 
 def register_kind(

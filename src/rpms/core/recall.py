@@ -20,6 +20,9 @@ from rpms.core.verdict import KEPT, Candidate, Fate, Verdict
 
 Retriever = Callable[[Goal, Situation, Sequence[Entry], Sequence[str]], Iterable[tuple[int, float]]]
 """Eq. 4 for the entries of one kind, also given as a prompt words them: positions, best first, each with its score."""
+_MISSED_KEPT = 256
+"""Number of branches below θ that a walk remembers."""
+_NO_GOAL = GoalSignature("")
 Field = tuple[float, float]
 """The likeness that one field of two goals adds, and the most it could add."""
 
@@ -110,11 +113,6 @@ class _Branch:
     entries: list[Entry] = field(default_factory=list)
     best: float = 0.0
     """The strength of the best entry below."""
-
-
-_MISSED_KEPT = 256
-"""Number of branches below θ that a walk remembers."""
-_NO_GOAL = GoalSignature("")
 
 
 def _place(entry: Entry, signature: GoalSignature, root: _Branch) -> None:

@@ -11,6 +11,17 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from rpms.core.actions import ActionSchema, Instance, fixed_words, syntaxes
 from rpms.core.facts import Atom, Clause, Kinds, Literal, Truth, grouped
 
+ANYTHING = "_"
+"""Stands in what an action reveals for whatever there is."""
+_LONGEST_COMMAND = 300
+"""No world has a longer command; what a model writes beyond it is not worth matching."""
+_INSTANCES_KEPT = 50_000
+"""Number of commands whose reading an episode's rules remember."""
+_GOALS_KEPT = 256
+"""Goals whose rules a manual keeps prepared, at some 150 kB each: more than are played at once."""
+Given = ParamSpec("Given")
+Derived = TypeVar("Derived")
+
 
 class Tier(StrEnum):
     """The tiers, from general to particular."""
@@ -87,10 +98,6 @@ class Rule:
         return self.locality is None or not any(named) or not set(named).isdisjoint(self.locality.objects)
 
 
-ANYTHING = "_"
-"""Stands in what an action reveals for whatever there is."""
-
-
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A stage of a procedure, and the facts that end it."""
@@ -141,17 +148,6 @@ class Purpose:
     def wants(self) -> list[Literal]:
         """Every literal of its facts."""
         return [literal for step in self.steps for literal in step.wants]
-
-
-_LONGEST_COMMAND = 300
-"""No world has a longer command; what a model writes beyond it is not worth matching."""
-_INSTANCES_KEPT = 50_000
-"""Number of commands whose reading an episode's rules remember."""
-
-_GOALS_KEPT = 256
-"""Goals whose rules a manual keeps prepared, at some 150 kB each: more than are played at once."""
-Given = ParamSpec("Given")
-Derived = TypeVar("Derived")
 
 
 @dataclass(frozen=True)

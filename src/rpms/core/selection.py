@@ -14,6 +14,12 @@ from rpms.core.wording import memory_line
 
 _MISSED_LISTED = 2
 """Entries below θ that a decision lists for each kind."""
+_NOW, _SOON, _SOMETIME = 3, 2, 1
+_WHY = {
+    _NOW: "reached the present sub-goal in {}",
+    _SOON: "reached a sub-goal in {}, which suits the state",
+    _SOMETIME: "reached a sub-goal in {}, of a goal like this one",
+}
 
 
 @dataclass(frozen=True)
@@ -86,14 +92,6 @@ def note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple
             cut[line] -= 1
             noted[place] = candidate.judged(Verdict(Fate.CROWDED, "no room within the memory budget"))
     return tuple(noted)
-
-
-_NOW, _SOON, _SOMETIME = 3, 2, 1
-_WHY = {
-    _NOW: "reached the present sub-goal in {}",
-    _SOON: "reached a sub-goal in {}, which suits the state",
-    _SOMETIME: "reached a sub-goal in {}, of a goal like this one",
-}
 
 
 def for_the_moment(

@@ -14,7 +14,7 @@ from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.doubtful_rules import HOPED, SUPPOSED, WAIVED, excludes, goal_holds, unfinished, wanted_facts
 from rpms.core.planning.prices import UNSEEN, Link
-from rpms.core.planning.trust import COMPLETE, CONFIRMED, CONTRADICTED, LinePart, ManualLine, Trust, false_over
+from rpms.core.planning.trust import COMPLETE, CONFIRMED, CONTRADICTED, REFUTED, LinePart, ManualLine, Trust, false_over
 from rpms.core.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
 
 _BOUND = 200
@@ -169,12 +169,10 @@ def _accepted(
         if clause.truth(before, instance.binding) is Truth.FALSE:
             line = ManualLine.of_need(rules, schema, clause)
             if line.part is LinePart.FORBIDS:  # that it can be done does not say that it does no harm
-                text = f"`{command}` was done though {line.of} forbids it"
-                trust = noticed.trust.weighed(line, CONTRADICTED)
+                weight, text = CONTRADICTED, f"`{command}` was done though {line.of} forbids it"
             else:
-                text = f"`{command}` was done without: {clause.bind(instance.binding)}"
-                trust = noticed.trust.refuted(line)
-            noticed = noticed.with_(SurpriseKind.ACCEPTED, line, text, trust)
+                weight, text = REFUTED, f"`{command}` was done without: {clause.bind(instance.binding)}"
+            noticed = noticed.with_(SurpriseKind.ACCEPTED, line, text, noticed.trust.weighed(line, weight))
     return noticed
 
 

@@ -175,7 +175,7 @@ class _Graph(Priced):
                 for purpose, price in purposes
                 for binding in self.bindings(purpose, self._facts.goal, imagined=imagined)
                 for stages, wanted in (self.left(purpose, binding),)
-                if (edge := self._edge_to(wanted, price, binding)) is not None
+                if (edge := self._edge_to(wanted, price)) is not None
             ]
             furthest = max((stages for stages, _ in edges), default=0)
             if self._reaches([edge for stages, edge in edges if stages == furthest]):
@@ -232,7 +232,7 @@ class _Graph(Priced):
     def first_things(self) -> tuple[Option, ...]:
         """Actions that restore the facts without which nothing else can be done; empty if they hold."""
         broken = [need for clause, need in self._manual.always if clause.truth(self._facts) is Truth.FALSE]
-        edge = self._edge_to([(need, {}) for need in broken], 0.0, {}) if broken else None
+        edge = self._edge_to([(need, {}) for need in broken], 0.0) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
 
     def explore(self, sought: Sequence[str]) -> Plan:
@@ -240,9 +240,7 @@ class _Graph(Priced):
         edges = [Edge(GOAL, (fact,), 0.0) for thing in sought for fact in self._glimpses(thing)]
         return Plan(self._options() if self._reaches(edges) else ())
 
-    def _edge_to(
-        self, wanted: Iterable[tuple[Need, Mapping[str, str]]], cost: float, binding: Mapping[str, str]
-    ) -> Edge | None:
+    def _edge_to(self, wanted: Iterable[tuple[Need, Mapping[str, str]]], cost: float) -> Edge | None:
         """One way to reach the goal: what is left to be done, in order."""
         needs: dict[Fact, None] = {}
         for need, one in wanted:
@@ -251,7 +249,7 @@ class _Graph(Priced):
                 return None
             cost += price
             needs |= {fact: None} if fact is not None else {}
-        return Edge(GOAL, tuple(needs), cost, binding=binding)
+        return Edge(GOAL, tuple(needs), cost)
 
 
 class Reasoner(Achievers):

@@ -22,7 +22,7 @@ FULL = 4.0
 """The trust of a line that the manual states."""
 BANNED = 2 * FULL
 """The trust of a ban: a need says that an action fails, a ban that it does harm."""
-CONFIRMED, CONTRADICTED = 1.0, -2.0
+CONFIRMED, CONTRADICTED, REFUTED = 1.0, -2.0, -inf
 LEAST = 0.2
 """The trust that contradictions leave, short of a refutation."""
 STEPS = 5.0
@@ -114,7 +114,7 @@ class Trust:
     def of(self, line: ManualLine, stated: float = FULL) -> float:
         """The trust in a line; of one that is stated some is left unless it was refuted."""
         evidence = self.evidence.get(line, 0.0) + (BANNED - FULL) * (line.part is LinePart.FORBIDS)
-        return 0.0 if evidence == -inf else max(stated + evidence, LEAST if stated else -FULL)
+        return 0.0 if evidence == REFUTED else max(stated + evidence, LEAST if stated else -FULL)
 
     def against(self, line: ManualLine) -> float:
         """Cost of planning against a line."""
@@ -127,10 +127,6 @@ class Trust:
     def weighed(self, line: ManualLine, weight: float) -> Self:
         """The same with more evidence on a line."""
         return self.but(evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
-
-    def refuted(self, line: ManualLine) -> Self:
-        """The same without any trust in a line that the manual states."""
-        return self.but(evidence={**self.evidence, line: -inf})
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
         """True if a command was refused when all about its things and the place was as it is now."""

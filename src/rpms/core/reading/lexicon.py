@@ -57,12 +57,10 @@ def likeness(word: str, name: str) -> float:
 class Lexicon:
     """Word evidence from remembered requests and from the names of goals and kinds."""
 
-    def __init__(
-        self, requests: Iterable[RememberedRequest], called: Mapping[str, Sequence[str]] | None = None
-    ) -> None:
+    def __init__(self, requests: Iterable[RememberedRequest], called: Mapping[str, Sequence[str]]) -> None:
         """`called`: further names of goal types and kinds, written together: `refrigerator` for a fridge."""
         self.requests = tuple(requests)
-        self._called = called or {}
+        self._called = called
         self._found: dict[tuple[str, str, str], tuple[float, str]] = {}
 
     @cached_property

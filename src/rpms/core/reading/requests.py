@@ -41,6 +41,11 @@ DRAWS = 2_000
 UNREAD = 1.0
 """Evidence below which no word of a request points to any kind: it is then not read at all."""
 
+INSTRUCTION = (
+    "Say which goal a person's request means. Answer with one line for the goal and one for each of its fields, "
+    "such as `goal: NAME`, `object: KIND`, `destination: KIND`. The goals:"
+)
+
 Make = Callable[[str, Mapping[str, str], str], Goal]
 """A goal of a type with some fields, and the request as its text."""
 
@@ -112,7 +117,7 @@ class Reader:
     @cached_property
     def lexicon(self) -> Lexicon:
         requests = [entry for entry in self.memory if isinstance(entry, RememberedRequest)]
-        return Lexicon(requests, self.called if self.rules else None)
+        return Lexicon(requests, self.called if self.rules else {})
 
     @cached_property
     def _remembered(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
@@ -242,12 +247,6 @@ class Reader:
             make_block(Part.OBSERVATION, "", [_asked(request)]),
         )
         return Prompt(tuple(block for block in blocks if block.heading or block.items), form=Form.CHAT)
-
-
-INSTRUCTION = (
-    "Say which goal a person's request means. Answer with one line for the goal and one for each of its fields, "
-    "such as `goal: NAME`, `object: KIND`, `destination: KIND`. The goals:"
-)
 
 
 def _asked(request: str) -> str:
