@@ -149,10 +149,11 @@ class Atlas:
         return place in self._doors
 
     def nearest(self, start: str, barred: Container[str] = ()) -> dict[str, str]:
-        """The known places, the nearest first, each with the one before it; from `start`, none is `barred`."""
+        """The known places, nearest first from `start` on, each with the one before it; `barred` ones are not next."""
         before, waiting = {start: ""}, deque([start])
         while waiting:
-            place = waiting.popleft()  # from a start that nobody ever left, any may be next: those with many ways first
+            place = waiting.popleft()
+            # from a start that nobody ever left any may be next, likeliest those that many ways lead to
             hubs = sorted(self._doors, key=lambda each: -len(self._doors[each])) if place == start else ()
             for other in self._beside.get(place) or hubs:
                 if other not in before and (place != start or other not in barred):
