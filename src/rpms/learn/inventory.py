@@ -87,15 +87,12 @@ def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifferenc
     if before.world and after.world and before.world != after.world:
         raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
     old, new = ({(entry.kind, *entry.key()): entry for entry in side.entries} for side in (before, after))
+    both = [(old[key], entry) for key, entry in new.items() if key in old]
     return MemoryDifference(
         tuple(entry for key, entry in new.items() if key not in old),
         tuple(entry for key, entry in old.items() if key not in new),
-        tuple((old[key], entry) for key, entry in new.items() if key in old and _content(old[key]) != _content(entry)),
+        tuple((one, other) for one, other in both if {**record(one), "id": other.id} != record(other)),
     )
-
-
-def _content(entry: Entry) -> dict[str, object]:
-    return {name: value for name, value in record(entry).items() if name != "id"}
 
 
 COLUMNS = ("id", "type", "goal_signature", "state_signature", "says", "evidence", "failed", "confidence", "origins")

@@ -191,23 +191,22 @@ class Book:
         since = len(self.facts)
         self.named = constants
         self.slots = [slot | known for known, slot in zip(roles, self.slots, strict=True)]
-        every: list[str] = [*map(str, range(arity)), *constants]
         known_roles = {role for roles in names.roles.values() for role in roles}
         for predicate in self.vocabulary.predicates.values():
             near = predicate.exclusive not in ("", "always")
-            for args in self._arguments(predicate, every, arity, names):
+            for args in self._arguments(predicate, names):
                 # of places, too, it may be said that they are near: the room that one has come to
                 if near or self._suits(args, predicate, known_roles, names):
                     self._take_in(self.facts, Atom(predicate.name, args))
-            self._widen_revelations(predicate, arity, known_roles, names)
+            self._widen_revelations(predicate, known_roles, names)
         if new and since:
             self._look_up(since)
 
-    def _widen_revelations(self, predicate: Predicate, arity: int, roles: set[str], names: Names) -> None:
+    def _widen_revelations(self, predicate: Predicate, roles: set[str], names: Names) -> None:
         if len(predicate.args) > 1:
             self._take_in(self.revelations, Atom(predicate.name, (ANYTHING,) * len(predicate.args)))
         for place in range(len(predicate.args)):
-            for others in permutations(map(str, range(arity)), len(predicate.args) - 1):
+            for others in permutations(map(str, range(len(self.slots))), len(predicate.args) - 1):
                 args = (*others[:place], ANYTHING, *others[place:])
                 if self._suits(args, predicate, roles, names):
                     self._take_in(self.revelations, Atom(predicate.name, args))
@@ -225,14 +224,12 @@ class Book:
                 false_after=attempt.false_after | then[1],
             )
 
-    def _arguments(
-        self, predicate: Predicate, every: Sequence[str], arity: int, names: Names
-    ) -> Iterator[tuple[str, ...]]:
+    def _arguments(self, predicate: Predicate, names: Names) -> Iterator[tuple[str, ...]]:
         """Slots, a fixed name alone (`holding(oil can)`), or a slot beside one of few names (`calls_for(0, slice)`)."""
+        slots = [str(slot) for slot in range(len(self.slots))]
         if len(predicate.args) == 1:
-            yield from ((name,) for name in every)
+            yield from ((name,) for name in (*slots, *self.named))
             return
-        slots = [str(slot) for slot in range(arity)]
         yield from permutations(slots, len(predicate.args))
         if len(predicate.args) == 2 and not self.plain:
             first, second = (names.few.get(role, ()) for role in predicate.args)

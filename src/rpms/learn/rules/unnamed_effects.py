@@ -23,16 +23,6 @@ from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Support, Witness
 
 
-def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
-    """Place of the agent, and the role of such places, if a predicate that holds of one at a time says so."""
-    here = belief.location
-    if here is not None:
-        for predicate in vocabulary.placing:
-            if belief.truth(Atom(predicate.name, (here,))) is Truth.TRUE:
-                return here, predicate.args[0]
-    return None
-
-
 def unseen_name(before: Belief, after: Belief) -> str:
     """The name by which a belief knew the place of the agent before it was entered; else the place's own."""
     here, there = before.location or "", after.location or ""
@@ -82,11 +72,12 @@ class Linked:
     def add(self, attempt: Attempt, step: SeenStep, known: Names, dice: Random) -> None:
         """Take over an attempt."""
         before, after = step.before, step.after
-        found = place_of(before, self.vocabulary)
-        if found is None or found[0] in attempt.names or len(self.near.attempts) >= LIMITS.linked_attempts:
+        here, there = before.location, after.location
+        if here is None or here in attempt.names or len(self.near.attempts) >= LIMITS.linked_attempts:
             return
-        here, role = found
-        there = after.location
+        role = next((each.args[0] for each in self.vocabulary.placing if before.value(each.name, (here,))), None)
+        if role is None:  # no predicate says where the agent is
+            return
         moved = not attempt.refused and there is not None and there not in (here, *attempt.names)
         self.moves |= moved
 
