@@ -69,9 +69,8 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
     """World of an entry point, once it is known to be one."""
     which = f"world {point.name!r} ({point.value})"
     if folder is not None:
-        sys.path[:0] = [
-            str(place) for place in (folder, folder / "src") if place.is_dir() and str(place) not in sys.path
-        ]
+        places = [str(place) for place in (folder, folder / "src") if place.is_dir()]
+        sys.path[:0] = [place for place in places if place not in sys.path]
         invalidate_caches()
     try:
         world: World = point.load()

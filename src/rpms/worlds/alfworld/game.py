@@ -73,9 +73,7 @@ class NativeGame:
 
 def contradictions(belief: AlfworldBelief, game: Game) -> tuple[str, ...]:
     """Compare everything a belief claims with the native engine's state; other engines do not tell theirs."""
-    if not isinstance(game, NativeGame):
-        return ()
-    return tuple(_compare(belief, game.truth()))
+    return tuple(_compare(belief, game.truth())) if isinstance(game, NativeGame) else ()
 
 
 def _compare(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
@@ -124,9 +122,8 @@ def textworld_available() -> bool:
 class TextWorldGame:
     """The same game as `NativeGame`, played by the engine that ALFWorld ships, TextWorld.
 
-    Each has a child process, since that engine is not thread-safe and leaks. It loads in seconds and steps at about ten
-    a second; it is here to be compared with. The child ends with `close`, with this object, and, as its input then
-    ends, with this process however that dies.
+    Each has a child process, since that engine is not thread-safe and leaks; it is here to be compared with. The child
+    ends with `close`, with this object, and, as its input then ends, with this process however that dies.
     """
 
     def __init__(self, path: str | Path, *, load_timeout: float = 120.0) -> None:

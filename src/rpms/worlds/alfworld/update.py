@@ -192,11 +192,8 @@ def _do(belief: AlfworldBelief, done: ToldDeed) -> AlfworldBelief:
             belief = _stand(belief, place)
             inside = belief.contents.get(place, ())
             inside = inside if thing in inside else (*inside, thing)
-            return belief.but(
-                hand=None,
-                contents=_with(belief.contents, place, inside),
-                last_seen=_with(belief.last_seen, thing, place),
-            )
+            last = _with(belief.last_seen, thing, place)
+            return belief.but(hand=None, contents=_with(belief.contents, place, inside), last_seen=last)
         case "close":
             return _stand(belief, thing).but(containers=_with(belief.containers, thing, False))
         case verb:

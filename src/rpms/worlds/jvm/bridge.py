@@ -1,9 +1,8 @@
 """One simulator inside a JVM, and the socket to it.
 
-Each simulator has a class loader of its own. ScienceWorld draws from one random generator per loaded program, seeded
-when a task is loaded: two in one loader would draw from each other's sequence, and a task loaded while another is
-stepped would be a different world. With its own loader a game is the same alone and beside others. Loading and warming
-the classes takes a second or two, so a simulator that a game has finished with is kept for the next game.
+Each simulator has a class loader of its own, so that a game is the same alone and beside others: ScienceWorld draws
+from one random generator per loaded program, seeded when a task is loaded. Loading and warming the classes takes a
+second or two, so a simulator that a game has finished with is kept for the next game.
 
 Calls are py4j's wire commands over one socket a simulator, not py4j's gateway objects: the gateway repeats a command
 whose answer was lost (a step would be taken twice), logs to the root logger, and calls Java from finalizers, where a

@@ -4,15 +4,12 @@ The jar stays as it is: the edited classes go to the JVM's own folder, which is 
 classes are not those edited here (another release) is run unedited, only slower. What a game says is not touched, but
 for the order of things in lists and menus, which is by chance in the original:
 
-- Objects are told apart by number but hashed by identity. With `-XX:hashCode=2`, which makes runs repeat themselves,
-  every set of objects is searched one by one. Hashed by their number, which is counted anew for each game, sets are
-  fast and ordered the same every time.
-- What an object contains was copied into a new set whenever it was asked for, several times for each object at each
-  step; the copy is kept until the contents change.
-- Collecting the contents of a room copied the set collected so far for each object in it.
-- To match a command, every name of every object is split into words by a regular expression, at every step. A name's
-  words never change: they are kept until the next game is loaded.
-- After each step every name is collected once more, to be printed for debugging.
+- Objects are hashed by their number, which is counted anew for each game, not by identity: with `-XX:hashCode=2`, which
+  makes runs repeat themselves, every set was searched one by one. Now sets are fast and ordered the same every time.
+- What an object contains is copied into a new set when it changes, not several times for each object at each step.
+- Collecting the contents of a room no longer copies the set collected so far for each object in it.
+- The words of each name, by which commands are matched, are kept until the next game is loaded, not split every step.
+- After each step, names are no longer collected once more, to be printed for debugging.
 
 The edits are listed in `faster.toml`, with the digests of the classes that are known.
 """

@@ -26,6 +26,7 @@ from rpms.worlds.scienceworld.update import update
 
 _PICK: Final = re.compile(r"(?:pick up|take|get) (?:the )?([a-z ]+?)(?: (?:in|on|from) .*)?")
 _USE: Final = re.compile(r"(?:use|activate|deactivate) (?:the )?([a-z ]+?)(?: (?:in|on) .*)?")
+_HEADINGS: Final = {Part(name): text for name, text in TABLE["headings"].items()}
 
 
 def required_instruments(entry: Entry) -> tuple[str, ...]:
@@ -60,9 +61,6 @@ def compatible(belief: Belief, entry: Entry) -> str:
     if rooms and belief.room is not None and belief.room not in rooms:
         return f"learned in the {rooms[0]}, now in the {belief.room}"
     return ""
-
-
-HEADINGS = {Part(name): text for name, text in TABLE["headings"].items()}
 
 
 def objective(_goal: Goal, progress: Progress) -> tuple[str, ...]:
@@ -103,9 +101,8 @@ class ScienceWorldGame(JavaGame):
 
     Ambiguity menus. Where the command names exactly one option the adapter answers the menu and the player sees the
     result alone; else the menu is the observation, and costs no time. The next command answers it by number (spaces
-    and what follows a colon do not matter) or by an option's text. Any other command would be swallowed by the
-    simulator: it takes it for a wrong answer, cancels the menu, lets one iteration pass and says `Unknown action`. Here
-    the menu is cancelled first, at the same cost of one iteration, and then the command is given.
+    and what follows a colon do not matter) or by an option's text. Any other command would be swallowed as a wrong
+    answer: the menu is cancelled first, at the same cost of one iteration, and then the command is given.
     """
 
     program: ClassVar = PROGRAM
@@ -182,7 +179,7 @@ class ScienceWorld(World):
     """The signature's object is the task, its state the substance or thing; its destination, a box of some colour,
     says nothing of how alike two tasks are."""
     wording = read_wording(
-        __package__, headings=HEADINGS, goal=objective, belief=state, brief=paper_state, assumed=frozenset({"here"})
+        __package__, headings=_HEADINGS, goal=objective, belief=state, brief=paper_state, assumed=frozenset({"here"})
     )
     manual_names = ("environment.yaml", "domain.yaml", "procedures.yaml", "answers.yaml")
     paper_names = ("environment.yaml", "domain_paper.yaml")

@@ -32,9 +32,8 @@ class GameEngine:
         self.start = start
         self._goal = goal
         self._marks = marks
-        self._ways = [
-            (f"go to {name}", at) for name, at in zip(layout.receptacle_names, layout.place, strict=True) if at >= 0
-        ]
+        places = zip(layout.receptacle_names, layout.place, strict=True)
+        self._ways = [(f"go to {name}", at) for name, at in places if at >= 0]
         self._goto: dict[int, tuple[str, ...]] = {}
         self._put = ("put ", " in/on ") if dialect.name == "0.3" else ("move ", " to ")
         self._verbs: Mapping[str, Callable[[State, str], EngineTurn | None]] = {
@@ -124,9 +123,7 @@ class GameEngine:
         return not self.layout.openable >> receptacle & 1 or bool(state.opened >> receptacle & 1)
 
     def _checked(self, state: State, ids: Iterable[str], index: int) -> State:
-        if not self._marks:
-            return state
-        return state._replace(checked=state.checked | {[*ids][index]})
+        return state._replace(checked=state.checked | {[*ids][index]}) if self._marks else state
 
     def _go(self, state: State, rest: str) -> EngineTurn | None:
         to, _, name = rest.partition(" ")
@@ -241,12 +238,8 @@ class GameEngine:
         if not here:
             return "You are in the middle of a room. Looking quickly around you, you see nothing."
         facing = _listing([self.layout.receptacle_names[receptacle] for receptacle in here])
-        beside = [
-            thing
-            for thing in bits(state.around[state.location])
-            for receptacle in here
-            if state.removed[receptacle] >> thing & 1
-        ]
+        removed = [state.removed[receptacle] for receptacle in here]
+        beside = [thing for thing in bits(state.around[state.location]) for gone in removed if gone >> thing & 1]
         return f"You are facing the {facing}. Next to it, you see {self._things(beside)}."
 
     def _describe(self, state: State, thing: int) -> str:

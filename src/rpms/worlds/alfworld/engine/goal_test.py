@@ -45,9 +45,8 @@ class _Unrolling:
         self._reach = reach
         self._left = MAX_WORK
         self._found: dict[int, list[list[str]]] = {}
-        self._of_type = {
-            kind: [thing for thing, other in problem.things.items() if kind in (other, "object")] for kind in TYPES
-        }
+        things = problem.things.items()
+        self._of_type = {kind: [thing for thing, other in things if kind in (other, "object")] for kind in TYPES}
 
     def _spend(self, work: int) -> None:
         self._left -= work
