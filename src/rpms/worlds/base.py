@@ -25,6 +25,7 @@ from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt, whole_letters
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
+_Ask = Callable[..., bool | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,9 +312,9 @@ def keyed(*functions: _Function) -> dict[str, _Function]:
     return {function.__name__.removeprefix("_"): function for function in functions}
 
 
-def asking(*functions: _Function) -> dict[str, tuple[int, _Function]]:
-    """Like `keyed` for `Belief.answers`: each with the number of its arguments beside the belief."""
-    return {name: (len(signature(ask).parameters) - 1, ask) for name, ask in keyed(*functions).items()}
+def asking(*functions: _Ask, **answers: _Ask) -> dict[str, tuple[int, _Ask]]:
+    """For `Belief.answers`: predicates, each with the number of its arguments beside the belief, and who answers."""
+    return {name: (len(signature(ask).parameters) - 1, ask) for name, ask in (keyed(*functions) | answers).items()}
 
 
 def some(items: Sequence[str], most: int) -> str:

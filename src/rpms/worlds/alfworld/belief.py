@@ -305,27 +305,24 @@ def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
     return lambda belief, thing: state in belief.states.get(thing, ())
 
 
-AlfworldBelief.answers = {
-    "at": (
-        1,
-        lambda belief, thing: (belief.near if belief.places and thing not in belief.places else belief.here)(thing),
-    ),
-    "same_place": (2, AlfworldBelief.together),
-    "exists": (1, lambda belief, place: place in belief.places if belief.places else None),
-    "holding": (1, lambda belief, thing: thing == belief.hand),
-    "hand_empty": (0, lambda belief: belief.hand is None),
-    "closed": (1, AlfworldBelief.closed),
-    "door": (1, AlfworldBelief.has_door),
-    "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
-    "lamp": (1, lambda _belief, thing: affordances.has("toggleable", kind_of(thing))),
-    "fits": (2, lambda _belief, thing, place: affordances.fits(kind_of(thing), kind_of(place))),
-    "heats": (2, _treats("heat")),
-    "cools": (2, _treats("cool")),
-    **asking(_movable, _cleans, _slices, _placed),
-    **{deed: (1, _is(state)) for deed, state in _DEEDS.items()},
-    "helpful": (0, lambda belief: None if belief.dialect is None else belief.dialect != "0.3"),
-}
-"""Predicate → number of arguments, and who answers. Deeds (`heated`, …) are false until done or seen."""
+AlfworldBelief.answers = asking(
+    *(_movable, _cleans, _slices, _placed),
+    at=lambda belief, thing: (belief.near if belief.places and thing not in belief.places else belief.here)(thing),
+    same_place=AlfworldBelief.together,
+    exists=lambda belief, place: place in belief.places if belief.places else None,
+    holding=lambda belief, thing: thing == belief.hand,
+    hand_empty=lambda belief: belief.hand is None,
+    closed=AlfworldBelief.closed,
+    door=AlfworldBelief.has_door,
+    **{"in": lambda belief, thing, place: belief.contains(place, thing)},
+    lamp=lambda _belief, thing: affordances.has("toggleable", kind_of(thing)),
+    fits=lambda _belief, thing, place: affordances.fits(kind_of(thing), kind_of(place)),
+    heats=_treats("heat"),
+    cools=_treats("cool"),
+    **{deed: _is(state) for deed, state in _DEEDS.items()},
+    helpful=lambda belief: None if belief.dialect is None else belief.dialect != "0.3",
+)
+"""Deeds (`heated`, …) are false until done or seen."""
 
 
 @lru_cache(maxsize=4_096)

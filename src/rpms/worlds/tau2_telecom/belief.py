@@ -125,19 +125,19 @@ def _any_bill(belief: TelecomBelief, customer: str, *statuses: str) -> bool | No
     return True if True in known else None if None in known else False
 
 
-TelecomBelief.answers = {
-    "listed": (1, lambda belief, name: True if any(name in names for names in belief.things.values()) else None),
-    **asking(_registered, _owns, _contract_over, _used_up),
-    "active": (1, lambda belief, line: _is(belief, line, "Active")),
-    "suspended": (1, lambda belief, line: _is(belief, line, "Suspended", "Pending Activation")),
-    "roams": (1, lambda belief, line: belief.of(line, "roaming_enabled")),
-    "overdue": (1, lambda belief, bill: _is(belief, bill, "Overdue")),
-    "awaiting": (1, lambda belief, bill: _is(belief, bill, "Awaiting Payment")),
-    "paid": (1, lambda belief, bill: _is(belief, bill, "Paid")),
-    "owing": (1, lambda belief, customer: _any_bill(belief, customer, "Overdue", "Awaiting Payment")),
-    "asked_to_pay": (1, lambda belief, customer: _any_bill(belief, customer, "Awaiting Payment")),
-}
-"""Predicates that records answer: number of arguments, and who says True, False, or None for unknown."""
+TelecomBelief.answers = asking(
+    *(_registered, _owns, _contract_over, _used_up),
+    listed=lambda belief, name: True if any(name in names for names in belief.things.values()) else None,
+    active=lambda belief, line: _is(belief, line, "Active"),
+    suspended=lambda belief, line: _is(belief, line, "Suspended", "Pending Activation"),
+    roams=lambda belief, line: belief.of(line, "roaming_enabled"),
+    overdue=lambda belief, bill: _is(belief, bill, "Overdue"),
+    awaiting=lambda belief, bill: _is(belief, bill, "Awaiting Payment"),
+    paid=lambda belief, bill: _is(belief, bill, "Paid"),
+    owing=lambda belief, customer: _any_bill(belief, customer, "Overdue", "Awaiting Payment"),
+    asked_to_pay=lambda belief, customer: _any_bill(belief, customer, "Awaiting Payment"),
+)
+"""Predicates that records answer: True, False, or None for unknown."""
 
 
 _PHONE = [
