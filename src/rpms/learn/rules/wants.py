@@ -246,10 +246,14 @@ def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None
 
 def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
     wins = [win for win in book.wins if win.naming(wanted) is not None]
+    # facts in the order in which they came about; where the agent is comes last, since all else may lead elsewhere; of
+    # those that came about at once, the one that says most comes first: who drops a thing just anywhere drops it too
+    since = {atom: sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins) for atom in wanted}
+    ranks = {atom: (atom.predicate in made.positional, since[atom], -len(atom.args), str(atom)) for atom in wanted}
     model = GoalModel(
         book.type,
         fields_of({arg for atom in wanted for arg in atom.args}),
-        tuple(_fact(book, atom, wanted, wins) for atom in _order(wins, wanted, made.positional)),
+        tuple(_fact(book, atom, wanted, wins) for atom in sorted(wanted, key=ranks.__getitem__)),
         len(wins),
         book.episodes,
         tuple(book.refuting(wanted)),
@@ -285,13 +289,6 @@ def _about(state: State, variables: set[str], made: Makeable) -> State:
     facts = frozenset(atom for atom in state if variables.issuperset(atom.args) and atom.predicate in made.facts)
     near = {atom for atom in facts if atom.predicate in made.positional and set(FIELDS["object"]) >= set(atom.args)}
     return facts - near if any(atom.predicate not in made.positional for atom in facts) else facts
-
-
-def _order(wins: Sequence[Win], wanted: State, positional: frozenset[str]) -> list[Atom]:
-    """Facts in the order in which they came about; where the agent is comes last, since all else may lead elsewhere."""
-    # of those that came about at once, the one that says most comes first: who drops a thing just anywhere drops it too
-    ranks = {atom: sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins) for atom in wanted}
-    return sorted(wanted, key=lambda atom: (atom.predicate in positional, ranks[atom], -len(atom.args), str(atom)))
 
 
 def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Induced:
