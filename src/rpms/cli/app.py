@@ -216,8 +216,6 @@ def _load_help() -> None:
 
 
 class _Commands(TyperGroup):
-    """The commands, as their help lists them."""
-
     def format_help(self, ctx: Any, formatter: Any) -> None:
         _load_help()
         super().format_help(ctx, formatter)

@@ -65,8 +65,7 @@ class HumanModel:
         """The world's last text; the player's loop sets it."""
 
     def answer(self, request: Request) -> Answer:
-        decision = request.decision
-        if decision is None:
+        if (decision := request.decision) is None:
             raise ModelError("a person is shown the step's decision, and the request carries none")
         self._show(decision, [block.text for block in request.prompt.blocks if block.part is Part.NOTICE])
         self._last = decision
@@ -74,8 +73,7 @@ class HumanModel:
 
         _complete_with(possible)
         while True:
-            words = self._read()
-            if not words:
+            if not (words := self._read()):
                 continue
             if not words.startswith("?"):
                 return Answer(f"Action: {words}")

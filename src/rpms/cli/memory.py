@@ -136,8 +136,7 @@ def diff(before: Path, after: Path) -> None:
 @app.command("export")
 def export(file: Path, out: Path) -> None:
     """Write a memory as Markdown to read, or as CSV for a spreadsheet."""
-    form = _FORMS.get(out.suffix)
-    if form is None:
+    if (form := _FORMS.get(out.suffix)) is None:
         raise InputError(f"{out}: the file must end in one of {', '.join(_FORMS)}")
     memory = memories.read_frozen(file)
     groups = [[line(*row(entry)) for entry in memory.entries if entry.kind is kind] for kind in Kind]

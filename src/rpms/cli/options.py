@@ -142,11 +142,9 @@ class Resources(ResourceOptions):
     """Places of games and models, the player of episodes, and limits, as the options give them."""
 
     def player(self) -> MakeEngine:
-        """Player of the episodes: processes on this machine, or a cluster."""
         return OnRay() if self.ray else InProcesses(self.processes)
 
     def model(self, name: str, settings: Settings) -> NamedModel:
-        """A model by name, as it is reached from here."""
         record = self.record.absolute() if self.record else None
         return NamedModel(name, model_options(self.base_url, settings, self.timeout), record, settings.reader or "")
 
@@ -156,14 +154,12 @@ class Resources(ResourceOptions):
             named.check()
 
     def price_of(self, model: str) -> Price | None:
-        """The given price, else the known one of the model."""
         return parse_price(self.price) if self.price else price_of(model)
 
     def meter(self, prices: Mapping[str, Price | None]) -> Meter | None:
         """Meter of the limits; `prices` by model: a limit on cost needs each."""
         seconds = parse_duration(self.max_time) if self.max_time is not None else None
-        limits = Limits(self.max_cost, self.max_requests, seconds)
-        if limits == Limits():
+        if (limits := Limits(self.max_cost, self.max_requests, seconds)) == Limits():
             return None
         for model, price in prices.items():
             if self.max_cost is not None and price is None and parse_model_name(model).provider.backend not in NO_LLM:

@@ -51,8 +51,7 @@ def report(
     else:
         place = out or inputs[0] / "report"
         written = writing.write_report(inputs, place, title=title, with_published=published, pages=pages)
-    for note in dict.fromkeys(written.notes):  # those of several models may be alike
-        say(f"note: {note}")
+    say(*(f"note: {note}" for note in dict.fromkeys(written.notes)))  # those of several models may be alike
     say(f"open {written.page}")
     if open_:
         writing.open_report(written.folder)
@@ -120,8 +119,7 @@ def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = N
     """Rank models and agents by success, for each set of tasks they played under the same settings."""
     conduct, table, pages = needs_extra("conduct", "table", "pages")
     found = conduct.leaderboards(inputs)
-    for each in found:
-        say(table.render(each, form))
+    say(*(table.render(each, form) for each in found))
     if out is not None:
         page = pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": found}).page
         say(f"open {page}")
@@ -187,9 +185,7 @@ def transcript(episode: EpisodeRecord, *, belief: bool = False, prompts: bool = 
     yield f"task: {row.task}"
     yield f"goal: {episode.goal}"
     for step in episode.steps:
-        yield ""
-        yield f"step {step.number}"
-        yield step.observation.strip()
+        yield from ("", f"step {step.number}", step.observation.strip())
         if belief:
             yield from (f"  {line}" for line in step.belief.lines)
             yield f"  sub-goal: {step.progress.text} ({step.progress.percent}%)"

@@ -84,7 +84,6 @@ def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
 
 
 def _wants(purpose: Purpose) -> str:
-    """Facts that goals of a type want."""
     over = ", ".join(
         [f"{name} is the {field}" for name, field in purpose.over.items()]
         + [f"{name} is each of the {field}" for name, field in purpose.each.items()]
@@ -144,12 +143,10 @@ def check(files: list[Path]) -> None:
         _found_sound(manual_of(find_world(str(files[0]))))
         return
     texts = [manual_text(file) for file in files]
-    mistakes = find_mistakes(*texts)
-    if not mistakes:
-        manual = read_manual(*texts)
-        if not any(rule.tier is Tier.UNIVERSAL for rule in manual.rules):
-            mistakes = find_mistakes(universal_tier(), *texts)
-    stop_at_mistakes(mistakes)
+    stop_at_mistakes(find_mistakes(*texts))
+    manual = read_manual(*texts)
+    if not any(rule.tier is Tier.UNIVERSAL for rule in manual.rules):
+        stop_at_mistakes(find_mistakes(universal_tier(), *texts))
     _found_sound(manual)
 
 
@@ -223,8 +220,7 @@ def review(
     """
     if both := set(accept or ()) & set(reject or ()):
         raise InputError(f"{both.pop()!r} cannot be both accepted and rejected; choose one. Nothing was changed")
-    choices = {**dict.fromkeys(accept or (), True), **dict.fromkeys(reject or (), False)}
-    if choices:
+    if choices := {**dict.fromkeys(accept or (), True), **dict.fromkeys(reject or (), False)}:
         say("\n".join(decide(manual, choices)) or "the manual did not change")
         return
     rows = [row for row in lines_of(manual) if about in row.claim.place and (every or row.stands or row.decided)]
@@ -266,8 +262,7 @@ def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
             more = len(each.where) - _PLACES_SHOWN
             shown = "; ".join(f"{one.task}, step {one.witness.step}" for one in each.where[:_PLACES_SHOWN])
             shown += f"; and {more} more" if more > 0 else ""
-            say(f"{each.line}: contradicted at {shown}")
-            say(f"  {each.said}")
+            say(f"{each.line}: contradicted at {shown}", f"  {each.said}")
         say(f"  edit: {edit}" if edit else "  no single edit passes the replay")
     passed = [edit for edit in edits if edit is not None]
     say(f"steps: {len(moments)}; lines contradicted: {len(proposals)}; edits that pass: {len(passed)}")

@@ -79,7 +79,6 @@ def learn(
 
 
 def _report(result: RulesLearned, out: Path) -> Iterator[str]:
-    """Lines that tell what was learned and what stays open."""
     learned, evidence = result.learned, result.evidence
     goals = len(learned.goals) + len(learned.scoring)
     found = f"{len(learned.actions)} actions, {goals} goal types, {len(learned.localities)} kinds with places"
@@ -90,9 +89,8 @@ def _report(result: RulesLearned, out: Path) -> Iterator[str]:
         line += f", {unsure} possible" if unsure else ""
         line += "; never refused, so what it needs is unknown" if not action.refusals else ""
         yield line + (f"; {action.unexplained} refusals unexplained" if action.unexplained else "")
-        for each in action.tables:
-            if each.of_names:
-                yield f"    {each.name}: a table of names, unknown for any other name"
+        named = (each.name for each in action.tables if each.of_names)
+        yield from (f"    {name}: a table of names, unknown for any other name" for name in named)
     for goal in learned.goals:
         yield f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
     for type_ in learned.scoring:

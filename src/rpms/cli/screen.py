@@ -64,10 +64,7 @@ def make_console(**options: Any) -> Console:
     class SafeConsole(Console):
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
             for segment in super().render(renderable, options):
-                if segment.control:
-                    yield segment
-                else:
-                    yield Segment(lines(segment.text), segment.style)
+                yield segment if segment.control else Segment(lines(segment.text), segment.style)
 
     return SafeConsole(emoji=False, highlight=False, **options)
 

@@ -37,7 +37,6 @@ class RunTally(Listener):
         self.add([row], usages)
 
     def add(self, rows: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
-        """Count finished episodes."""
         self.done += len(rows)
         self.won += sum(row.won for row in rows)
         self.failed += sum(row.failed for row in rows)

@@ -1,9 +1,7 @@
 """Many episodes at once: on all cores, by players in forks of this process, or on a Ray cluster of any size.
 
-A fork has the plan, memory and manual already; only tasks and finished episodes are sent. Remote and recorded models
-are opened in each process; weights in this process are asked over the pipe, in one batch. To a cluster the plan goes
-out once as a shared object, and each process opens it once. Episodes come back as texts and are written by the process
-that started the run. What a dead process or a lost node was playing is played again.
+A fork has the plan, memory and manual already, and to a cluster the plan goes out once: only tasks and finished
+episodes are sent, and these are written by the process that started the run.
 """
 
 from __future__ import annotations
@@ -170,7 +168,6 @@ class Processes(_Engine):
             yield from self._lose(task, f"process ended with {dead.process.exitcode}")
 
     def stop(self) -> list[Finished]:
-        """Stop within moments; the episodes that were finished but not given back yet."""
         late: list[Finished] = []
         self._todo.clear()
         busy = [child for child in self._children if child.tasks]
@@ -307,7 +304,6 @@ class RayEngine(_Engine):
         self._play = self._ray.remote(num_cpus=options.cpus, max_retries=0)(_play)
 
     def results(self) -> Iterator[Sequence[Finished]]:
-        """The episodes as they finish."""
         while self._todo or self._pending:
             self._hand_out()
             ready, _ = self._ray.wait(list(self._pending), num_returns=1, timeout=_PATIENCE)

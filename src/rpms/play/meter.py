@@ -41,10 +41,9 @@ def parse_duration(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """None is no limit. They hold for one start: the same command may take as much again."""
+    """US dollars, requests, seconds; None is no limit. They hold for one start: the next may take as much again."""
 
     cost: float | None = None
-    """US dollars."""
     requests: int | None = None
     seconds: float | None = None
 
@@ -90,7 +89,6 @@ class Meter:
             self._changed.notify_all()
 
     def reached(self) -> LimitReached | None:
-        """Exception to raise at a limit."""
         limits = self.limits
         with self._changed:
             if limits.cost is not None and self._cost >= limits.cost:

@@ -192,8 +192,7 @@ def plan_run(
     chosen = tuple(limited(world.tasks(split, setting) if tasks is None else tasks, limit))
     if not chosen:
         raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
-    twice = [task for task, times in Counter(task.id for task in chosen).items() if times > 1]
-    if twice:
+    if twice := [task for task, times in Counter(task.id for task in chosen).items() if times > 1]:
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")

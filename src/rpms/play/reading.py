@@ -74,8 +74,7 @@ class Reads:
     def reader(self, world: World, mind: Mind) -> Reader:
         """A reader with what a mind knows: its rules and its memory count where they are on. Made once for a memory."""
         entries = mind.experience.memory.entries
-        kept = self._kept.get(id(entries))
-        if kept is None:
+        if (kept := self._kept.get(id(entries))) is None:
             kept = self._kept[id(entries)] = Reader(
                 goals=mind.schemas,
                 rules=bool(mind.manual.actions) and "rules" not in self.leave_out,
@@ -89,10 +88,7 @@ class Reads:
 
 
 def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: str, request: str = "") -> Understood:
-    """The goal of an opening observation: as the world knows it, else read, by the words if the model fails.
-
-    `request`: what somebody asked for, where the opening states that in place of the game's own task.
-    """
+    """The goal of an opening: as the world knows it, else read; `request`: asked in place of the game's task."""
     goal = world.goal(opening)
     if request and goal.type == UNKNOWN_GOAL:
         goal = replace(goal, text=request)
@@ -166,7 +162,6 @@ class _Asking:
         self.notes: tuple[str, ...] = ()
 
     def drive(self, questions: Generator[SlotQuestion, Weights, Readings | None]) -> Readings | None:
-        """Answer every question, and give the readings."""
         try:
             question = next(questions)
             while True:

@@ -249,7 +249,6 @@ class Agreement:
         return sum(0 < won < self.epochs for won in self.wins)
 
     def text(self) -> str:
-        """In one line."""
         rates = ", ".join(f"{rate:.1%}" for rate in self.rates)
         passes = ", ".join(f"pass^{k} {self.pass_hat(k):.1%}" for k in range(1, self.epochs + 1))
         flips = f"flip rate {self.flip_rate:.1%}, {self.flipped} of {self.tasks} tasks flipped"

@@ -104,7 +104,6 @@ class Play:
                 self._stop(Ending.STUCK)
 
     def episode(self) -> Episode:
-        """The episode so far."""
         return Episode(
             task=self.task.id,
             type=self.task.type,
@@ -133,7 +132,6 @@ class Finished:
 
     row: EpisodeRow
     data: bytes
-    """Its file."""
     timing: Timing
     beside: tuple[tuple[str, str], ...]
     usages: tuple[Usage, ...]
@@ -196,7 +194,6 @@ class Seat:
         return reflect(plan.method, earlier, self._player.model, plan.decoding, self._name(task), plan.sources.context)
 
     def begin(self, task: Task, game: Game, brought: Reflection = NOTHING) -> Play:
-        """An episode in a game that is open."""
         plan = self._plan
         return Play(self._player, game, task, plan.step_budget, plan.stuck_after, self._name(task), plan.seed, brought)
 
@@ -291,7 +288,6 @@ class Threads:
             yield [done]
 
     def stop(self) -> list[Finished]:
-        """Stop within moments; the episodes that were finished but not given back yet."""
         late: list[Finished] = []
 
         def drain(patience: float) -> None:

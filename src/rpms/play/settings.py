@@ -90,8 +90,7 @@ class Settings:
         """Read knobs by name. A wrong name or value is a SettingError; files are relative to a folder."""
         values: dict[str, Any] = {}
         for name, value in given.items():
-            read = _READS.get(name)
-            if read is None:
+            if (read := _READS.get(name)) is None:
                 raise SettingError(str(name), f"there is no such setting; {nearest(str(name), KNOBS)}")
             if value is None:
                 continue
@@ -106,7 +105,6 @@ class Settings:
 
     @property
     def given(self) -> dict[str, Any]:
-        """Given settings, by name."""
         return {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
 
     def over(self, other: Settings) -> Settings:
@@ -122,7 +120,6 @@ class Settings:
 
     @property
     def of_preset(self) -> Settings:
-        """Values of their preset."""
         return PRESETS[self.preset or "paper"]
 
     @property
@@ -147,7 +144,6 @@ class Settings:
         return method
 
     def condition_value(self) -> Condition:
-        """The condition that they describe."""
         full = self.over(self.of_preset)
         enforcement = STRICT if self.preset == "strict" else PAPER
         for name, value in (self.enforce or {}).items():
@@ -204,7 +200,6 @@ class Settings:
         return self.harvest or self.of_preset.harvest or AS_PAPER
 
     def decoding(self, world: World) -> Decoding:
-        """Decoding of the model."""
         return Decoding(
             max_tokens=self.max_tokens or world.max_tokens,
             temperature=self.temperature or 0.0,
@@ -227,7 +222,6 @@ class Settings:
         return plan_run(world, model, open_model, method=method, **{**usual, **given})
 
     def setting(self, world: World, base: Setting) -> Setting:
-        """Setting of the games."""
         if self.simplifications is None:
             return base
         if "simplifications" not in world.options:

@@ -289,7 +289,6 @@ class Sources:
     """Tokens of the model's context window; 0 for no limit."""
 
     def retrieval(self, world: World) -> Retrieval:
-        """Settings of recall in a world."""
         return self.recall or replace(world.retrieval, schemas_by_goal=True)
 
     def retrieval_settings(self, world: World) -> dict[str, Any]:

@@ -253,8 +253,7 @@ class Player:
         if not self.mind.adviser.how.adapt or self.mind.adviser.how.guard is not GuardMode.BLOCK:
             return None
         sound = [each for each in decision.candidates if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED]
-        ended = ended_alike(command, sound, decision.schemas)
-        if ended is None:
+        if (ended := ended_alike(command, sound, decision.schemas)) is None:
             return None
         why = f"{ended.id}: the like of it ended such a task for good; insist only if this task asks for it"
         return Refusal(why, ended.id)
@@ -286,8 +285,7 @@ class Player:
         """The tools that the model is to call itself: all of the world's, or of these what the menu has."""
         if self.calls is Calls.TEXT:
             return ()
-        tools = tuple(self.world.tools())
-        if not tools:
+        if not (tools := tuple(self.world.tools())):
             raise InputError(f"the actions of {self.world.name} are no calls of tools; leave out calls=native")
         if not able(self.model, "calls_tools"):
             raise InputError(f"{self.model.name} cannot be given tools to call; leave out calls=native")

@@ -179,8 +179,7 @@ def power_warning(test: McNemar) -> str:
             f"too few discordant pairs to show anything: {test.discordant}, and {least} is the least at which "
             f"any result could be significant"
         )
-    needed = pairs_for_power(test.gained, test.lost)
-    if needed is None:
+    if (needed := pairs_for_power(test.gained, test.lost)) is None:
         return f"evenly split: {test.gained} against {test.lost}"
     return f"a {test.gained}/{test.lost} split would need about {needed} discordant pairs; there are {test.discordant}"
 

@@ -70,8 +70,7 @@ def export(
 
     Returns the lines of each file, and notes on runs that are not finished and episodes that could not be read.
     """
-    make = _WRITERS.get(to)
-    if make is None:
+    if (make := _WRITERS.get(to)) is None:
         raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
     unknown = [name for name in tables if name not in TABLES]
     if unknown or not tables:

@@ -45,7 +45,6 @@ class Picture:
 
     @property
     def dark(self) -> bytes:
-        """The drawing for a dark page."""
         return _COLOUR.sub(lambda found: _ON_DARK.get(found[0], found[0]), self.svg)
 
 
@@ -75,8 +74,7 @@ def _places(comparison: Comparison) -> dict[str, dict[str, Any]]:
 
 def _way(results: Results) -> str:
     """Way in which knowledge reached the player: acting with the preset's name, told, or by plans."""
-    preset = results.name.partition(ENFORCED)[2]
-    if preset:
+    if preset := results.name.partition(ENFORCED)[2]:
         return f"acting ({preset})"
     return "planner, no LLM" if results.model == "planner" else "told"
 
@@ -243,8 +241,7 @@ def all_figures(comparison: Comparison) -> tuple[Picture, ...]:
     pictures = []
     if comparison.ablations:
         pictures.append(ablation_figure([comparison]))
-    points = outcomes.rounds(comparison)
-    if points:
+    if points := outcomes.rounds(comparison):
         pictures.append(learning_figure(points))
     pictures.append(conduct_figure(comparison))
     if len(drawn_types(comparison)) > 1:

@@ -30,12 +30,7 @@ UNKNOWN_TYPE = "unknown"
 
 
 def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comparison, ...]:
-    """Read runs and studies: run folders make one comparison for each model, each study those it names.
-
-    A study is a folder with `study.json`: `{"title": …, "about": …, "tables": […], "varies": […], "groups": [{"title":
-    …, "runs": {condition: folder}}]}`, all but the runs optional, or with `runs` itself for a single group; groups may
-    say their own `about` and `tables`. Folders are relative to it. Mixed protocols are refused.
-    """
+    """Read runs, one comparison for each model, and studies, those that a `StudyIndex` names; no mixed protocols."""
     studies = [(path, _is_study(path)) for path in inputs]
     found = [each for path, study in studies if study for each in _study(path / INDEX, varies)]
     runs = [RunFolder(path) for path, study in studies if not study]
@@ -165,8 +160,7 @@ def _study(file: Path, varies: Sequence[str]) -> list[Comparison]:
     study = read_study_index(file)
     found = []
     for group in study.comparisons:
-        runs = {name: RunFolder(file.parent / where) for name, where in group.runs.items()}
-        if runs:
+        if runs := {name: RunFolder(file.parent / where) for name, where in group.runs.items()}:
             told = group.model_dump(include={"title", "about", "tables"})
             told["model"] = group.model if len(study.comparisons) > 1 else ""
             found.append(compare(runs, [*varies, *study.varies], **told, study=study.title))

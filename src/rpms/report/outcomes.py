@@ -94,7 +94,6 @@ class Results:
         return sum(row.won for row in self)
 
     def total(self, name: str) -> int:
-        """The sum of a number of all rows."""
         return sum(getattr(row.usage if name.endswith("_tokens") else row, name) for row in self)
 
     @cached_property
@@ -148,7 +147,6 @@ class Results:
 
     @cached_property
     def run(self) -> RunFolder:
-        """The folder it was read from."""
         return RunFolder(Path(self.folder))
 
     @property

@@ -71,9 +71,7 @@ def task_chunks(comparison: Comparison, goals: Mapping[str, str]) -> Iterator[li
 
 def _outcome(row: EpisodeRow | None) -> list[Any] | None:
     """Ending, won, score, steps, infeasible actions; None if there is no episode."""
-    if row is None or row.missing:
-        return None
-    return [row.ending, int(row.won), row.score, row.steps, row.infeasible]
+    return None if row is None or row.missing else [row.ending, int(row.won), row.score, row.steps, row.infeasible]
 
 
 def episode_data(record: EpisodeRecord) -> dict[str, Any]:

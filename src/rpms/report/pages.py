@@ -59,8 +59,7 @@ def write_report(
     pages: int = PAGES,
 ) -> Report:
     """Write a report on runs and studies into a folder, new or of an older one; `pages`: how many episodes have one."""
-    found = gather(inputs)
-    if not found:
+    if not (found := gather(inputs)):
         raise InputError("nothing to report on; name a run folder or a study")
     with _replacing(out) as beside:
         if len(found) == 1:
@@ -162,7 +161,6 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
 def _write_comparison(
     folder: Path, comparison: Comparison, title: str, with_published: bool, pages: int, home: str = ""
 ) -> None:
-    """Write the pages of one comparison."""
     shown = pages // len(comparison)  # tasks that have pages in every condition, so that these can be compared
     each = [flat(results.protocol) for results in comparison]
     settings = {name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))}
@@ -323,8 +321,7 @@ def _key(event: CheckLine | ResultLine) -> tuple[str, str, str]:
 def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> Report:
     """Write the page of one or more logs of a guard into a folder, which is new or holds an older report."""
     tally = _Tally()
-    for log in logs:
-        tally.add(read_guard_log(log))
+    tally.add(chain.from_iterable(map(read_guard_log, logs)))
     values = {
         "title": excerpt(title) or f"Guard: {', '.join(log.name for log in logs)}",
         "total": sum(tally.counts.values()),

@@ -219,8 +219,7 @@ _USUAL = tuple(name for name in _MAKERS if name != "verdicts")
 
 def make_table(name: str, comparison: Comparison, *, with_published: bool = False) -> Table:
     """One table by its name; one that the comparison has nothing for is an InputError."""
-    maker = _MAKERS.get(name)
-    if maker is None:
+    if (maker := _MAKERS.get(name)) is None:
         raise InputError(f"unknown table {name!r}; choose one of {', '.join(TABLES)}")
     if not maker.applies(comparison):
         raise InputError(f"these runs have nothing for the table {name!r}: {maker.needs}")

@@ -41,9 +41,7 @@ _HASH = 12
 
 
 Learn = Callable[[Learning, str, Path], Mapping[int, Path]]
-"""Learns with a model into a file, and gives the snapshots by round; what is learned already is not learned again.
-
-`rpms.learn` does, and is handed in, since studies know nothing of how memories are made."""
+"""Learns what is missing with a model into a file, and gives the snapshots by round: `rpms.learn` does, handed in."""
 Gather = Callable[[Sequence[Path], RunPlan], Experience]
 """Draws from runs what ExpeL plays with: `rpms.learn.insights` does, with the model of the plan they were played by."""
 

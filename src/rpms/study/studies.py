@@ -36,14 +36,12 @@ class Choice:
     part: slice = field(default_factory=lambda: slice(None))
     """Part of them that is played; see `read_part`."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """The world's own options."""
 
     @property
     def split(self) -> str | None:
         return self.settings.split
 
     def setting(self, world: World, base: Setting) -> Setting:
-        """The world's setting for these games."""
         return self.settings.setting(world, self._base(base))
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
@@ -185,10 +183,9 @@ class Study:
             learned_from = replace(learning.choice, settings=replace(chosen, split=None, limit=limit).over(own))
             learning = replace(learning, choice=learned_from, settings=_under(others, learning.settings))
         told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
-        if not told:
-            return replace(self, choice=choice, cases=cases, learning=learning)
+        study = replace(self, choice=choice, cases=cases, learning=learning)
         about = f"Run with {told}, and so not the study as it is written: {self.about}"
-        return replace(self, title=f"{self.title} ({told})", about=about, choice=choice, cases=cases, learning=learning)
+        return replace(study, title=f"{self.title} ({told})", about=about) if told else study
 
     def only(self, names: str) -> Study:
         """The same study with some of its conditions, by names in which * stands for any text; with all, for none."""
