@@ -89,7 +89,7 @@ class Bench:
             WORLD,
             model,
             self.open(model),
-            split=learning.choice.split,
+            split=learning.choice.settings.split,
             tasks=tasks,
             memory=EpisodicMemory(),
             sources=COMPLETE,

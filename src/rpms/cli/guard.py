@@ -30,10 +30,6 @@ _MOST_ROWS = 200
 """Calls of a log that are listed, and of more as many whose ruling has changed."""
 
 
-def _guard(manual: list[Path], python: Path | None) -> Guard:
-    return Guard(manual, python=load_python(python) if python else None)
-
-
 @app.command("check")
 def check(manual: list[Path], log: Path | None = None, python: Path | None = None) -> None:
     """Check a manual. With a log, judge every call in it again and show the rulings."""
@@ -44,7 +40,7 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
     say(f"ok: {', '.join(f'{len(each)} {name}' for name, each in parts.items())}")
     complain(*(f"note: {doubt}" for doubt in find_tool_doubts(*texts)[:MOST_MISTAKES]))
     if log is not None:
-        _judge_again(_guard(manual, python), log)
+        _judge_again(Guard(manual, python=load_python(python) if python else None), log)
 
 
 def _judge_again(guard: Guard, log: Path) -> None:
@@ -117,7 +113,7 @@ def draft(
 @app.command("test")
 def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     """Test a manual by cases; exit code 1 if a ruling is not the expected one."""
-    guard = _guard([manual], python)
+    guard = Guard([manual], python=load_python(python) if python else None)
     done = run_cases(guard, cases)
     say(*map(str, done.differences))
     say(*(f"not covered: {line}" for line in done.uncovered(guard)))

@@ -15,8 +15,6 @@ from typer.models import OptionInfo
 from rpms.core.errors import InputError
 from rpms.play.knobs import KNOBS
 
-_SEVERAL = ("enforce", "task")
-"""Knobs that may be given again and again."""
 _TOLD = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
 GROUPS: Mapping[str, tuple[str, ...]] = {
     group: tuple(told.pop("order")) for group, told in _TOLD.items() if "order" in told
@@ -91,7 +89,9 @@ def _parsed(parser: str, text: str) -> Any:
 def knob_parameters(names: Iterable[str]) -> Iterator[inspect.Parameter]:
     """Parameters of a command for knobs."""
     for name in names:
-        kind: Any = list[str] | None if name in _SEVERAL else str | None
+        kind: Any = (
+            list[str] | None if name in ("enforce", "task") else str | None
+        )  # these may be given again and again
         flags = (f"--{name.replace('_', '-')}", *(("--tasks",) if name == "task" else ()))
         told = typer.Option(*flags, help=KNOBS[name].doc, metavar=KNOBS[name].values, show_default=False)
         yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, told])

@@ -146,8 +146,6 @@ def export(file: Path, out: Path) -> None:
     say(f"{len(memory)} entries in {out}")
 
 
-_WIDTH = 132
-"""Columns that a row takes; a narrower terminal wraps it."""
 _STYLES = {Worth.HARMFUL: "red", Worth.HELPFUL: "green", Worth.UNKNOWN: "dim"}
 
 
@@ -190,7 +188,7 @@ def audit_runs(
 
 
 def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
-    console = make_console(soft_wrap=True, width=max(make_console().width, _WIDTH))
+    console = make_console(soft_wrap=True, width=max(make_console().width, 132))  # a narrower terminal wraps a row
     masks = ", ".join(f"{mask:.0%}" for mask in found.masks)
     tested = f"tested by randomisation, corrected by {CORRECTION} at {ALPHA:g}"
     say(found.summary)

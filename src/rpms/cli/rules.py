@@ -164,10 +164,6 @@ def _found_sound(manual: RuleManual) -> None:
         say(f"note: every `{meant}` is also a `{other}`; it is read as `{meant}`, which is more specific")
 
 
-_STEPS_SHOWN = 2
-"""Steps that are shown for a line, of each sort."""
-
-
 @app.command("diff")
 def diff(first: str, second: str, as_json: bool = False) -> None:
     """Compare the lines of two manuals. The exit code is 0 if they are equal, 1 if they differ.
@@ -231,7 +227,7 @@ def review(
         state = ("put in" if row.stands else "taken out") if row.decided else claim.label.value
         say(f"{claim.id}  {state:<9}  {claim.place}  ({counts_of(claim)})")
         for title, steps in (("for", claim.witnesses), ("against", claim.counterexamples)):
-            for episode, number in steps[:_STEPS_SHOWN] if about else ():
+            for episode, number in steps[:2] if about else ():
                 said = spoken.get(episode, ())[number - 1 : number]
                 text = "".join(f": {excerpt(step.command, 80)!r} -> {excerpt(step.answer, 100)!r}" for step in said)
                 say(f"    {title}: {excerpt(episode)} step {number}{text}")

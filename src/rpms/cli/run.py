@@ -204,10 +204,6 @@ def _cells(rows: Sequence[EpisodeRow]) -> list[str]:
     ]
 
 
-USUAL_MASK = 0.2
-"""Share of memories that an audit hides by default: small, so that a round still plays as usual."""
-
-
 def _wording(lessons: str, model: NamedModel, how: How) -> OpenModel | None:
     """The model, if it is to word lessons; one that reads no text is refused."""
     if lessons not in ("seen", "model"):
@@ -247,7 +243,7 @@ def learn_memory(
     if go_on and settings.memory:
         raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
     if audit and settings.mask is None:
-        settings = replace(settings, mask=USUAL_MASK)
+        settings = replace(settings, mask=0.2)  # small, so that a round still plays as usual
     names = (settings.condition or "rules-only", later)
     if settings.memory is None and named_condition(names[0]).memory:
         raise InputError(f"--condition {names[0]}: the first round has no memory; give one with --memory")

@@ -140,12 +140,12 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
     try:
         study.choice.tasks(world, setting)
     except InputError as error:
-        if study.learning is None or study.learning.choice.split == study.choice.split:
+        if study.learning is None or study.learning.choice.settings.split == study.choice.settings.split:
             raise
         other = study.on_the_learned_split()
         other.choice.tasks(world, setting)  # which may not be here either
-        complain(f"note: {error}")
-        complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing about other splits")
+        played = other.choice.settings.split
+        complain(f"note: {error}", f"note: this pilot plays {played}, and its numbers say nothing about other splits")
         return other
     return study
 

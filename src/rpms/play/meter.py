@@ -16,8 +16,6 @@ from rpms.store.runs import RunFolder
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
-_LONGEST = 366 * 86_400
-"""Seconds: what a wait can be told everywhere."""
 
 
 class LimitReached(RPMSError):
@@ -34,7 +32,7 @@ def parse_duration(text: str) -> float:
     """
     found = _DURATION.fullmatch(text.strip().lower().replace(" ", ""))
     seconds = sum(float(n) * _UNITS[unit] for n, unit in zip(found.groups(), "hms", strict=True) if n) if found else 0.0
-    if not 0 < seconds <= _LONGEST:
+    if not 0 < seconds <= 366 * 86_400:  # what a wait can be told everywhere
         raise InputError(f"--max-time {text[:40]!r}: give a time such as 90s, 30m or 1h30m")
     return seconds
 

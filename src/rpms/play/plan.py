@@ -274,10 +274,6 @@ def lend(model: Model) -> OpenModel:
     return partial(_Lent, model)  # which can be pickled
 
 
-_MOST_VARIATIONS = 1_000_000
-"""Variations of one task; the most that a world has are some hundreds."""
-
-
 def read_part(text: str) -> slice:
     """Read `2/3`: the second of three parts that tasks are dealt into like cards, so that each part has every type."""
     number, _, of = map(whole_number, text.partition("/"))
@@ -346,7 +342,7 @@ def place_of(ids: Sequence[str], wanted: str) -> int | None:
 def variation_called(world: World, text: str) -> Task | None:
     """The task that `name/number` means in a world of variations, of whatever split."""
     name, _, number = text.partition("/")
-    found = whole_number(number, _MOST_VARIATIONS)
+    found = whole_number(number, 1_000_000)  # the most variations that a world has are some hundreds
     return world.variation(name, found) if found is not None else None
 
 

@@ -112,7 +112,7 @@ class Play:
             score=self.steps[-1].score if self.steps else 0.0,
             steps=self.player.end(self._course, self._outcome) if self.steps else (),
             error=self.error,
-            usage=self._course.usage,
+            usage=sum((step.usage for step in self.steps), Usage()),
         )
 
 

@@ -24,8 +24,6 @@ from rpms.store.answers import read_experience
 from rpms.store.yaml_files import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World
 
-TRAIN = "train"
-"""Worlds' name of the split to learn from."""
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
 BY_GOAL, FOR_ANY = "goal", "any"
 REFUSE, ALLOW = "refuse", "allow"
@@ -250,7 +248,7 @@ class Settings:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
         who = f" --model {model}" if model else ""
         played = self.split or world.splits[0]
-        splits = [split for split in (TRAIN, *world.splits) if split in world.splits and split != played]
+        splits = [split for split in ("train", *world.splits) if split in world.splits and split != played]
         tasks = f"--split {splits[0]}" if splits else "--task TASKS-THAT-YOU-WILL-NOT-PLAY"
         learn = f"rpms learn {world.name} {tasks}{who} --out memory.jsonl"
         raise InputError(

@@ -68,10 +68,6 @@ class Course:
         """An observation as the player is told it: with why the last command failed, where the guard advises."""
         return f"{observation} ({self.advice})" if self.advice else observation
 
-    @property
-    def usage(self) -> Usage:
-        return sum((step.usage for step in self.steps), Usage())
-
 
 @dataclass(frozen=True, slots=True)
 class Move:

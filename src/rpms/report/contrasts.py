@@ -27,8 +27,6 @@ POWER = 0.8
 """The chance of a significant result that `pairs_for_power` asks for: the usual choice."""
 
 _NORMAL = NormalDist()
-_CHUNK = 2_000_000
-"""Cells of resampling held in memory at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +136,7 @@ def ratio_bootstrap(parts: Sequence[float], wholes: Sequence[float]) -> Interval
 def _resampled(distinct: NDArray[np.float64], counts: NDArray[np.int64], resamples: int) -> NDArray[np.float64]:
     """Sums of resamples, drawn as counts of each distinct value: few of them, however many tasks."""
     rng = np.random.default_rng(SEED)
-    size, rows = int(counts.sum()), max(1, _CHUNK // counts.size)
+    size, rows = int(counts.sum()), max(1, 2_000_000 // counts.size)  # cells held in memory at once
     chunks = [
         rng.multinomial(size, counts / size, size=min(rows, resamples - start)) @ distinct
         for start in range(0, resamples, rows)

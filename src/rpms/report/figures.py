@@ -28,7 +28,6 @@ FEWEST = 6
 """Games that a task type must have to be drawn: with fewer, no difference between conditions can be significant."""
 
 _STYLE: Any = mpl.rc_params_from_file(Path(__file__).with_name("figures.mplstyle"), use_default_template=False)
-_DPI = 200
 _ON_DARK = {b"#222222": b"#e4e7eb", b"#444444": b"#a6afba", b"#dddddd": b"#2d333b", b"#ffffff": b"#1b1f25"}
 """Ink, edges, grid and paper in the dark theme: the colours of the page's style sheet. Those of the data stay."""
 _COLOUR = re.compile(rb"#[0-9a-f]{6}\b")
@@ -52,7 +51,7 @@ def _save(name: str, caption: str, figure: Figure) -> Picture:
     svg, png = io.BytesIO(), io.BytesIO()
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
     figure.set_layout_engine("none")  # it is laid out now
-    figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
+    figure.savefig(png, format="png", dpi=200, metadata={"Software": None})
     return Picture(name, caption, svg.getvalue(), png.getvalue())
 
 

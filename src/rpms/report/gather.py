@@ -23,8 +23,6 @@ from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
 VARIES = ("condition", "memory", "retrieval", "agent", "reader")
 """Fields in which conditions of one comparison may differ; the rest of their protocols must be the same."""
-_OF_A_MODEL = ("model", "context", "decoding")
-"""Fields that may differ from model to model in one report."""
 UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
 
@@ -37,7 +35,8 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comp
     models = grouped(("" if "model" in varies else str(run.protocol.settings.get("model", "")), run) for run in runs)
     several = len(models) > 1
     if several:
-        _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])
+        own = ("model", "context", "decoding")  # in which models of one report may differ
+        _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *own])
     named = {model if several else "": dict(zip(_names(of_it), of_it, strict=True)) for model, of_it in models.items()}
     return (*(compare(of_it, varies, title=model, model=model) for model, of_it in named.items()), *found)
 

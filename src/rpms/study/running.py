@@ -122,10 +122,6 @@ def label(condition: Condition) -> str:
     return f"{name}_varied" if varied or condition.enforcement != usual.enforcement else name
 
 
-GATHERING = 3
-"""Trials of reflexion by which expel gathers experience: its paper's number."""
-
-
 def plan_cell(choice: Choice, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
     """The run of one condition; its first trial, where it has several."""
     return case.settings.plan(
@@ -133,7 +129,7 @@ def plan_cell(choice: Choice, case: Case, model: str, means: Means, memory: Epis
         model,
         means.open_model(model),
         means.window(model, case.settings),
-        split=choice.split,
+        split=choice.settings.split,
         tasks=choice.tasks(means.world, means.setting),
         condition=case.condition,
         memory=memory,
@@ -224,7 +220,7 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
     """A plan of expel with its experience: reflexion plays the tasks to learn from, and insights are drawn from it."""
     assert study.learning is not None
     assert means.gather is not None
-    settings = replace(case.settings, agent="reflexion", trials=GATHERING)
+    settings = replace(case.settings, agent="reflexion", trials=3)  # the number of expel's paper
     gathering = plan_cell(study.learning.choice, Case("gathering", settings), plan.model_name, means, plan.memory)
     trials = _run(means, f"{plan.model_name}, gathering for {case.name}", gathering, layout.run_folder(gathering))
     file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{gathering.protocol().hash[:_HASH]}.jsonl"

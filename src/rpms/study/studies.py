@@ -37,10 +37,6 @@ class Choice:
     """Part of them that is played; see `read_part`."""
     options: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def split(self) -> str | None:
-        return self.settings.split
-
     def setting(self, world: World, base: Setting) -> Setting:
         return self.settings.setting(world, self._base(base))
 
@@ -48,7 +44,7 @@ class Choice:
         """The tasks, in the world's order; none at all is an InputError."""
         found, _ = self.settings.tasks(world, self._base(base), self.part)
         if not found:
-            raise InputError(f"{world.name}: no tasks to run in the split {self.split or world.splits[0]!r}")
+            raise InputError(f"{world.name}: no tasks to run in the split {self.settings.split or world.splits[0]!r}")
         return tuple(found)
 
     def _base(self, base: Setting) -> Setting:
@@ -199,10 +195,11 @@ class Study:
         """A rehearsal for who lacks the games to be tested: those learned from, one half to learn and one to play."""
         assert self.learning is not None
         learned = self.learning.choice
+        here, lacking = learned.settings.split, self.choice.settings.split
         return replace(
             self,
-            title=f"{self.title} - rehearsal on {learned.split}",
-            about=f"A rehearsal on {learned.split}, in place of {self.choice.split}, which is not here. {self.about}",
+            title=f"{self.title} - rehearsal on {here}",
+            about=f"A rehearsal on {here}, in place of {lacking}, which is not here. {self.about}",
             choice=replace(learned, part=slice(1, None, 2)),
             learning=replace(self.learning, choice=replace(learned, part=slice(0, None, 2))),
         )
