@@ -52,7 +52,7 @@ def main(
 ) -> None:
     """Play one task and watch every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
-    settings, note = _with_or_without_memory(settings, found)
+    asked, settings = settings, _with_or_without_memory(settings, found)
     options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
     chosen = options.named_task(found, settings.split or found.splits[0], setting, task, variation)
@@ -75,8 +75,8 @@ def main(
         memory=options.memory_of(settings, found, model),
         overlap=True,
     )
-    if note:
-        complain(note)
+    if settings is not asked:
+        complain("note: there is no memory, so the condition is rules-only; --memory gives one")
     options.note_knowledge(settings, plan, window)
     brought = NOTHING
     result: Episode | None = None
@@ -136,16 +136,14 @@ def _attempt(
     return play(episode, show)
 
 
-def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings, str]:
-    """Play without memory, with a note, if no condition was asked for and there is none."""
-    if settings.condition is not None or settings.memory is not None or not settings.condition_value().memory:
-        return settings, ""
-    try:
-        settings.memory_file(world)
-    except InputError:
-        note = "note: there is no memory, so the condition is rules-only; --memory gives one"
-        return replace(settings, condition="rules-only"), note
-    return settings, ""
+def _with_or_without_memory(settings: Settings, world: World) -> Settings:
+    """The same, or others without memory if no condition was asked for and there is none."""
+    if settings.condition is None and settings.memory is None and settings.condition_value().memory:
+        try:
+            settings.memory_file(world)
+        except InputError:
+            return replace(settings, condition="rules-only")
+    return settings
 
 
 def _show_end(console: Console, episode: Episode) -> None:
@@ -237,8 +235,7 @@ def _memory(candidate: Candidate) -> Text:
 def rejected(decision: Decision) -> str:
     """Count of recalled memories that are not shown, by reason; empty for none."""
     fates = Counter(each.verdict.fate for each in decision.candidates if not each.verdict.fate.shown)
-    total = fates.total() + decision.unlisted
-    if not total:
+    if not (total := fates.total() + decision.unlisted):
         return ""
     reasons = [f"{count} {fate}" for fate, count in fates.most_common()]
     reasons += [f"{decision.unlisted} not listed"] if decision.unlisted else []

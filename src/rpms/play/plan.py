@@ -64,9 +64,6 @@ class NamedModel:
 OpenModel = Callable[[], Model]
 """Opens a model. A cluster calls it once in each of its processes, and so it must be possible to pickle it."""
 
-Keep = Callable[[Episode], str]
-"""Makes a text of a finished episode, to be kept beside its file."""
-
 
 @dataclass(frozen=True)
 class RunPlan:
@@ -88,8 +85,8 @@ class RunPlan:
     """Seed that drew the task list, where it was drawn, and that hides memories."""
     epoch: int = 1
     """Number of the time that these tasks are played; see `rpms.play.run`."""
-    keep: Mapping[str, Keep] = field(default_factory=dict)
-    """Further texts to keep of each episode, by the name of the folder in the run's folder."""
+    keep: Mapping[str, Callable[[Episode], str]] = field(default_factory=dict)
+    """Makes further texts of a finished episode to keep, by the name of their folder in the run's folder."""
     harvest: str = ""
     """By which rules memories are made of its episodes, where they are."""
     method: Method = METHODS[REACT]

@@ -72,8 +72,7 @@ def export(
     """
     if (make := _WRITERS.get(to)) is None:
         raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
-    unknown = [name for name in tables if name not in TABLES]
-    if unknown or not tables:
+    if (unknown := [name for name in tables if name not in TABLES]) or not tables:
         raise InputError(f"--tables {', '.join(unknown) or '(none)'}: choose of {', '.join(TABLES)}")
     runs = runs_in(inputs)
     notes: list[str] = []

@@ -93,12 +93,11 @@ def _broken(name: str) -> str:
     return _drawn(condition_label(name)).replace(" ", "\n", 1).replace("-", "-\n", 1)
 
 
-def _rate(results: Results) -> Interval:
+def _measured(results: Results, *, scored: bool = False) -> Interval:
+    """Success in per cent, or the average score."""
+    if scored:
+        return paired_bootstrap([row.floored for row in results])
     return success_rate(results.won, len(results)).times(100)
-
-
-def _score(results: Results) -> Interval:
-    return paired_bootstrap([row.floored for row in results])
 
 
 def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
@@ -120,9 +119,8 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
 
 
 def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
-    value = _score if comparison.scored else _rate
     a, b, c, _ = cells
-    measured = {results.name: value(results) for results in cells}
+    measured = {results.name: _measured(results, scored=comparison.scored) for results in cells}
     for number, results in enumerate(cells):
         style = _bar_style(f"{tuple(CONDITIONS)[number]}{ENFORCED if ENFORCED in results.name else ''}")
         _bar(axes, number, measured[results.name], style)
@@ -179,7 +177,7 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         names = list(dict.fromkeys(name for point in points for name in point.results))
         for number, name in enumerate(names):
             at = [place for place, point in enumerate(points) if name in point.results]
-            rates = [_rate(points[place].results[name]) for place in at]
+            rates = [_measured(points[place].results[name]) for place in at]
             mean, low, high = ([getattr(rate, end) for rate in rates] for end in ("estimate", "low", "high"))
             colour = COLOURS[(6, 7, 3, 4)[number % 4]]
             axes.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0)

@@ -40,12 +40,6 @@ _HASH = 12
 """Hexadecimal digits of a protocol's hash in a folder's name."""
 
 
-Learn = Callable[[Learning, str, Path], Mapping[int, Path]]
-"""Learns what is missing with a model into a file, and gives the snapshots by round: `rpms.learn` does, handed in."""
-Gather = Callable[[Sequence[Path], RunPlan], Experience]
-"""Draws from runs what ExpeL plays with: `rpms.learn.insights` does, with the model of the plan they were played by."""
-
-
 @dataclass(frozen=True)
 class Means:
     """Means of running a study, beside its file."""
@@ -53,7 +47,8 @@ class Means:
     world: World
     setting: Setting
     open_model: Callable[[str], OpenModel]
-    learn: Learn
+    learn: Callable[[Learning, str, Path], Mapping[int, Path]]
+    """Learns what is missing with a model into a file, and gives the snapshots by round: `rpms.learn.rounds` does."""
     window: Callable[[str, Settings], int] = lambda _model, _settings: 0
     """Tokens of a model's context window; 0 for no limit."""
     workers: int | None = None
@@ -62,7 +57,8 @@ class Means:
     """Makes a listener for a run, given what it is of."""
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     """By model; kept with its runs."""
-    gather: Gather | None = None
+    gather: Callable[[Sequence[Path], RunPlan], Experience] | None = None
+    """Draws from runs what ExpeL plays with, with the model of their plan: `rpms.learn.insights` does."""
     meter: Meter | None = None
     """Counts against the limits of this call, over all its runs."""
     epochs: int = 1
@@ -279,8 +275,7 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
 
 def read_index(layout: StudyLayout) -> dict[str, Group]:
     """Groups of `study.json` by model, without run folders that are gone."""
-    file = layout.out / INDEX
-    if not is_there(file):
+    if not is_there(file := layout.out / INDEX):
         return {}
     index = read_study_index(file, advice="; move it or choose another --out")
     for group in (groups := index.comparisons):

@@ -145,16 +145,14 @@ class Study:
 
     def models_to_run(self, given: Sequence[str]) -> tuple[str, ...]:
         """The models to run: those given, else the study's own; none at all is an InputError."""
-        models = tuple(dict.fromkeys(given or self.models))
-        if not models:
+        if not (models := tuple(dict.fromkeys(given or self.models))):
             raise InputError(f"{self.file}: names no model; give one or more with --model")
         return models
 
     def cases_for(self, model: str) -> tuple[Case, ...]:
         """The conditions that a model plays: what chooses from a menu, those with one; none at all is an InputError."""
         some = [case for case in self.cases if case.condition.informed or backend_of(model) not in FROM_MENU]
-        cases = tuple(case for case in some if can_play(case.condition.enforcement, model))
-        if not cases:
+        if not (cases := tuple(case for case in some if can_play(case.condition.enforcement, model))):
             raise InputError(f"{model} chooses from a menu, and no condition of {self.file} has one")
         return cases
 
@@ -374,8 +372,7 @@ def find_study(given: Path) -> Path:
     """A study's file: the one that was given, or one that comes with the package, by its name."""
     if given.exists():
         return given
-    known = shipped_studies()
-    if str(given) in known:
+    if str(given) in (known := shipped_studies()):
         return known[str(given)]
     if given.suffix or given.parent != Path():
         raise InputError(f"{given}: there is no such file; `rpms study list` names the studies that come with rpms")
