@@ -78,9 +78,7 @@ class HumanModel:
             if not words.startswith("?"):
                 return Answer(f"Action: {words}")
             part = words.lstrip("? ").casefold()
-            likely, uncertain = (
-                [Text(command) for command in each if part in command.casefold()] for each in possible()
-            )
+            likely, uncertain = ([Text(each) for each in some if part in each.casefold()] for some in possible())
             if likely or not uncertain:
                 self._console.print(Columns(likely, padding=(0, 3)) if likely else "(none)")
             if uncertain:

@@ -89,9 +89,7 @@ def _parsed(parser: str, text: str) -> Any:
 def knob_parameters(names: Iterable[str]) -> Iterator[inspect.Parameter]:
     """Parameters of a command for knobs."""
     for name in names:
-        kind: Any = (
-            list[str] | None if name in ("enforce", "task") else str | None
-        )  # these may be given again and again
+        kind: Any = list[str] | None if name in ("enforce", "task") else str | None  # these may be given again
         flags = (f"--{name.replace('_', '-')}", *(("--tasks",) if name == "task" else ()))
         told = typer.Option(*flags, help=KNOBS[name].doc, metavar=KNOBS[name].values, show_default=False)
         yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, told])
@@ -128,11 +126,9 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
         from rpms.play.knob_values import SettingError  # noqa: PLC0415  once the options are right
         from rpms.play.settings import Settings  # noqa: PLC0415
 
-        values = {knob: given.pop(knob) for knob in knobs}
+        values = {knob: value for knob in knobs if (value := given.pop(knob)) not in (None, [])}
         try:
-            given["settings"] = Settings.read(
-                {knob: value for knob, value in values.items() if value not in (None, [])}
-            )
+            given["settings"] = Settings.read(values)
         except SettingError as error:
             raise InputError(f"--{error.name.replace('_', '-')} {error.problem}") from None
         if shared:

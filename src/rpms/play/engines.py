@@ -66,9 +66,8 @@ class InProcesses:
         reads_here = backend_of(plan.reader) in IN_PROCESS  # weights are not loaded again in each process
         if not AVAILABLE or backend is Backend.HUMAN or most == 1 or reads_here:
             return Threads(plan, tasks, workers)
-        return Processes(
-            plan, tasks, most, workers, shared=backend in IN_PROCESS if self.shared is None else self.shared
-        )
+        shared = backend in IN_PROCESS if self.shared is None else self.shared
+        return Processes(plan, tasks, most, workers, shared=shared)
 
 
 @dataclass
@@ -118,9 +117,8 @@ class Processes(_Engine):
         here, there = multiprocessing.Pipe()
         asking = [multiprocessing.Pipe() for _ in range(self._threads)] if self._model is not None else []
         model = None if self._model is None else _AskedOverPipes(self._model, [far for _, far in asking])
-        process = multiprocessing.get_context("fork").Process(
-            target=_live, args=(there, self._plan, self._knowledge, model, self._threads), daemon=True
-        )
+        given = (there, self._plan, self._knowledge, model, self._threads)
+        process = multiprocessing.get_context("fork").Process(target=_live, args=given, daemon=True)
         with _FORKING, warnings.catch_warnings():  # the fork touches no lock that a thread of this process may hold
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()

@@ -20,7 +20,6 @@ from rpms.store.runs import RunFolder, Timing
 
 MARK = "export.json"
 """Says what an export holds, and that its folder may be replaced by a newer one."""
-_VERSION = 1
 _KEYS = {"run": str, "condition": str, "model": str, "world": str, "split": str, "seed": int, "epoch": int, "task": str}
 """First columns of every line."""
 TABLES: Mapping[str, Mapping[str, type]] = {
@@ -85,7 +84,7 @@ def export(
                     values = {name: line.get(name) for name in TABLES[table]}
                     write[table]({name: whole_letters(v) if isinstance(v, str) else v for name, v in values.items()})
                     counts[f"{table}.{to}"] += 1
-        told = {"export": _VERSION, "files": counts, "runs": [str(run.folder) for _, run in runs]}
+        told = {"export": 1, "files": counts, "runs": [str(run.folder) for _, run in runs]}
         (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
     return counts, notes
 

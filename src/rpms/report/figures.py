@@ -30,7 +30,6 @@ FEWEST = 6
 _STYLE: Any = mpl.rc_params_from_file(Path(__file__).with_name("figures.mplstyle"), use_default_template=False)
 _ON_DARK = {b"#222222": b"#e4e7eb", b"#444444": b"#a6afba", b"#dddddd": b"#2d333b", b"#ffffff": b"#1b1f25"}
 """Ink, edges, grid and paper in the dark theme: the colours of the page's style sheet. Those of the data stay."""
-_COLOUR = re.compile(rb"#[0-9a-f]{6}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Picture:
 
     @property
     def dark(self) -> bytes:
-        return _COLOUR.sub(lambda found: _ON_DARK.get(found[0], found[0]), self.svg)
+        return re.sub(rb"#[0-9a-f]{6}\b", lambda found: _ON_DARK.get(found[0], found[0]), self.svg)
 
 
 def _save(name: str, caption: str, figure: Figure) -> Picture:
