@@ -25,6 +25,7 @@ from rpms.store.manual_reader import manual_text
 from rpms.store.manuals import read_manual
 from rpms.worlds.registry import find_world, world_named
 
+_STEPS = 20_000
 _MOST_SAID = 20
 """Lines about what is blocked wrongly."""
 
@@ -55,7 +56,7 @@ def learn(
         return
     found = find_world(world)
     setting = options.make_setting(found, data, engine, option)
-    wanted = steps if steps is not None else 0 if runs else 20_000
+    wanted = steps if steps is not None else 0 if runs else _STEPS
     chosen = split or ("train" if "train" in found.splits else found.splits[0])
     tasks = tuple(found.tasks(chosen, setting)) if wanted else ()
     if not tasks and not runs:

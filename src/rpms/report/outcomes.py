@@ -203,6 +203,11 @@ class Comparison:
         return any(row.score not in (0, 1) for results in self for row in results)
 
     @property
+    def once(self) -> bool:
+        """True if each task was attempted once in each condition."""
+        return not any(results.best_of for results in self)
+
+    @property
     def ablations(self) -> tuple[Cells, ...]:
         """Every 2x2 whose four cells are here, told and enforced, the paper's first; (C) and (D) with one memory."""
         found: list[Cells] = []

@@ -38,7 +38,7 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
         }
         parts.append(conduct.lines_of(rows, columns))
     total = len(comparisons[0].tasks) if comparisons else 0
-    once = "" if any(results.best_of for each in comparisons for results in each) else ", each attempted once"
+    once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     caption = f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition."
     notes = tuple(note for comparison in comparisons for note in omissions(comparison))
     return Table("main", caption, tuple(columns), groups(*parts), notes, words=2)
