@@ -65,10 +65,7 @@ _GROUP = 10_000
 def export(
     inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = tuple(TABLES)
 ) -> tuple[Mapping[str, int], Sequence[str]]:
-    """Write tables of runs and studies into a folder, new or of an older export.
-
-    Returns the lines of each file, and notes on runs that are not finished and episodes that could not be read.
-    """
+    """Write tables of runs into a folder, new or of an older export; lines by file, notes on what could not be read."""
     if (make := _WRITERS.get(to)) is None:
         raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
     if (unknown := [name for name in tables if name not in TABLES]) or not tables:
