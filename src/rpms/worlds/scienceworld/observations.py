@@ -23,6 +23,8 @@ _FORMS: Final = {name: re.compile(pattern) for name, pattern in _TEXTS["forms"].
 _PARTS: Final = re.compile("|".join(_TEXTS["parts"]))
 _NAME: Final = re.compile(r"(?:[^,.()\n]|\([A-Z][^)]{0,118}\))*+")
 """A bracket with a title in it, as books have, belongs to a name."""
+FLAGS: Final = {"activated": "on", "deactivated": "off", "gaseous": "gas"}
+"""Words for states that go by another name."""
 MATTER: Final = _FORMS["matter"]
 LOOSE: Final = _FORMS["loose"]
 """Words by which a move says what it has disconnected on the way."""
@@ -97,7 +99,7 @@ class _Reader:
                 name = name[: match.start()]
                 flags.update(group for group in match.groups() if group)
         if matter := MATTER.match(name):
-            flags.add("gas" if matter[1] == "gaseous" else matter[1])
+            flags.add(FLAGS.get(matter[1], matter[1]))
         contents = self._descriptions(flags, depth)
         return Thing(name, contents, frozenset(flags), head) if name and name != "nothing" else None
 
@@ -107,9 +109,8 @@ class _Reader:
         while depth < _DEEPEST and (match := _PARTS.match(self._text, self._at)) is not None:
             self._at = match.end()
             said = match.groupdict()
-            for key in ("door", "watch", "power", "note"):
-                if said[key]:
-                    flags.add({"activated": "on", "deactivated": "off"}.get(said[key], said[key]))
+            words = filter(None, map(said.get, ("door", "watch", "power", "note")))
+            flags.update(FLAGS.get(word, word) for word in words)
             flags.update(f"{said[unit]} {unit}" for unit in ("ticks", "degrees") if said[unit])
             if said["where"] or said["plane"] is not None or said["inside"] is not None:
                 contents = [] if contents is None else contents

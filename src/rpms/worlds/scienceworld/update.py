@@ -10,7 +10,7 @@ from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import SYNONYMS, is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
 from rpms.worlds.scienceworld.commands import meant, menu_options
-from rpms.worlds.scienceworld.observations import RoomSight, Thing, state_of, substance_of
+from rpms.worlds.scienceworld.observations import FLAGS, RoomSight, Thing, state_of, substance_of
 from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE
 from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import INVENTORY, Forest, Phrase, Seen, find, merge, put, read_phrase, walk
@@ -298,22 +298,13 @@ def _door(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
     return _with_doors(belief, room, dict.fromkeys(ways, done.place == "open" if len(ways) == 1 else None))
 
 
-_FLAGS: Final = {
-    "activated": ("on", "off"),
-    "deactivated": ("off", "on"),
-    "open": ("open", "closed"),
-    "closed": ("closed", "open"),
-}
-"""The state that a switch or a lid is in now, and the one it is no longer in."""
-
-
 def _switch(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
-    flag, opposite = _FLAGS[done.place]
+    states, flag = {"on", "off"} if done.verb == "switch" else {"open", "closed"}, FLAGS.get(done.place, done.place)
     if (flag == "on" and is_fixed(done.object)) or (flag == "open" and is_a("hiding", done.object)):
         belief = belief.but(handled=belief.handled | {done.object})
     if (spot := _find_spot(belief, command.one, done.object)) is None:
         return _unseen(belief, Thing(done.object, None, frozenset({flag})))
-    return _with(belief, spot, replace(spot.thing, flags=(spot.thing.flags - {opposite}) | {flag}))
+    return _with(belief, spot, replace(spot.thing, flags=(spot.thing.flags - states) | {flag}))
 
 
 def _measure(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:

@@ -38,10 +38,9 @@ def required_instruments(entry: Entry) -> tuple[str, ...]:
     picked: set[str] = set()
     for action in entry.actions:
         command = action[:200].casefold().strip()
-        pick, use = _PICK.fullmatch(command), _USE.fullmatch(command)
-        if pick:
+        if pick := _PICK.fullmatch(command):
             picked.add(pick[1])
-        if use and use[1] in INSTRUMENTS and use[1] not in picked and use[1] not in needed:
+        if (use := _USE.fullmatch(command)) and use[1] in INSTRUMENTS and use[1] not in (*picked, *needed):
             needed.append(use[1])
     return tuple(needed)
 

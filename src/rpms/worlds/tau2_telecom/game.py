@@ -170,11 +170,7 @@ class TelecomGame:
             call = read_call(command)
         except NotACall as problem:
             return Outcome(f"Error: {problem}")
-        if call.name == DONE:
-            said = CLOSED if not call.arguments else f"Error: {DONE} takes no arguments"
-        else:
-            said = self.call(call)
-        if said.startswith("Error: "):
+        if (said := self.call(call)).startswith("Error: "):
             return Outcome(said)
         self._called.append(call)
         self._over = call.name in (DONE, TRANSFER)
@@ -189,6 +185,8 @@ class TelecomGame:
 
     def call(self, call: WrittenCall) -> str:
         """A tool's answer; `Error: …` where it refuses, in the sandbox's own words."""
+        if call.name == DONE:
+            return CLOSED if not call.arguments else f"Error: {DONE} takes no arguments"
         package = self._package
         if (tool := package.tools.get(call.name)) is None:
             return f"Error: Tool {excerpt(call.name)} not found"
