@@ -32,12 +32,12 @@ from rpms.core.decide import Mind
 from rpms.core.errors import RPMSError
 from rpms.core.facts import kind_of
 from rpms.core.memory import Origin, RememberedRequest, merge
-from rpms.core.proportion import wilson
 from rpms.core.reading.readings import Readings
+from rpms.core.wilson_interval import wilson
 from rpms.models.base import Model
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.play.reading import Reads, understand
 from rpms.play.sources import knowledge_of
+from rpms.play.understanding import Reads, understand
 from rpms.report.contrasts import interaction, paired_bootstrap
 from rpms.store.answers import FolderOfAnswers, open_answers, pack
 from rpms.store.memories import freeze, read_frozen, write_memory

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from rpms.core.episode import Ending
-from rpms.core.proportion import wilson
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Price, Usage
+from rpms.core.wilson_interval import wilson
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.display import Display, Lines, RunTally, progress
 from rpms.play.plan import lend, plan_run

@@ -17,8 +17,8 @@ from rpms.core.acting.enforcement import PRESETS
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
 from rpms.core.facts import grouped
-from rpms.core.proportion import wilson
 from rpms.core.usage import Usage
+from rpms.core.wilson_interval import wilson
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import one_line
 from rpms.models.base import Decoding

@@ -14,8 +14,8 @@ from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
-from rpms.core.proportion import wilson
 from rpms.core.usage import Price
+from rpms.core.wilson_interval import wilson
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.catalogue import NO_LLM, parse_model_name

@@ -92,7 +92,7 @@ class Decision(Selection):
             return how.adapt and bool(self.menu.items) and command in self.advice.step.refused
         return how.doubt and self.noticed.trust.bars(command, self.schemas, Situation(self.belief, self.goal))
 
-    def ventures(self, command: str) -> bool:
+    def defies(self, command: str) -> bool:
         """True if a plan means to do a command against a line of the manual, so that the guard lets it pass."""
         if not self.advice.adviser.how.doubt:
             return False

@@ -1,4 +1,4 @@
-"""Selects the best candidates of each kind, as many as the prompt has room for."""
+"""Selects the best candidates of each kind, as many as `Retrieval` allows."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

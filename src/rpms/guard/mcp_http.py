@@ -1,4 +1,7 @@
-"""A guard before MCP servers over Streamable HTTP, by the official SDK: a belief for each session, servers shared."""
+"""A guard before MCP servers over Streamable HTTP, by the official SDK: a belief for each session, servers shared.
+
+Where a person has to approve a call, its client asks (`_ruling`).
+"""
 
 import asyncio
 import hashlib

@@ -1,4 +1,7 @@
-"""One MCP session behind a guard: messages in, messages out. Nothing is passed on but what was read here."""
+"""One MCP session over stdio behind a guard: messages in, messages out, and a person asked where one has to approve.
+
+Nothing is passed on but what was read here.
+"""
 
 import json
 import time

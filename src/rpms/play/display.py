@@ -9,8 +9,8 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from rpms.core.proportion import wilson
 from rpms.core.usage import Price, Usage
+from rpms.core.wilson_interval import wilson
 from rpms.play.meter import total_cost
 from rpms.play.plan import RunPlan
 from rpms.play.run import Listener

@@ -28,8 +28,8 @@ from rpms.models import catalogue
 from rpms.models.base import Decoding, Model, WrappedModel
 from rpms.models.catalogue import NO_LLM, Backend, ModelOptions, backend_of, parse_model_name
 from rpms.play.knob_values import SEAMS, identity
-from rpms.play.reading import CONTROLS, Reads
 from rpms.play.sources import CARRIED, METHODS, REACT, Earlier, Method, Sources, knowledge_of
+from rpms.play.understanding import CONTROLS, Reads
 from rpms.store.answers import FolderOfAnswers, open_answers
 from rpms.store.memories import memory_hash
 from rpms.store.protocol import Protocol

@@ -1,4 +1,4 @@
-"""A run: the episodes of a plan, played and kept in a folder, whatever happens in between; and in it, further runs.
+"""A run: the episodes of a plan, played and kept in a folder; it resumes with what is missing. In it, further runs:
 
 epochs/2 …      the same tasks played again: single runs of hosted models differ, and this is by how much
 controls/NAME   a random choice from the same menus, and always the best entry; they cost no model

@@ -17,9 +17,9 @@ from rpms.core.verdict import Mask
 from rpms.models.base import Model
 from rpms.play.meter import LimitReached, Meter
 from rpms.play.plan import RunPlan
-from rpms.play.reading import Reads
 from rpms.play.sources import CARRIED, NOTHING, Earlier, Reflection, reflect
 from rpms.play.step import Player
+from rpms.play.understanding import Reads
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.runs import Timing
 from rpms.worlds.base import REQUEST, Game, Outcome, Task, act, start

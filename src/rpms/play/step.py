@@ -20,8 +20,8 @@ from rpms.foreign.call_text import Tool, narrowed
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
-from rpms.play.reading import Reads, Understood, reconsidered, understand
 from rpms.play.sources import METHODS, NOTHING, REACT, Method, Reflection
+from rpms.play.understanding import Reads, Understood, reconsidered, understand
 from rpms.worlds.base import Command, Outcome, World
 
 _AGAIN = Refusal("it was refused, and nothing about its things or the place has changed since", "")
@@ -218,7 +218,7 @@ class Player:
             breach = None if refusal else review_rules(command.text, decision.schemas, situation)
             if breach is not None:
                 forbidden.append((command.text, breach.rule))
-            against = None if decision.ventures(command.text) else refusal or breach
+            against = None if decision.defies(command.text) else refusal or breach
             objection = against if self._blocks(decision) else None
             objection = _AGAIN if decision.bars(command.text) else objection
             if objection is None and command.text not in dict(refused):

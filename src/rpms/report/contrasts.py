@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rpms.core.facts import grouped
-from rpms.core.proportion import wilson
+from rpms.core.wilson_interval import wilson
 from rpms.report.outcomes import Cells, Comparison, Results, paired
 from rpms.report.table import plain
 from rpms.store.runs import lack_of_room

@@ -1,4 +1,4 @@
-"""The run folder: what was to be run, and what has been so far.
+"""The run folder: what was to be run, and what has been so far; `open_run` begins a run, or resumes one after a crash.
 
 protocol.json    everything that decides the results; a folder belongs to one protocol
 episodes/        one file an episode; of a run of more than 4,096 tasks in folders 00 to ff, by the task's hash
@@ -66,11 +66,6 @@ class RunSummary:
     @property
     def won(self) -> int:
         return sum(row.won for row in self.rows)
-
-    @property
-    def success(self) -> float:
-        """Of the finished episodes; those in which a model or world broke down count as not won."""
-        return self.won / self.done if self.rows else 0.0
 
     @property
     def endings(self) -> Counter[str]:

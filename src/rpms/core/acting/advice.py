@@ -7,11 +7,10 @@ from functools import cached_property
 from math import inf
 
 from rpms.core.acting.enforcement import PAPER, Enforcement
-from rpms.core.acting.menu import Menu, make_menu, next_steps, purpose_of
+from rpms.core.acting.menu import Menu, feasible_actions, make_menu, next_steps, purpose_of
 from rpms.core.acting.plan_with_doubts import plan_with_doubts
 from rpms.core.acting.surprise import Noticed
-from rpms.core.arbitration import infeasibility
-from rpms.core.belief import Belief, Situation
+from rpms.core.belief import Belief
 from rpms.core.experience.adapt import StepContext, snippet_of
 from rpms.core.facts import kind_of
 from rpms.core.goal import Progress
@@ -155,12 +154,6 @@ class Advice:
         else:
             feasible = feasible_actions(self.rules, situation)
             yield from ((adviser.spell(command, situation.belief), "") for command in feasible)
-
-
-def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
-    """Every action of the manual, over the names that are known, of which nothing speaks against doing it now."""
-    every = reasoner_of(rules).commands(situation)
-    return (command for command in every if infeasibility(command, rules, situation) is None)
 
 
 def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:

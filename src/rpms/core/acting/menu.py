@@ -1,17 +1,26 @@
-"""The menu: a few actions to choose from, each with what it is for."""
+"""The menu: a few feasible actions to choose from, each with what it is for; `advice` finds those worth choosing."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from rpms.core.arbitration import infeasibility
+from rpms.core.belief import Situation
 from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.prices import Option
+from rpms.core.planning.reason import reasoner_of
 from rpms.core.prompt import estimate_tokens
 from rpms.core.rules import ActiveRules
 
 MENU_TOKENS = 150
 """Tokens that the entries of a menu may have together; one that does not fit beside the more relevant is left out."""
 _IMAGINED = re.compile(r" \?+")
+
+
+def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
+    """Every action of the manual, over the names that are known, of which nothing speaks against doing it now."""
+    every = reasoner_of(rules).commands(situation)
+    return (command for command in every if infeasibility(command, rules, situation) is None)
 
 
 @dataclass(frozen=True, slots=True)

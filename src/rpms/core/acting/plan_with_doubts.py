@@ -53,8 +53,8 @@ def plan_with_doubts(
     if best.opened:
         tries = islice(untried(context, rules, spell, noticed.trust), _TRIED)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
-    ventures = {one.command: one.chain for one in reversed(options) if one.chain}
-    return best.offering(options), noticed.trusting(noticed.trust.but(ventures=ventures))
+    offered = {one.command: one.chain for one in reversed(options) if one.chain}
+    return best.offering(options), noticed.trusting(noticed.trust.but(offered=offered))
 
 
 def _waits(option: Option) -> bool:

@@ -85,7 +85,7 @@ def notice(trust: Trust, now: StepContext, before: Situation, *, won: bool = Fal
     noticed = compare(trust, now.schemas, before, last.action, situation, refused=last.failed)
     if not won and goal_holds(now.schemas, situation, now.progress):
         noticed = goal_goes_on(noticed, now.schemas, situation)
-    begun = (last.state, last.action, before, trust.ventures.get(last.action, ()))
+    begun = (last.state, last.action, before, trust.offered.get(last.action, ()))
     # A circle that a player walks by its own choice says nothing about the manual.
     by_plan = last.action == trust.first and not last.failed and not noticed.surprises
     return noticed.trusting(noticed.trust.but(walked=(*noticed.trust.walked, begun) if by_plan else ()))
@@ -113,7 +113,7 @@ def compare(
     if refused:
         return _refused(noticed, rules, instance, command, before, after)
     noticed = _accepted(noticed, rules, instance, command, before, after)
-    for link in trust.ventures.get(command, ())[:1]:
+    for link in trust.offered.get(command, ())[:1]:
         if link.reveals and after.value(*link.fact[:2]) is None:
             noticed = noticed.trusting(noticed.trust.blanked(link, command, rules, after))
     still = before.belief == after.belief  # nothing at all has changed

@@ -93,7 +93,7 @@ class Trust:
     """States and commands of the plans' own since the last news: a plan begun again would lead back again."""
     first: str = ""
     """The command that the plan at hand begins with."""
-    ventures: Mapping[str, Chain] = field(default_factory=dict)
+    offered: Mapping[str, Chain] = field(default_factory=dict)
     """Commands that the plans at hand begin with, and these plans."""
     last: str = ""
     """The last surprise, in words."""
@@ -155,7 +155,7 @@ class Trust:
 
     def doubt(self, command: str) -> str:
         """The line that a command goes against by the plans at hand."""
-        return self.ventures[command][0].doubt if command in self.ventures else ""
+        return self.offered[command][0].doubt if command in self.offered else ""
 
     def working(self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts) -> Self:
         """The same once an action worked: it needs none of the facts that were false."""
