@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import FileError, InputError
+from rpms.core.errors import FileError, InputError, WorldError
 from rpms.core.facts import Atom, Literal
 from rpms.learn.manual_review import merged
 from rpms.learn.manual_verify import recorded
@@ -25,7 +25,7 @@ from rpms.store.evidence import Label, evidence_file, keeping, read_evidence, re
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import read_manual
 from rpms.store.yaml_files import manual_yaml
-from rpms.worlds.base import Setting
+from rpms.worlds.base import Outcome, Setting
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
 from tests.learn.made_up import Action, Domain, MadeUp, MadeUpGame
@@ -67,6 +67,19 @@ def test_the_manual_says_what_the_world_needs_with_the_steps_that_show_it(tmp_pa
     shown = traces[first.episode].steps[first.step - 1]
     assert shown.command.startswith("paint")
     assert WORLD.infeasible(shown.answer)
+
+
+def test_a_game_that_cannot_begin_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[MadeUpGame] = []
+
+    def broken(_game: MadeUpGame) -> Outcome:
+        raise WorldError("no such room")
+
+    monkeypatch.setattr(MadeUpGame, "reset", broken)
+    monkeypatch.setattr(MadeUpGame, "close", closed.append)
+    with pytest.raises(InputError, match=r"the world failed in each of (\d+) episodes: no such room") as error:
+        learn(tmp_path / "manual.yaml")
+    assert f"of {len(closed)} episodes" in str(error.value)
 
 
 def test_an_exploration_goes_on_where_it_was_stopped(tmp_path: Path) -> None:

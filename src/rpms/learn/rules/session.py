@@ -1,6 +1,7 @@
 """An exploration: the next command of an episode, and the episodes one after the other."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from random import Random
 
@@ -295,13 +296,13 @@ class Explorer:
     def episode(self, task: Task, *, mending: bool = False) -> Trace:
         """Play one episode. Mending: it is about the goal, and whoever asked for it takes over what was seen."""
         number = self.episodes + 1
-        try:
-            game = self.world.open(task, self.setting)
-            opening = start(game).observation
-        except (WorldError, FileError) as error:
-            self._count_failure(number, error)
-            return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
-        try:
+        with ExitStack() as opened:
+            try:
+                game = opened.enter_context(closing(self.world.open(task, self.setting)))
+                opening = start(game).observation
+            except (WorldError, FileError) as error:
+                self._count_failure(number, error)
+                return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
             aside = number % LIMITS.aside == 0 and not mending
             apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True)
             diary = Diary(apart if aside or mending else self.ledger, f"{number}:{task.id}", opening)
@@ -309,18 +310,17 @@ class Explorer:
             session = Session(self.agenda, diary, game, dice, about_goal=mending)
             until = self.how.steps if mending else self.until
             left = min(self.how.per_episode or self.world.step_budget, until - self.steps)
-            for session.left in range(left, 0, -1):
-                command = session.choose()
-                outcome = act(game, command)
-                lost = outcome.done and not outcome.won
-                refused = diary.add(Spoken(command, outcome.observation, outcome.score, outcome.won, lost))
-                session.told(command, refused=refused)
-                if outcome.done:
-                    break
-        except WorldError as error:
-            self._count_failure(number, error)  # what was seen until then was seen
-        finally:
-            game.close()
+            try:
+                for session.left in range(left, 0, -1):
+                    command = session.choose()
+                    outcome = act(game, command)
+                    lost = outcome.done and not outcome.won
+                    refused = diary.add(Spoken(command, outcome.observation, outcome.score, outcome.won, lost))
+                    session.told(command, refused=refused)
+                    if outcome.done:
+                        break
+            except WorldError as error:
+                self._count_failure(number, error)  # what was seen until then was seen
         trace = Trace(f"{number}:{task.id}", task.id, task.type, opening, tuple(diary.steps))
         if aside:
             self.aside.append(trace)
