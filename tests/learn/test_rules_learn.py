@@ -76,7 +76,7 @@ def test_a_game_that_cannot_begin_is_closed(tmp_path: Path, monkeypatch: pytest.
         raise WorldError("no such room")
 
     monkeypatch.setattr(MadeUpGame, "reset", broken)
-    monkeypatch.setattr(MadeUpGame, "close", closed.append)
+    monkeypatch.setattr(MadeUpGame, "close", lambda game: closed.append(game))  # noqa: PLW0108  bound as a method
     with pytest.raises(InputError, match=r"the world failed in each of (\d+) episodes: no such room") as error:
         learn(tmp_path / "manual.yaml")
     assert f"of {len(closed)} episodes" in str(error.value)
