@@ -171,8 +171,10 @@ class Scene(Belief):
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
-        shown = [(name, seen.name) for name, seen in self.by_name.items()]
-        return grouped((kind, name) for name, own in shown for kind in {own.casefold(), substance_of(own).casefold()})
+        kinds = {
+            name: (seen.name.casefold(), substance_of(seen.name).casefold()) for name, seen in self.by_name.items()
+        }
+        return grouped((kind, name) for name, own in kinds.items() for kind in dict.fromkeys(own))
 
     def meant_by(self, word: str) -> list[str]:
         """The things that a word may mean: by its own name, else all of that name or substance."""
