@@ -17,8 +17,8 @@ from rpms.core.goal import Goal, GoalSignature
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.ground import GRANTED, UNTRIED
 from rpms.core.planning.progress import GoalStanding
-from rpms.core.planning.reason import Plan, Reasoner, likely_places
-from rpms.core.planning.whereabouts import Whereabouts
+from rpms.core.planning.reason import Plan, Reasoner
+from rpms.core.planning.whereabouts import Whereabouts, likely_places
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual

@@ -1,4 +1,4 @@
-"""Wilson's interval of a proportion."""
+"""The 95% confidence interval of a success rate, by Wilson."""
 
 import math
 from typing import NamedTuple

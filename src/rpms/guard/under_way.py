@@ -1,4 +1,4 @@
-"""Calls that were let through and have not returned, of this guard and others: nobody knows yet what they changed."""
+"""Changes that calls will have made when they return, of this guard and others; until then nobody knows."""
 
 from __future__ import annotations
 

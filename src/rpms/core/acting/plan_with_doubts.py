@@ -15,9 +15,9 @@ from rpms.core.experience.adapt import StepContext
 from rpms.core.facts import Truth
 from rpms.core.planning.doubtful_rules import doubted, doubts_rest_on
 from rpms.core.planning.prices import Option
-from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
+from rpms.core.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.core.planning.trust import FULL, STEPS, Trust, doubts_of
-from rpms.core.planning.whereabouts import Order
+from rpms.core.planning.whereabouts import Order, likely_places
 from rpms.core.rules import ActiveRules
 
 _CIRCLES = 3

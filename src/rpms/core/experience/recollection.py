@@ -20,8 +20,7 @@ from rpms.core.experience.atlas import Atlas, Where
 from rpms.core.experience.trail import Pathfinder
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, Kind, SuccessSnippet, told_kinds
-from rpms.core.planning.reason import likely_places
-from rpms.core.planning.whereabouts import READ, Whereabouts
+from rpms.core.planning.whereabouts import READ, Whereabouts, likely_places
 from rpms.core.recall import EpisodicMemory, Ranked, Ranking, Retrieval, Retriever, Similarity
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.verdict import KEPT, Candidate, Fate, Trail, Verdict

@@ -1,4 +1,4 @@
-"""Plans and their cost, in three passes, each a named algorithm; `_ground` sets the price of a step (`Edge.cost`).
+"""Plans and their cost, in three passes, each a named algorithm; `Priced._ground` sets a step's price (`Edge.cost`).
 
 1. Regression from the goal finds the actions that matter: for a fact that does not hold, those that make it so; for one
    that nobody knows, those that reveal it.

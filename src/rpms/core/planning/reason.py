@@ -18,7 +18,7 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
 from rpms.core.planning.prices import GOAL, UNSEEN, Edge, Link, Option, Priced
 from rpms.core.planning.progress import GoalStanding, Tracker, point
-from rpms.core.planning.whereabouts import Order, Whereabouts
+from rpms.core.planning.whereabouts import Order, Whereabouts, likely_places
 from rpms.core.rules import ANYTHING, ActiveRules, Purpose, kept_with_rules
 
 
@@ -52,25 +52,6 @@ class Remedy(NamedTuple):
     """Its purpose, or if nothing helps, the fact that rules the action out for good."""
     after: tuple[str, ...] = ()
     """The following commands, as far as they can be predicted before the first step."""
-
-
-def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kinds: Iterable[str] = ()) -> Order:
-    """The order in which places are searched: the manual's, and for some kinds what experience makes of it."""
-    order = _stated_places(rules)
-    if experience is None:
-        return order
-    known = {kind: experience.order(kind, order.get(kind, {})) for kind in kinds if kind}
-    return {**order, **{kind: ranks for kind, ranks in known.items() if ranks}}
-
-
-@kept_with_rules
-def _stated_places(rules: ActiveRules) -> Order:
-    order: dict[str, dict[str, None]] = {kind: dict.fromkeys(each) for kind, each in rules.lore.localities.items()}
-    localities = [rule.locality for rule in rules.domain if rule.locality is not None]
-    for locality in sorted(localities, key=lambda each: len(each.objects)):  # what is said of few things is surest
-        for kind in locality.objects:
-            order.setdefault(kind, {}).update(dict.fromkeys(locality.places))
-    return {kind: {place: rank for rank, place in enumerate(places)} for kind, places in order.items()}
 
 
 class Impasse(Priced):

@@ -1,4 +1,4 @@
-"""Estimates where things are found, from counts in memory, with the manual's order of likely places as the prior.
+"""The order in which places are searched for a thing: the manual's, corrected by counts in memory of where it was.
 
 The model is a rate of finds per step of looking, for each kind of thing and kind of place. Of `found` finds in `steps`
 steps spent there (going there is one, opening it another), the posterior mean under a Beta prior of mean m and strength
@@ -22,7 +22,7 @@ from rpms.core.facts import grouped, kind_of
 from rpms.core.goal import Goal
 from rpms.core.lift import Lifted, Role, lift, renamed
 from rpms.core.memory import Entry, SuccessSnippet
-from rpms.core.rules import ActiveRules
+from rpms.core.rules import ActiveRules, kept_with_rules
 
 Order = Mapping[str, Mapping[str, float]]
 """Likely places of a kind: kind → kind of place → its rank, 0 first."""
@@ -244,3 +244,22 @@ def approaches(lifted: Lifted) -> Iterator[tuple[str, str]]:
         for name in deed.names if len(deed.names) == 1 else ():
             if name in used or lifted.roles[name] is Role.VAIN:
                 yield name, renamed(deed.command, {name: "{}"})
+
+
+def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kinds: Iterable[str] = ()) -> Order:
+    """The order in which places are searched: the manual's, and for some kinds what experience makes of it."""
+    order = _stated_places(rules)
+    if experience is None:
+        return order
+    known = {kind: experience.order(kind, order.get(kind, {})) for kind in kinds if kind}
+    return {**order, **{kind: ranks for kind, ranks in known.items() if ranks}}
+
+
+@kept_with_rules
+def _stated_places(rules: ActiveRules) -> Order:
+    order: dict[str, dict[str, None]] = {kind: dict.fromkeys(each) for kind, each in rules.lore.localities.items()}
+    localities = [rule.locality for rule in rules.domain if rule.locality is not None]
+    for locality in sorted(localities, key=lambda each: len(each.objects)):  # what is said of few things is surest
+        for kind in locality.objects:
+            order.setdefault(kind, {}).update(dict.fromkeys(locality.places))
+    return {kind: {place: rank for rank, place in enumerate(places)} for kind, places in order.items()}

@@ -1,4 +1,7 @@
-"""Cache of earlier prompts' keys and values: a prompt computes only what follows the longest beginning it shares."""
+"""Prefixes: keys and values of earlier prompts, so that only what follows the longest shared beginning is computed.
+
+Of models in transformers; `local_gguf` keeps its own, a state for each episode.
+"""
 
 import importlib
 import struct
