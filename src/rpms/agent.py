@@ -139,7 +139,10 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         return self._take(self._make(observation))
 
     async def act_async(self, observation: str) -> str:
-        """`act` without holding up the event loop; one that fails or is cancelled leaves the agent as it was."""
+        """The same as `act`, without holding up the event loop: a thread of the agent's own waits for the model.
+
+        A call that fails or is cancelled leaves the agent as it was, and may be made again once its model has let go.
+        """
         if self._making is not None and not self._making.done():
             raise InputError(
                 "this agent is still deciding; await its last act_async first, or use one agent an episode"
@@ -191,7 +194,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         ending = Ending.WON if won else Ending.LOST if fatal else Ending.OUT_OF_STEPS
         episode = Episode(self._task, course.goal.type, course.goal.text, ending, float(won), course.steps)
         said = "\0".join([episode.task, *(f"{step.command}\0{step.result}" for step in episode.steps)])
-        name = hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        name = hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()  # follows from it
         found = harvest_by(self._harvest, episode, self._player.mind.schemas, f"agent/{name}")
         self._course = self._move = None
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
@@ -208,7 +211,10 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         return found
 
     def save(self, path: Path | str) -> str:
-        """Write what it began with and what it learned, merged with what the file holds, frozen; return the hash."""
+        """Write the memory it began with and what it learned, frozen, and return the hash.
+
+        What the file already holds is merged in, so that nothing is lost; entries that say the same stay one entry.
+        """
         file = Path(path)
         there = read_frozen(file, self.world.name).entries if is_there(file) else ()
         entries = merge(there, self.memory.entries)

@@ -1,4 +1,7 @@
-"""ALFWorld's own environment class on the native engine: a loop written for the original changes one import."""
+"""ALFWorld's own environment class on the native engine: a loop written for the original changes one import.
+
+Games are dealt in the original's order, and the texts and infos are the original's.
+"""
 
 import os
 import warnings

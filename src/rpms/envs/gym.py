@@ -47,7 +47,11 @@ def _no_shared_memory(*_: Any, **__: Any) -> None:
 
 
 class WorldEnv(gymnasium.Env[str, str]):
-    """One game at a time. The arguments are those of `Episodes`, and whether infos list what is admissible."""
+    """One game at a time. The arguments are those of `Episodes`, and whether infos list what is admissible.
+
+    The reward is what the world's score rose by. A seed draws the task, the same on every machine;
+    `reset(options={"task": …})` names one by its id or its number, and `{"goal": …}` puts another goal in its opening.
+    """
 
     def __init__(
         self, world: str | World = "alfworld", split: str | None = None, *, admissible: bool = False, **settings: Any
@@ -91,7 +95,7 @@ class WorldEnv(gymnasium.Env[str, str]):
 
 
 class WorldVectorEnv(SyncVectorEnv):
-    """Many games in one process and thread, by `gymnasium.make_vec`; arguments are checked before any is stepped."""
+    """Many games in one process and thread, for `gymnasium.make_vec`. Arguments are checked before any is stepped."""
 
     def __init__(self, num_envs: int = 1, *args: Any, **settings: Any) -> None:
         made = [WorldEnv(*args, **settings) for _ in range(at_least_one(num_envs, "{} environments"))]

@@ -61,7 +61,10 @@ def _chosen(name: str, split: str | None, settings: Mapping[str, Any]) -> tuple[
 @task
 @_mistakes_in_a_line()
 def world(name: str = "alfworld", split: str | None = None, **settings: Any) -> Task:
-    """The tasks of a split; `settings` are data, engine and options of `Episodes`, and all of `rpms run`: preset, …"""
+    """The tasks of a world's split, played by the model that Inspect was given.
+
+    `settings` are data, engine and options of `Episodes`, and those of `rpms run`: condition, memory, preset and so on.
+    """
     given, episodes = _chosen(name, split, settings)
     tasks, _ = given.tasks(episodes.world, episodes.setting)
     samples = [Sample(each.id, id=each.id, metadata={"type": each.type}) for each in tasks]

@@ -1,4 +1,7 @@
-"""OpenEnv: one server for all worlds, a session for each connection, which ends with it, and the client to it."""
+"""OpenEnv: one server for all worlds, with a session for each connection, and the client to it.
+
+A session ends with its connection, however that ends, and what it held is released.
+"""
 
 import socket
 from collections.abc import Mapping

@@ -16,7 +16,10 @@ _WRITTEN = re.compile(BOTH.replace(" ", r"\s+") + r" ([^,\n]+), in this form:\nT
 
 
 class TaskEnvironment:
-    """One episode at a time: `reset` with a row, `get_reward`; any other public method, as `act`, is a model's tool."""
+    """One episode at a time, as TRL's trainers play: `reset` with a row of the data, `act`, then `get_reward`.
+
+    TRL gives the model every other public method as a tool: here that is `act` alone.
+    """
 
     def __init__(self, episodes: Episodes) -> None:
         self._episodes = episodes

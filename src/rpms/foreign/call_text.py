@@ -1,4 +1,7 @@
-"""Tool calls as text, `refuel_data(line_id="L1002")`: in several forms, a stranger's, of which nothing is evaluated."""
+"""Tool calls as text, `refuel_data(line_id="L1002", gb_amount=2.0)`: one way to write them, several that are read.
+
+The text is a stranger's. It is read sign by sign, within the limits of all JSON here, and nothing is evaluated.
+"""
 
 import json
 import re

@@ -71,7 +71,10 @@ _ONCE = json.JSONDecoder(**_LIMITS, object_pairs_hook=each_once)
 
 
 def loads(text: str | bytes, *, once: bool = False) -> Any:
-    """Read JSON; NotJson says what is wrong. With `once`, no name may stand twice in an object: readers differ then."""
+    """Read JSON; NotJson says in a few words what is wrong.
+
+    With `once`, a name may stand only once in an object: readers differ on which of several counts.
+    """
     try:
         text = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
         value = (_ONCE if once else _ANY).decode(_counted(text))
@@ -182,7 +185,10 @@ def from_json(kind: type[_Value], value: Any) -> _Value:
 
 
 def tagged_reader(forms: Mapping[str, Any], version: int = 1, *, heads: bool = False) -> Reader:
-    """The reader of a file's objects, whose `type` names their form: a head, which has the version, then others."""
+    """The reader of a file's objects: the `type` of each names its dataclass, and the file begins with the first form.
+
+    That one also has the version; with `heads`, more of it may come later.
+    """
     head, *others = forms
     known = [head]
 
@@ -191,7 +197,7 @@ def tagged_reader(forms: Mapping[str, Any], version: int = 1, *, heads: bool = F
         kind = _one_of(known, row.pop("type", None), "type")
         if known == [head]:
             _one_of([version], row.pop("version", None), "version")
-            known[:] = [head, *others] if heads else others  # with `heads`, more may come
+            known[:] = [head, *others] if heads else others
         return from_json(forms[kind], row)
 
     return read

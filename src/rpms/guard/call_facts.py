@@ -289,7 +289,10 @@ def as_result(result: object) -> object:
 
 
 def _check_size(value: object, most: int) -> None:
-    """Raise NotJson for what is no JSON, or too deep or too large when written: what it holds twice counts twice."""
+    """Raise NotJson for what is no JSON, or too deep or too large to be written; what it holds twice counts twice.
+
+    A few lists that hold each other twice over stand for more than any machine can write.
+    """
     level: dict[int, tuple[Any, int]] = {id(value): (value, 1)} if isinstance(value, _HOLDERS) else {}
     total = 0
     for _ in range(DEEPEST_JSON + 1):

@@ -88,7 +88,10 @@ ALIKE: Final[Mapping[str, Alike]] = {"path": lambda text: _as_path(text.strip())
 
 
 def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare:
-    """Compare texts, with `only` nothing else; None where they agree only when read loosely: `Prod`, `/etc//passwd`."""
+    """Compare two texts. If they agree only when read loosely (`Prod`, `/etc//passwd`), nobody knows: None.
+
+    With `only`, a value that is no text is not compared, which gives None too.
+    """
 
     def compared(value: object, other: object) -> bool | None:
         if only and not isinstance(value, str):

@@ -58,7 +58,7 @@ class Conversations:
                 self.learn(session, event)
             here = self._of(session)
         ruling = here.guard.check(call, can_modify=True, can_ask=True, approved=approved)
-        if isinstance(ruling, Modify) and call.id:  # its result may be told under the call as it was asked for
+        if isinstance(ruling, Modify) and call.id:  # its result may be told under the call as asked for
             here.made[call.id] = ruling.call
         return ruling
 

@@ -294,7 +294,10 @@ class Guard:
         self.observe(Call(USER, {"text": text}), text, failed=False)
 
     def tell(self, *facts: str) -> None:
-        """Learn facts that the host knows, `verified("mia_li_3668")`: all of them, or none with an InputError."""
+        """Learn facts that the host knows, written as in a manual with their own names: `verified("mia_li_3668")`.
+
+        Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
+        """
         with self._transaction():
             told = [self.manual.told(fact) for fact in facts]
             before, self.belief = self.belief, self.belief.learn(*told)

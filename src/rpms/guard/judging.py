@@ -57,7 +57,10 @@ def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
 
 
 class _Case(dict[Atom, tuple[Atom, Truth]]):
-    """Facts of a rule with the call's values, and their truth, for one set of elements; others are asked once."""
+    """Facts of a rule, each with the call's values and its truth, for one set of elements.
+
+    A fact about none of these elements is asked once, in the case of the whole call, for all sets.
+    """
 
     def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] = NOTHING) -> None:
         super().__init__()

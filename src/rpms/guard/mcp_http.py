@@ -1,5 +1,6 @@
-"""A guard before MCP servers over Streamable HTTP, by the official SDK: a belief for each session, servers shared.
+"""A guard before one or several MCP servers over Streamable HTTP, with the official SDK.
 
+Each session has a belief of its own; the servers behind are started or connected to once, and shared by all sessions.
 Where a person has to approve a call, its client asks (`_ruling`).
 """
 

@@ -44,7 +44,10 @@ class Newest(dict[str, T]):
 
 
 def read_answer(line: bytes) -> tuple[Any, bool]:
-    """What a server sent, and whether facts may be read from it; NotJson if it is not one message to all readers."""
+    """Read what a server sent, and say whether facts may be read from it.
+
+    NotJson is raised for what is no message, or not the same message to every reader.
+    """
     try:
         return loads(line, once=True), True
     except NotJson as error:

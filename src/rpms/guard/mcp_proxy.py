@@ -1,4 +1,7 @@
-"""A guard before any MCP server over stdio, without the `mcp` package: all that passes was read and written again."""
+"""A guard before any MCP server over stdio. Only messages that it has read and written again reach the other side.
+
+One loop reads both sides. Nothing here needs the `mcp` package.
+"""
 
 import fcntl
 import os
@@ -23,7 +26,8 @@ _PIPE_SIZE = 1 << 20
 _KEPT = 2_000
 """First and last bytes of a line that was too long, in which its id is looked for."""
 _GRACE = 0.6
-"""Seconds that a server has to end, and again when told to: clients kill in two, and a killed proxy cannot end it."""
+"""Seconds that a server has to end when its input has ended, and again after it was told to. Clients kill a proxy after
+about two, and one that is killed cannot end what it started."""
 
 
 @dataclass(eq=False)

@@ -64,7 +64,10 @@ class McpSession:
     # --- from the client ---
 
     def from_client(self, line: Line) -> bool:
-        """Pass on what a client sent as it was read, or answer it; False if it was thrown away and has no known id."""
+        """Judge what a client sent; each message is passed on as it was read, or answered here.
+
+        False if it was thrown away as it came and nobody knows its id.
+        """
         if isinstance(line, tuple):
             id_, problem = mcp.id_within(*line), f"a message has more than {LARGEST_MESSAGE:,} bytes"
             self.complain(f"{problem} and was not passed on")

@@ -37,7 +37,10 @@ class Replayed:
 def _played(
     guard: Guard, log: Path, gaps: Counter[str] | None = None, *, asked: bool = False
 ) -> Iterator[tuple[Event, Guard, Mapping[Atom, Truth]]]:
-    """The events of a log, each with the guard that has learned it and, if `asked`, the facts of a call before that."""
+    """The events of a log, each with the guard of its conversation, which has learned it.
+
+    Where `asked`, also the facts of a call before its result was learned. `gaps` counts what could not be learned.
+    """
     live: dict[str, Guard] = {}
     gaps = gaps if gaps is not None else Counter()
     for event in read_guard_log(log):
@@ -77,7 +80,10 @@ def tried(guard: Guard, log: Path) -> Iterator[Tried]:
 
 
 def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator[Replayed]:
-    """Judge the calls of a log anew, each at its moment; those that could not be read are only counted as `gaps`."""
+    """Judge every call of a log anew, each conversation by a guard of its own, at the moment it was made.
+
+    A call that could not be read then is not judged: `gaps` counts those, and what else the log does not tell.
+    """
     for event, here, _ in _played(guard, log, gaps):
         if isinstance(event, CheckLine) and event.rule != FORM:
             told = {"can_modify": event.ruling != "refuse", "can_ask": event.ruling == "ask"}

@@ -13,7 +13,10 @@ except ModuleNotFoundError as error:
 
 
 def telemetry() -> Watch:
-    """A Guard's `watch`, by the process's providers: names of tools, rules and rulings, never arguments or results."""
+    """A Guard's `watch`, which reports by the providers that the process has set up.
+
+    Names of tools, rules and rulings are reported, arguments and results never.
+    """
     tracer = trace.get_tracer("rpms.guard")
     meter = metrics.get_meter("rpms.guard")
     rulings = meter.create_counter("rpms.guard.calls", description="Calls that were checked, by ruling and rule")

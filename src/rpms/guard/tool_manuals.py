@@ -255,11 +255,12 @@ class _Reader(ManualReader[ToolManual]):
     def _effect(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> calls.ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
         head, _, condition = text.partition(" if ")
-        pieces, names = filter(str.strip, condition.split(" and ")), names | {RESULT}
+        names |= {RESULT}
         literal = self._literal(yaml, path, head, names, AS_MANY)
         fact = self.manual.facts.get(literal.atom.predicate)
         if fact is not None and not fact.told:
             raise yaml.error(path, f"{literal.atom.predicate} is read from results; no call makes it so")
+        pieces = filter(str.strip, condition.split(" and "))
         return calls.ToolEffect(literal, tuple(self._clause(yaml, path, piece, names) for piece in pieces))
 
     def _forgotten(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Atom:

@@ -38,7 +38,10 @@ class _Made:
 
 
 class UnderWay:
-    """The changes that calls will have made when they return; with a store, also facts that other guards share."""
+    """The changes that calls will have made when they return; with a store, also facts that other guards share.
+
+    A check and the announcement of its call are one `transaction`, so that no other guard judges between them.
+    """
 
     def __init__(self, store: Path | None = None) -> None:
         self._made: list[_Made] = []

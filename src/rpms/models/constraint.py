@@ -1,4 +1,7 @@
-"""Answers held to a menu or a manual's templates: a free thought, then an action, which each form escapes."""
+"""Answers held to a menu or to a manual's templates: a free thought, then an action.
+
+Actions are foreign text: each form escapes them, so that none can end a string, open a group or add a rule.
+"""
 
 import json
 import re

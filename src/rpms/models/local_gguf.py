@@ -19,7 +19,11 @@ from rpms.models.secrets import excerpt
 
 
 class GGUFModel:
-    """A GGUF file read by llama.cpp, one prompt at a time. An episode's answers do not depend on earlier episodes."""
+    """A GGUF file read by llama.cpp, one prompt at a time.
+
+    The state of an episode's last prompt is kept, for a bounded number of episodes, so that a step computes only what
+    is new. A new episode starts from nothing, so that its answers do not depend on the ones before it.
+    """
 
     def __init__(self, name: str, path: Path, *, context: int = 8_192, contexts: int = 8) -> None:
         """`context`: tokens of prompt and answer together. `contexts`: episodes whose prefix is kept at most."""

@@ -98,7 +98,8 @@ def action_is_complete(text: str) -> bool:
     *_, last = text[-2 * LONGEST_ACTION :].rstrip("\n").rpartition("\n")
     if not last.lstrip("*_`# ").startswith("Action:"):
         return False
-    opened, closed = (max((tag.end() for tag in form.finditer(text)), default=0) for form in (_OPEN_TAG, _CLOSE_TAG))
+    opened = max((tag.end() for tag in _OPEN_TAG.finditer(text)), default=0)
+    closed = max((tag.end() for tag in _CLOSE_TAG.finditer(text)), default=0)
     return opened <= closed and parse_answer(text).action is not None
 
 

@@ -177,7 +177,11 @@ _PROBE = (
 
 
 class RemoteModel(ServedModel):
-    """A model behind an OpenAI-compatible endpoint. Where it cannot be held to choices, notes and stderr say so."""
+    """A model behind an OpenAI-compatible endpoint.
+
+    Choices and templates are sent in the first of the provider's forms that the server heeds. The notes name the form
+    if it was not the first; if none is heeded, answers are free, and the notes and one line on stderr say so.
+    """
 
     sdk = ("openai", "OpenAI", "/chat/completions")
     adaptable: ClassVar = {

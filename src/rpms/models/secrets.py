@@ -13,7 +13,8 @@ from rpms.foreign.limits import LONGEST_LINE
 from rpms.foreign.shown import one_line, unseen
 
 FORBID_VARIABLE = "RPMS_FORBID_REQUESTS"
-"""Set to anything but `0` or nothing, no request leaves this machine, nor one of child processes, which inherit it."""
+"""Set to anything but `0` or nothing, no request leaves this machine. An environment variable, so that child processes
+inherit it."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _KEY_SHAPE = re.compile(

@@ -1,4 +1,7 @@
-"""The HTTP client of both SDKs: responses bounded in time and bytes and read whole, no redirects, no `.netrc`."""
+"""The HTTP client of both SDKs: bounded in time and bytes, no redirects, no `.netrc`.
+
+It uses the environment's proxy, except to this machine, and reads a response whole before anything looks at it.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ class _Allowance(threading.local):
 
 
 class _Bounded:
-    """A connection within its thread's allowance; with the switch on, only to this machine, whatever a name means."""
+    """A connection that stops when its thread's allowance is used up, in the head of a response too.
+
+    With `FORBID_VARIABLE` set, it connects to nothing but this machine, whatever a name resolves to.
+    """
 
     def __init__(self, inner: Any, allowance: _Allowance) -> None:
         self._inner, self._allowance = inner, allowance

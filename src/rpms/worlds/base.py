@@ -313,7 +313,10 @@ def keyed(*functions: _Function) -> dict[str, _Function]:
 
 
 def asking(*functions: _Ask, **answers: _Ask) -> dict[str, tuple[int, _Ask]]:
-    """For `Belief.answers`: predicates, each with the number of its arguments beside the belief, and who answers."""
+    """The table for `Belief.answers`: by predicate, the number of its arguments beside the belief, and its function.
+
+    A function given without a name answers for the predicate of its own name (`keyed`).
+    """
     return {name: (len(signature(ask).parameters) - 1, ask) for name, ask in (keyed(*functions) | answers).items()}
 
 

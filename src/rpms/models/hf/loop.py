@@ -100,7 +100,7 @@ def weigh(
         some = slice(start, start + at_once)
         packed = [_side_by_side(row.choices) for row in rows[some]]
         at = torch.tensor(places[some], device=mask.device)
-        part = importlib.import_module("transformers").DynamicCache()
+        part = importlib.import_module("transformers").DynamicCache()  # the cache of these rows alone
         for number, (keys, values, *_) in enumerate(cache):
             part.update(keys[at], values[at], number)
         scores = _scores(torch, model, packed, part, mask[at], sorted(rows[start].letters.line_ends))
@@ -294,7 +294,8 @@ def _late(new: Sequence[int]) -> tuple[list[int], int]:
     """The rows to read by themselves first, since the others would be padded to them; and the tokens computed then."""
     order = sorted(range(len(new)), key=lambda place: -new[place])
     rows, longest = len(new), max(new)
-    costs = [count * longest + rows * new[place] + WORTH_A_PASS * (count > 0) for count, place in enumerate(order)]
+    costs = [rows * longest]  # with none read first; then with one, two and so on
+    costs += [first * longest + rows * new[order[first]] + WORTH_A_PASS for first in range(1, rows)]
     return order[: costs.index(min(costs))], min(costs)
 
 

@@ -71,7 +71,10 @@ class BatchedQuestion:
 
 
 class Batcher:
-    """Collects questions and answers them together on a thread of its own: all that wait, before any later ones."""
+    """Collects questions and answers them together on a thread of its own.
+
+    All questions that wait are computed, the shortest first, before any that come later.
+    """
 
     def __init__(
         self, run: Callable[[list[BatchedQuestion]], Sequence[Answer]], limits: BatchLimits | None = None
@@ -116,7 +119,10 @@ class Batcher:
             self._last_round = time.monotonic() - started
 
     def _collect(self) -> tuple[list[BatchedQuestion], bool]:
-        """One round's questions, and if more may come. The last askers are waited for, lest two halves take turns."""
+        """The questions of one round, and whether there may be more rounds.
+
+        Callers of the last round are waited for within limits, so that two halves of the episodes do not take turns.
+        """
         item = self._waiting.get()
         asked: list[BatchedQuestion] = []
         missing = set(self._expected)
@@ -134,7 +140,7 @@ class Batcher:
         return asked, item is not None
 
     def _answer(self, batch: list[BatchedQuestion]) -> None:
-        """Answer a batch; one that does not fit the memory in halves, and from then on none is larger than these."""
+        """Answer a batch. One that does not fit the memory is halved, and no later batch is larger than the halves."""
         try:
             answers = self._run(batch)
         except OutOfMemoryError as error:
@@ -173,7 +179,11 @@ def batches(asked: Sequence[BatchedQuestion], most_prompts: int, most_tokens: in
 
 
 class HFModel:
-    """A causal language model of transformers, on a GPU if there is one; a batch changes answers by rounding alone."""
+    """A causal language model of transformers, on a GPU if there is one.
+
+    Any number of threads may ask it; one thread computes. The rest of a batch changes an answer through rounding alone,
+    and with a temperature, a `seed` makes each prompt's answer repeatable.
+    """
 
     def __init__(self, name: str, source: str, *, most_prompts: int = 256, limits: BatchLimits | None = None) -> None:
         """`source`: a folder, a `.gguf` file, or a name on the Hugging Face hub. Loading takes seconds to minutes."""

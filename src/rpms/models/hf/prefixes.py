@@ -30,7 +30,8 @@ class KnownPrefix:
 
 
 _Copy = tuple[int, Any, int, int, bool]
-"""A prompt's place in its batch, its row, its tokens known before and in all, and if the row has the known ones."""
+"""A row to be filled: the prompt's place in its batch, the row, the tokens that were known before, all its tokens, and
+whether the row has the known ones already."""
 
 
 class Prefixes:

@@ -50,7 +50,7 @@ class _Phase(Enum):
 
 
 class PromptRow:
-    """One answer in the making, in phases. With choices, `decide` takes the action whole; with templates, `pick`."""
+    """One answer in the making, in phases. `decide` takes one of the choices whole, `pick` a template's tokens."""
 
     def __init__(
         self,
