@@ -62,6 +62,7 @@ class ActionSchema:
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
         written = sorted(self.syntax, key=fixed_words, reverse=True)
+        # `re.escape` leaves `<`, `>` and `_` as they are, so that parameters are still found
         patterns = (PARAMETER.sub(r"(?P<\1>\\S.*?)", re.escape(syntax)) for syntax in written)
         object.__setattr__(self, "ways", tuple(zip(written, map(re.compile, patterns), strict=True)))
 

@@ -161,7 +161,10 @@ def _cut_plan(actions: Iterable[str], rules: ActiveRules, situation: Situation) 
 
 
 def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = True) -> Objection | None:
-    """The first conflict of an entry, else the first doubt; unless `strict`, none of actions whose effects hold."""
+    """The gravest objection to an entry: the first conflict, else the first doubt.
+
+    Unless `strict`, an action whose effects hold already is no objection.
+    """
     match entry:
         case SuccessSnippet(actions=actions):
             return _object_to_plan(actions, rules, facts, strict=strict)
@@ -267,7 +270,7 @@ def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TransferableFacts:
-    """Facts of a situation that do not depend on the present room, place or hand, for the hard filter; no others."""
+    """Facts that do not depend on the present room, place or hand, by which the hard filter judges; others are unknown."""
 
     situation: Situation
     rules: ActiveRules

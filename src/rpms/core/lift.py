@@ -136,7 +136,7 @@ def _finding(deeds: Sequence[Stride], held: frozenset[str], goal: GoalSignature)
 
 
 def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> tuple[object, ...]:
-    """What two actions must share for one to bear on the other: all but instances, and how these stood to the state."""
+    """Features that two actions, each in its state, must share for one to bear on the other: all but the instances."""
     names = names_of(command, syntax)
     stood = tuple(tuple(name in (state.get(field) or ()) for field in _RELATIONS) for name in names)
     at = "".join(map(kind_of, state.get("location") or ()))
@@ -155,7 +155,7 @@ def failed_alike(
     syntax: ActiveRules,
     worked: Callable[[str], int],
 ) -> dict[str, str]:
-    """Commands that failed in a like state more often than, with kinds for names, they `worked`: with a lesson's id."""
+    """Commands to rank down, each with a lesson's id: in a like state they failed more often than they `worked`."""
     failures = [each.entry for each in memories if isinstance(each.entry, FailureLesson)]
     lessons = grouped((likeness(each.failed_action, each.state_signature, syntax), each) for each in failures)
     found: dict[str, str] = {}

@@ -241,7 +241,7 @@ class CriticalFailure(_OfGoal):
 
 @dataclass(frozen=True, slots=True)
 class RememberedRequest(_OfGoal):
-    """A request in a person's own words, and the goal it was read as in a won episode; `room`: kinds seen there."""
+    """A person's request and the goal it was read as when the episode was won. Its state has the kinds in the `room`."""
 
     request: str
 

@@ -147,9 +147,11 @@ class Budget:
     prompt: int = 0
     """The whole prompt, as `prompt_limit` finds it for a model's context window; 0 for no limit."""
     knowledge: int = 1_600
-    """Tokens, at most a quarter of the prompt, that history may not take: all conditions show the same turns."""
+    """Tokens that history may not take, in any condition, so that all of them show the same turns; at most a quarter of
+    the prompt."""
     memory: int = 280
-    """The memory block, without warnings tagged to memories: with and without them, a prompt shows the same ones."""
+    """The memory block alone: it keeps the injected blocks within the paper's 800 to 1200 tokens. Warnings tagged to
+    memories do not count: with and without them, a prompt shows the same memories."""
     turns: int = 0
     """Past turns after the opening one, of which the last are kept; 0 for all of them."""
     injected: int = 0
@@ -243,7 +245,11 @@ def make_block(part: Part, heading: str, items: Sequence[str], spoken: Sequence[
 
 
 def transcript(history: Sequence[Turn], observation: str, *, thoughts: bool = True) -> tuple[Block, Block]:
-    """History H and observation o_t, two blocks that read as one text: to the letter the start of the next step's."""
+    """The history H and the observation o_t as two blocks that read as one transcript.
+
+    The two texts of one step are, to the letter, the start of the next step's. The opening observation, which states
+    the task, is the first item of the history and the last that a budget would cut.
+    """
     items: list[str] = []
     spoken: list[int] = []
     for number, turn in enumerate(history):

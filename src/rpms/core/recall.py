@@ -19,7 +19,8 @@ from rpms.core.memory import Entry, Kind, VerifiedSchema
 from rpms.core.verdict import KEPT, Candidate, Fate, Verdict
 
 Retriever = Callable[[Goal, Situation, Sequence[Entry], Sequence[str]], Iterable[tuple[int, float]]]
-"""Eq. 4 for the entries of one kind, also given as a prompt words them: positions, best first, each with its score."""
+"""Eq. 4, for the entries of one kind at a time, which are also given as a prompt words them. It gives the positions of
+those that come to mind, best first, each with its score."""
 _MISSED_KEPT = 256
 """Number of branches below θ that a walk remembers."""
 _NO_GOAL = GoalSignature("")
@@ -87,7 +88,7 @@ class Retrieval:
 
     similarity: Similarity = field(default_factory=Similarity)
     threshold: float = 0.6
-    """θ: entries of goals less alike are no candidates. The type alone is 0.5, with an object's category 0.68."""
+    """θ: entries of goals less alike are no candidates. The same type gives 0.5, with the object's category 0.68."""
     top: Mapping[Kind, int] = field(
         default_factory=lambda: {Kind.CRITICAL_FAILURE: 2, Kind.SUCCESS: 3, Kind.FAILURE: 3, Kind.SCHEMA: 2}
     )

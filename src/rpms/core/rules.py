@@ -157,7 +157,7 @@ class Lore:
     processes: tuple[ActionSchema, ...] = ()
     """Changes that time brings, and uses of commands, for plans alone: `wait` melts what is in a pot on a hot stove."""
     facts: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
-    """Permanent facts by predicate and first name, and no others: `adjoins` → `hallway` → every room next to it."""
+    """Permanent facts, by predicate and first name: `adjoins` → `hallway` → rooms next to it. Others are false."""
     always: tuple[Clause, ...] = ()
     """Facts that must hold before anything else can be done: `not asked`."""
     localities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

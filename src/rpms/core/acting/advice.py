@@ -216,7 +216,10 @@ def find_loop(history: Sequence[Turn], state: str) -> str:
 def recalled_steps(
     memories: Iterable[Candidate], context: StepContext, tried: Container[str] = (), slack: float = inf
 ) -> Iterator[tuple[str, str]]:
-    """Commands from experience alone, each with its source: snippets' next steps, places to search, later steps."""
+    """Commands from experience alone, each with its source: the next step of each snippet, best first.
+
+    Once all of these were tried in this state, places to search come too, and then the snippets' later steps.
+    """
     snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
     all_bound = [each if each.adapted else context.adapt(each) for each in snippets]
     bound = [(snippet_of(each), each.adapted) for each in all_bound if each.adapted is not None]

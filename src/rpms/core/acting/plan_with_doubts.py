@@ -23,7 +23,7 @@ from rpms.core.rules import ActiveRules
 _CIRCLES = 3
 """Number of times at one step that a plan is blamed for leading back before the next best is taken as it is."""
 _PLANNED, _TRIED = 3, 3
-"""If no plan trusts the manual: first actions of other plans that come before untried actions, and number of these."""
+"""If no plan trusts the manual: how many other plans' first actions come before untried actions, and how many these."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
 _DOUBTING_KEPT = 16
@@ -70,7 +70,10 @@ def _best(
     trust: Trust,
     idle: frozenset[str],
 ) -> Plan:
-    """The first plan with something to do, of those that doubt more and more; dear ones give way to cheaper doubts."""
+    """The first plan with something to do, of those that doubt more and more; `stated` trusts every line.
+
+    A dear plan gives way to a cheaper doubt. No plan begins with an `idle` command, which led back to this state.
+    """
     situation = context.situation
     words = (situation.goal.object, situation.goal.destination)
     unseen = [f"{word} ?" for word in words if word and not situation.belief.called(word)]

@@ -280,7 +280,11 @@ class StepContext:
         return told or self.whereabouts.best(now)
 
     def search(self, kind: str, tried: Container[str] = (), slack: float = inf) -> Iterator[tuple[str, str]]:
-        """Commands to look for a kind, each with what was found: places begun, then all within `slack` of the best."""
+        """Commands to look for a kind, likeliest place first, each with the experience behind it.
+
+        A place that lacks only its last step is searched before all others, and these come if they cost at most `slack`
+        steps more than the likeliest.
+        """
         ranks = {**self._new_kinds, **self.whereabouts.order(kind, {})}
         begun, others = list[tuple[str, str]](), list[tuple[float, str, str]]()
         for place_kind in sorted(ranks, key=ranks.__getitem__):

@@ -149,7 +149,7 @@ class Atlas:
         return place in self._doors
 
     def nearest(self, start: str, barred: Container[str] = ()) -> dict[str, str]:
-        """The known places, nearest first from `start` on, each with the one before it; `barred` ones are not next."""
+        """The known places, nearest to `start` first, each with the one before it. No `barred` one comes next."""
         before, waiting = {start: ""}, deque([start])
         while waiting:
             place = waiting.popleft()

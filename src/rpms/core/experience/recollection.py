@@ -35,7 +35,8 @@ _GOALS_KEPT = 256
 """Goals, by kind of entry, whose recalled entries are kept."""
 
 Lead = tuple[tuple[float, ...], Candidate, Trail]
-"""A candidate with what leads on from here, after its order: gone through in vain or not, its group, goal and stage."""
+"""A candidate with what leads on from here, after their order of trust, best first: not gone through without success,
+of an earlier group, for a more similar goal and stage."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Following:
     def _elsewhere(
         self, known: Container[str], where: Where | None, context: StepContext, *, tied: bool
     ) -> Iterator[Candidate]:
-        """Snippets that reached the sub-goal for other goals, likest first: tied to places, or fit for the state."""
+        """Snippets for other goals that reached the sub-goal, most similar first: `tied` to places, or fit here."""
         goal, belief = context.situation.goal.signature, context.situation.belief
         reached = self._by_sub_goal.get(context.progress.sub_goal, ())
         scored = [(self.similarity(goal, each.goal_signature), each) for each in reached if each.id not in known]

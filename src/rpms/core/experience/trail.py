@@ -12,7 +12,8 @@ from rpms.core.memory import Stride, SuccessSnippet
 from rpms.core.verdict import Trail
 
 _SEARCH, _EXPLORE, _AGAIN = 20.0, 40.0, 60.0
-"""Price in steps of searching a known place, or elsewhere, and of repeating: more than any way to feasible steps."""
+"""Price in steps of searching a known place, of searching elsewhere, and of repeating actions: each is more than any
+way, so that feasible steps come first."""
 PATIENCE = 3
 """Number of times a snippet is gone through before others are tried."""
 
@@ -141,7 +142,7 @@ class Pathfinder(StepContext):
         return sorted({*needed, *waits})
 
     def _is_done(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> bool:
-        """True if a step's effect holds, or a later step used it up; of one that repeats, if done as often as then."""
+        """True if a step's effect holds or a later step used it up. One that repeats must be done as often as then."""
         stride = strides[place]
         if self._repeats(stride, strides):
             due = sum(each.command == stride.command for each in strides[: place + 1])

@@ -332,7 +332,7 @@ class Achievers:
         return self._needs[key]
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
-        """True if some action causes a precondition without needing what it is for: not taking a mug to put it back."""
+        """True if some action causes a precondition without needing what it is for: no mug is put down to be taken."""
         if needed.predicate in self.companions and not needed.negated:
             return True
         key = (needed.predicate, needed.negated)

@@ -256,7 +256,7 @@ class Priced(Purposeful):
                     yield edge
 
     def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
-        """A way to a fact with each choice of names. A step's price: its action's steps, a look's, what is granted."""
+        """A way to a fact, once for each choice of names. Its cost: the action's steps, the look, what is granted."""
         binding: dict[str, str] = {}
         for parameter, name in zip(way.fact.args, fact.args, strict=True):
             if parameter == ANYTHING:

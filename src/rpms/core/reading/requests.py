@@ -188,9 +188,12 @@ class Reader:
                 filled = [self._with_words(part, request, field_, *each) for each in zip(kinds, sure, strict=True)]
                 grown += _best(filled, OBJECTS if asks and field_ != FIELDS[-1] else READINGS)
             parts = _best(grown, READINGS)
-        told = ((part, (f"model {part.said:.1f}", *part.reasons) if asks else part.reasons) for part in parts)
-        made = ((self.make(part.form.type, part.named, request), part.score, why) for part, why in told)
-        return [RequestReading(goal, score, reasons=why) for goal, score, why in made]
+        found = []
+        for part in parts:
+            reasons = (f"model {part.said:.1f}", *part.reasons) if asks else part.reasons
+            goal = self.make(part.form.type, part.named, request)
+            found.append(RequestReading(goal, part.score, reasons=reasons))
+        return found
 
     def _weights(self, question: SlotQuestion) -> Generator[SlotQuestion, Weights, Weights]:
         """Weights of the choices by the model; all alike where none is asked, or there is nothing to choose."""
