@@ -1,4 +1,7 @@
-"""The command line's door: what goes wrong is one line and an exit code. Loads nothing else: Ctrl-C ends quietly."""
+"""The command line's door: everything that goes wrong behind it becomes one line and an exit code.
+
+Importing this loads nothing else, so that Ctrl-C ends quietly from the first moment on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Options of commands as `options.toml` tells them, and knobs as options. What runs is loaded once these are right."""
+"""Options of commands as `options.toml` tells them, and the knobs of `rpms.play.settings` as options.
+
+What commands take to run is loaded once the options are known to be right: a typing error is answered at once.
+"""
 
 import inspect
 import tomllib

@@ -270,7 +270,7 @@ def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TransferableFacts:
-    """Facts that do not depend on the present room, place or hand, by which the hard filter judges; others are unknown."""
+    """Facts that do not depend on the present room, place or hand, for the hard filter; all others are unknown."""
 
     situation: Situation
     rules: ActiveRules

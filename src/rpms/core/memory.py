@@ -241,7 +241,7 @@ class CriticalFailure(_OfGoal):
 
 @dataclass(frozen=True, slots=True)
 class RememberedRequest(_OfGoal):
-    """A person's request and the goal it was read as when the episode was won. Its state has the kinds in the `room`."""
+    """A person's request, and the goal it was read as in a won episode. Its state has the kinds in the `room`."""
 
     request: str
 

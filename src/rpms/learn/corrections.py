@@ -141,7 +141,10 @@ _INSTRUCTION = (
 
 
 def worded_by(model: Model, entries: Iterable[Entry], episode: Episode) -> tuple[Entry, ...]:
-    """The entries of an episode, its lessons in a model's words where these pass a check; raises ModelUnavailable."""
+    """The entries of an episode, its lessons in a model's words as far as these stand up to the check.
+
+    ModelUnavailable passes through; another failure leaves a lesson as it was.
+    """
     return merge([_worded(model, entry, episode) for entry in entries])
 
 

@@ -47,15 +47,14 @@ def gather_experience(
     won = [record for each in attempts.values() for record in each if record.row.won]
     insights: tuple[Insight, ...] = ()
     limit = prompt_limit(context, decoding.max_tokens)
-    pairs = [
-        (_PAIR, (failure, success))
-        for tried in attempts.values()
-        for success in [record for record in tried if record.row.won][:1]
-        for failure in tried
-        if not failure.row.won
-    ]
-    several = [(_SUCCESSES, tuple(won[begin : begin + TOGETHER])) for begin in range(0, len(won), TOGETHER)]
-    for number, (about, shown) in enumerate((*pairs, *several), start=1):
+    # first every failure beside a success at its task, then the successes, several at a time
+    questions: list[tuple[str, tuple[EpisodeRecord, ...]]] = []
+    for tried in attempts.values():
+        success = next((record for record in tried if record.row.won), None)
+        if success is not None:
+            questions += [(_PAIR, (failure, success)) for failure in tried if not failure.row.won]
+    questions += [(_SUCCESSES, tuple(won[begin : begin + TOGETHER])) for begin in range(0, len(won), TOGETHER)]
+    for number, (about, shown) in enumerate(questions, start=1):
         prompt = question(about, shown, insights, limit)
         try:
             answer = model.answer(Request(prompt, replace(decoding, stop=()), f"insights {number}"))

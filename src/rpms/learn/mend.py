@@ -111,9 +111,12 @@ def _rules(manual: RuleManual, step: RecordedStep) -> ActiveRules:
 def propose(
     manual: RuleManual, steps: Sequence[RecordedStep], asked: Sequence[RecordedStep] | None = None, least: float = 0.5
 ) -> tuple[list[Proposal], RuleManual]:
-    """A proposal for each contradicted line, and the manual with all edits that passed, the most telling first."""
-    asked = steps if asked is None else asked  # the steps whose surprises are to be mended
-    # `least`: surprises, of all steps, that an edit has to foretell; half a one is a refusal that the manual left open
+    """A proposal for each contradicted line, and the manual with all edits that passed, the most telling first.
+
+    `asked`: the steps whose surprises are to be mended; all where it is None. `least`: the surprises, of all steps,
+    that an edit has to foretell; half a one is a refusal that the manual left open.
+    """
+    asked = steps if asked is None else asked
     lines = first = _contradicted(manual, asked)
     while passed := _best_edit(manual, steps, [edit for line in lines.values() for edit in line.edits], least):
         edit, manual = passed

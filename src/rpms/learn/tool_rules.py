@@ -66,7 +66,8 @@ class _Tool:
         witness = Witness(tried.session or "log", tried.step)
         if tried.failed:
             self.errors[witness] = tried.error
-        self.book.attempts.append(Attempt(witness, (), (), tried.failed, true, false, true_after, false_after, 0, 0))
+        told = (tried.failed, true, false, true_after, false_after)
+        self.book.attempts.append(Attempt(witness, (), (), *told, known=0, known_after=0))
         (self.book.refused if tried.failed else self.book.worked)[()] += 1
 
     def worked_without(self, clause: Clause) -> bool:

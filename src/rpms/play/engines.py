@@ -1,7 +1,8 @@
 """Many episodes at once: on all cores, by players in forks of this process, or on a Ray cluster of any size.
 
 A fork has the plan, memory and manual already, and to a cluster the plan goes out once: only tasks and finished
-episodes are sent, and these are written by the process that started the run.
+episodes are sent, and these are written by the process that started the run. Remote and recorded models are opened in
+each process; weights in this process are asked over the pipe, in one batch.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Method:
     question: str = ""
     """Question after a failed attempt; empty if nothing is carried to the next one."""
     kept: int = 0
-    """Texts written after attempts of which a prompt shows so many, the last ones; 0: each replaces the one before."""
+    """How many of the last texts that it wrote after attempts a prompt shows; 0: each replaces the one before."""
     form: str = ""
     """A pattern that a line of such a text must have to be carried; nothing: the text is one item as it is."""
     heading: str = ""

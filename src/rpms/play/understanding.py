@@ -88,7 +88,10 @@ class Reads:
 
 
 def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: str, request: str = "") -> Understood:
-    """The goal of an opening: as the world knows it, else read; `request`: asked in place of the game's task."""
+    """The goal of an opening observation: as the world knows it, else read, by the words if the model fails.
+
+    `request`: what somebody asked for, where the opening states that in place of the game's own task.
+    """
     goal = world.goal(opening)
     if request and goal.type == UNKNOWN_GOAL:
         goal = replace(goal, text=request)

@@ -207,7 +207,10 @@ class Contrast:
 
 
 def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
-    """Test the pairs of the 2x2, Appendix G and the state filter, and the first condition against every other."""
+    """Test the pairs of the 2x2, Appendix G and the state filter, and the first condition against every other.
+
+    The tests are corrected for their number.
+    """
     pairs = [pair for a, b, c, d in comparison.ablations for pair in ((a, b), (a, c), (a, d), (b, d), (c, d))]
     pairs += (*comparison.soft_pairs, *comparison.filter_pairs)
     reference = next(chain(*comparison.ablations, comparison), None)

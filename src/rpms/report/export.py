@@ -65,7 +65,7 @@ _GROUP = 10_000
 def export(
     inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = tuple(TABLES)
 ) -> tuple[Mapping[str, int], Sequence[str]]:
-    """Write tables of runs into a folder, new or of an older export; lines by file, notes on what could not be read."""
+    """Write tables of runs to a folder, new or of an older export. Returns lines by file, and notes on gaps."""
     if (make := _WRITERS.get(to)) is None:
         raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
     if (unknown := [name for name in tables if name not in TABLES]) or not tables:

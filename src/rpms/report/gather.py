@@ -28,7 +28,10 @@ UNKNOWN_TYPE = "unknown"
 
 
 def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comparison, ...]:
-    """Read runs, one comparison for each model, and studies, those that a `StudyIndex` names; no mixed protocols."""
+    """Read run folders and studies. Mixed protocols are refused.
+
+    Run folders make one comparison for each model, a study those that its `StudyIndex` names.
+    """
     studies = [(path, _is_study(path)) for path in inputs]
     found = [each for path, study in studies if study for each in _study(path / INDEX, varies)]
     runs = [RunFolder(path) for path, study in studies if not study]

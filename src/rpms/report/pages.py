@@ -58,7 +58,7 @@ def write_report(
     with_published: bool = False,
     pages: int = PAGES,
 ) -> Report:
-    """Write a report on runs and studies into a folder, new or of an older one; `pages`: how many episodes have one."""
+    """Write a report into a folder, new or of an older one. Tables count every episode; `pages` of them get a page."""
     if not (found := gather(inputs)):
         raise InputError("nothing to report on; name a run folder or a study")
     with _replacing(out) as beside:

@@ -1,6 +1,7 @@
 """Texts of models on disk: recorded answers, in a folder or packed in one small file; and the material of ExpeL.
 
-In a folder, a file is named by the hash of its question, and is whole or not there, whoever writes, dies or runs full.
+In a folder, a file is named by the hash of its question. It is written beside its place and then renamed, so that each
+place holds a whole entry or nothing at every moment, whoever else writes, and whatever dies or runs full in between.
 A packed file has answers under the beginning of their questions' hashes, without the questions; its first line says
 whose answers they are and has a checksum of the others. ExpeL's file has one JSON object a line, a header first and a
 checksum last: insights that a model drew from recorded runs, and the trajectories that succeeded.

@@ -227,7 +227,7 @@ def read_sealed(file: Path, largest: int = LARGEST_MEMORY) -> str:
     except UnicodeDecodeError:
         raise FileError(file, None, "is not UTF-8 text") from None
     text = whole[: whole.rfind(SEAL)]
-    if sealed(text) != whole:
+    if sealed(text) != whole:  # also where there is no seal at all
         raise FileError(file, None, "was cut off or changed after it was written")
     return text
 

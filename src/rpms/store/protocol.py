@@ -70,7 +70,7 @@ def flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
     return found
 
 
-_HASH = re.compile(r'"[0-9a-f]{16,}"')
+_HASH = re.compile(r'"[0-9a-f]{16,}"')  # in JSON, and so with its quotes
 
 
 def _said(value: str) -> str:

@@ -189,7 +189,7 @@ class Standing:
         return ""
 
     def find_out(self, about: Atom | None = None) -> str:
-        """A look that changes nothing and shows what is unknown, of a fact or of any: effects show on what is known."""
+        """A look that changes nothing and shows what is unknown: an effect shows only where one knew what was so."""
         belief, looks = self.diary.belief, self.agenda.looks
         for schema in self.dice.sample(looks, len(looks)):
             names = draw(belief, [(role,) for role in schema.variables], self.dice)

@@ -78,7 +78,7 @@ _LONGEST_SENTENCE = 400
 
 
 def parse_goal(opening: str) -> Goal:
-    """Read the goal out of an opening or a sentence alone; what people write instead is for `rpms.core.reading`."""
+    """The goal of an opening or of a sentence. Never fails: what people write is UNKNOWN_GOAL, for `core.reading`."""
     text = task(opening) or opening.strip()
     sentence = text.lower().strip().rstrip(".!").strip()
     if len(sentence) <= _LONGEST_SENTENCE:

@@ -26,7 +26,7 @@ Things = TypeVar("Things")
 
 @dataclass(frozen=True)
 class Scene(Belief):
-    """Values of one moment's belief, whose things go by names, those carried and here first; `ScienceBelief` asks."""
+    """Values of one moment's belief, whose things go by names, those carried and here first. See `ScienceBelief`."""
 
     goal: Goal
     room: str | None = None

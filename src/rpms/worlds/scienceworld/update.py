@@ -299,7 +299,8 @@ def _door(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
 
 
 def _switch(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
-    states, flag = {"on", "off"} if done.verb == "switch" else {"open", "closed"}, FLAGS.get(done.place, done.place)
+    states = {"on", "off"} if done.verb == "switch" else {"open", "closed"}
+    flag = FLAGS.get(done.place, done.place)
     if (flag == "on" and is_fixed(done.object)) or (flag == "open" and is_a("hiding", done.object)):
         belief = belief.but(handled=belief.handled | {done.object})
     if (spot := _find_spot(belief, command.one, done.object)) is None:

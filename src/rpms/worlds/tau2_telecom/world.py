@@ -246,7 +246,8 @@ def parse_ticket(opening: str) -> Goal:
     match = _TICKET.match(opening)
     text = match["ticket"].strip() if match else opening
     type_ = next((name for name, words in _TYPES.items() if words in text), UNKNOWN_GOAL)
-    if match is None or type_ == UNKNOWN_GOAL or (number := _NUMBER.search(text)) is None:
+    number = _NUMBER.search(text)
+    if match is None or type_ == UNKNOWN_GOAL or number is None:
         return Goal(UNKNOWN_GOAL, text=text)
     place, amount = _PLACE.search(text), _AMOUNT.search(text)
     return Ticket(

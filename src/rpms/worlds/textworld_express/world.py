@@ -191,7 +191,7 @@ PROGRAM: Final = Program(
 
 
 class ExpressGame(JavaGame):
-    """One game, made by its name, its parameters and a seed; of each answer, the player sees the observation alone."""
+    """One game, made by its name, parameters and a seed. The player sees the task, then only each observation."""
 
     program: ClassVar = PROGRAM
 

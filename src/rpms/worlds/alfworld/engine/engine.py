@@ -138,14 +138,16 @@ class GameEngine:
         return EngineTurn(after, f"You arrive at {where}. {self._see(state, receptacle)}")
 
     def _open(self, state: State, name: str) -> EngineTurn | None:
-        if (receptacle := self._here(state, name)) < 0 or not (self.layout.openable & ~state.opened) >> receptacle & 1:
+        receptacle = self._here(state, name)
+        if receptacle < 0 or not (self.layout.openable & ~state.opened) >> receptacle & 1:
             return None
         after = state._replace(opened=state.opened | 1 << receptacle)
         after = self._checked(after, self.layout.receptacles, receptacle)
         return EngineTurn(after, f"You open the {name}. {self._see(after, receptacle)}")
 
     def _close(self, state: State, name: str) -> EngineTurn | None:
-        if (receptacle := self._here(state, name)) < 0 or not (self.layout.openable & state.opened) >> receptacle & 1:
+        receptacle = self._here(state, name)
+        if receptacle < 0 or not (self.layout.openable & state.opened) >> receptacle & 1:
             return None
         return EngineTurn(state._replace(opened=state.opened & ~(1 << receptacle)), f"You close the {name}.")
 
