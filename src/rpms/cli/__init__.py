@@ -21,7 +21,7 @@ _INTERRUPTED = b"rpms: interrupted\n"
 
 
 def main() -> None:
-    """Run a command; exit code 2: a user's mistake, 1: what a world or model did wrong, 3: a limit the user set."""
+    """Run a command. It exits with 2 at a user's mistake, 1 at what a world or model did wrong, 3 at a user's limit."""
     try:
         import signal  # noqa: PLC0415  into which Ctrl-C may fall, as into all that follows
 

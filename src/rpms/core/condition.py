@@ -83,7 +83,7 @@ OwnJudge = Callable[[Entry, ActiveRules, Situation], Verdict | None]
 
 @dataclass(frozen=True)
 class Seams:
-    """Parts of one's own by the paper's names: plain functions, or what is called like one. None: the paper's."""
+    """Parts of one's own, by the paper's names: functions, or what is called like one. None stands for the paper's."""
 
     retriever: Retriever | None = None
     consistency: Compat | None = None

@@ -214,7 +214,10 @@ def _weight(manual: RuleManual, step: RecordedStep) -> float:
 
 
 def _support(manual: RuleManual, changed: RuleManual, edit: Edit, steps: Sequence[RecordedStep]) -> int:
-    """Steps that speak for an edit beside those that it foretells; with none it is a guess, and does not pass."""
+    """Steps that speak for an edit beside those that it foretells; with none it is a guess, and does not pass.
+
+    A new need held in successes, a goal's new fact came about in its order in wins, a ban was broken in wins alone.
+    """
     if edit.part is LinePart.FORBIDS:
         line = str(ManualLine(edit.of, edit.part, edit.remove))
         broken = [one for one in steps if line in [each.line for each in find_surprises(manual, one).surprises]]

@@ -207,7 +207,7 @@ def _tex(text: str) -> str:
 
 
 def comma_separated(table: Table) -> str:
-    """For a spreadsheet, as RFC 4180 has it: every number in a column of its own, one more for who measured a row."""
+    """For a spreadsheet, as RFC 4180 has it: each number in a column of its own, and one for who measured a row."""
     out = io.StringIO()
     writer = csv.writer(out)
     columns = [

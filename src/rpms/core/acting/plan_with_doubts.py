@@ -23,7 +23,7 @@ from rpms.core.rules import ActiveRules
 _CIRCLES = 3
 """Number of times at one step that a plan is blamed for leading back before the next best is taken as it is."""
 _PLANNED, _TRIED = 3, 3
-"""If no plan trusts the manual: how many other plans' first actions come before untried actions, and how many these."""
+"""If no plan trusts the manual: how many first actions of other plans come first, and how many untried actions then."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
 _DOUBTING_KEPT = 16

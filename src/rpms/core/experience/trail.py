@@ -142,7 +142,7 @@ class Pathfinder(StepContext):
         return sorted({*needed, *waits})
 
     def _is_done(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> bool:
-        """True if a step's effect holds or a later step used it up. One that repeats must be done as often as then."""
+        """True if a step's effect holds or a later step used it up. A repeated step has to be done as often as then."""
         stride = strides[place]
         if self._repeats(stride, strides):
             due = sum(each.command == stride.command for each in strides[: place + 1])

@@ -120,7 +120,7 @@ Expanded = tuple[Goal | None, object, tuple[dict[Fact, Found], dict[Fact, Found]
 
 
 class KnownNames:
-    """Names that a situation knows, and what follows from them and the manual; the next step starts with it."""
+    """Names that a situation knows, and what follows from them and the manual; the next step starts with what stays."""
 
     def __init__(
         self, lasting: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]], before: Self | None

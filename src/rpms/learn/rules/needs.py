@@ -190,7 +190,7 @@ class Needs:
         return [row for row in self._explainable if row[2] >> bit & 1 and row[1] & rest == rest]
 
     def suspects(self, bit: int) -> tuple[int, list[tuple[Attempt, int, int]]]:
-        """The fewest facts of which one was needed, and the refusals that lacked nothing else; none where few did."""
+        """The fewest facts of which one was surely needed, and the refusals that lacked nothing else, if enough did."""
         # what was unknown may have been missing
         rows = [(self.required & ~row[1], row) for row in self._explainable if row[2] >> bit & 1]
         for some in sorted({missing for missing, _ in rows}, key=lambda mask: (mask.bit_count(), mask)):

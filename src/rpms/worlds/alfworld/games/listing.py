@@ -64,7 +64,7 @@ def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
 
 
 def list_tasks(data: Path, split: str) -> list[Task]:
-    """List a split's games under `data`, sorted by id, and read none of them; `source["path"]` is the game file."""
+    """List a split's games under `data`, sorted by id. None is opened or checked yet; `source["path"]` is the file."""
     games = data / GAMES_FOLDER
     if not data.is_dir():
         raise InputError(f"no folder {data}: {_HELP}")
