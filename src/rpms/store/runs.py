@@ -68,6 +68,11 @@ class RunSummary:
         return sum(row.won for row in self.rows)
 
     @property
+    def success(self) -> float:
+        """Of the finished episodes; those in which a model or world broke down count as not won."""
+        return self.won / self.done if self.rows else 0.0
+
+    @property
     def endings(self) -> Counter[str]:
         return Counter(str(row.ending) for row in self.rows)
 
