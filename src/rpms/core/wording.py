@@ -36,6 +36,11 @@ def goal_lines(goal: Goal, progress: Progress) -> tuple[str, ...]:
     )
 
 
+def belief_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
+    """The belief block, in the belief's own words."""
+    return tuple(f"  {line}" for line in belief.lines())
+
+
 @dataclass(frozen=True, eq=False)
 class Wording:
     """The fixed texts of a prompt and the wording of its blocks."""
@@ -44,9 +49,7 @@ class Wording:
     example: str
     headings: Mapping[Part, str] = field(default_factory=lambda: HEADINGS)
     goal: Callable[[Goal, Progress], tuple[str, ...]] = goal_lines
-    belief: Callable[[Belief, Progress], tuple[str, ...]] = lambda belief, _: tuple(
-        f"  {one}" for one in belief.lines()
-    )
+    belief: Callable[[Belief, Progress], tuple[str, ...]] = belief_lines
     brief: Callable[[Belief, Progress], tuple[str, ...]] | None = None
     """The belief as the paper's listings have it, where that is less than all there is to say."""
     printed: str = ""

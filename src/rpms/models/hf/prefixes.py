@@ -8,7 +8,7 @@ import struct
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 LAYERS_AT_ONCE = 4
 """Layers copied together: more take fewer copies, and more memory while they are made."""
@@ -29,9 +29,17 @@ class KnownPrefix:
     row: bytes = b""
 
 
-_Copy = tuple[int, Any, int, int, bool]
-"""A row to be filled: the prompt's place in its batch, the row, the tokens that were known before, all its tokens, and
-whether the row has the known ones already."""
+class _Copy(NamedTuple):
+    """A row to be filled."""
+
+    place: int
+    """The prompt's place in its batch."""
+    row: Any
+    known: int
+    """Tokens that were known before."""
+    length: int
+    there: bool
+    """True if the row has the known ones already."""
 
 
 class Prefixes:
@@ -111,15 +119,15 @@ class Prefixes:
             row = self._give_up(one.row) if replace and one.length >= REPLACED * (len(one.row) // _BYTES) else None
             there = row is not None and row.shape[-2] >= len(prompt)
             if not there:
-                taken = sum(kept.shape[-2] for _, kept, *_ in made.values())
+                taken = sum(copy.row.shape[-2] for copy in made.values())
                 row = self._new_row(len(prompt), self._most - taken, layers)
             if row is not None:
-                made[name] = (place, row, one.length, len(prompt), there)
+                made[name] = _Copy(place, row, one.length, len(prompt), there)
                 self.tokens += row.shape[-2]
         if made:
             _fill(list(made.values()), past, layers)
-        for name, (_, row, *_) in made.items():  # only now, when they are complete
-            self._rows[name] = row
+        for name, copy in made.items():  # only now, when they are complete
+            self._rows[name] = copy.row
             insort(self._names, name)
 
     def clear(self) -> bool:
@@ -183,7 +191,7 @@ def _layers(cache: Any) -> list[tuple[Any, Any]]:
 def _fill(copies: Sequence[_Copy], past: int, layers: Sequence[tuple[Any, Any]]) -> None:
     """Copy prompts from the columns of a batch to rows."""
     torch = importlib.import_module("torch")
-    start = past if all(there for *_, there in copies) else 0
+    start = past if all(copy.there for copy in copies) else 0
     for first in range(0, len(layers), LAYERS_AT_ONCE):
         some = slice(first, first + LAYERS_AT_ONCE)
         batch = torch.stack([torch.stack([part[:, :, start:] for part in layer]) for layer in layers[some]])
