@@ -16,7 +16,7 @@ import pytest
 from rpms.core.belief import StateSignature
 from rpms.core.errors import FileError, RPMSError
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.file_reader import read_bytes, text_lines
+from rpms.foreign.file_reader import _unpacked, read_bytes, text_lines
 from rpms.foreign.limits import MOST_LISTED_VALUES, MOST_YAML_NODES
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.meter import spending
@@ -191,6 +191,11 @@ def test_an_xz_header_cannot_claim_gigabytes_of_memory(tmp_path):
     file.write_bytes(lzma.compress(b"{}\n", filters=filters))
     with pytest.raises(FileError, match="xz"):
         list(text_lines(file))
+
+
+def test_empty_xz_streams_cost_their_reader_nothing():
+    packed = lzma.compress(b"a line") + 1_000 * lzma.compress(b"") + lzma.compress(b" and its end\n")
+    assert list(_unpacked(iter([packed]))) == [b"a line", b" and its end\n"]
 
 
 def test_xz_files_may_be_of_several_pieces_and_a_cut_is_noticed(tmp_path):

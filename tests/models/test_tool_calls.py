@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -54,6 +55,13 @@ def test_tools_are_offered_and_a_call_is_read_as_an_action(server, model):
         "function": {"name": "refuel", "description": "Adds data.", "parameters": SCHEMA},
     }
     assert "response_format" not in sent
+
+
+def test_a_tool_may_describe_its_parameters_by_any_mapping(server, model):
+    server.play(tool_call())
+    tools = tuple(replace(tool, parameters=MappingProxyType(tool.parameters)) for tool in ASKED.tools)
+    model.answer(replace(ASKED, tools=tools))
+    assert server.seen[0].body["tools"][0]["function"]["parameters"] == SCHEMA
 
 
 def test_without_tools_none_are_offered(server, model):

@@ -119,7 +119,8 @@ def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 if not data:
                     break
                 decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
-            yield decoder.decompress(data, max_length=_CHUNK)
+            if piece := decoder.decompress(data, max_length=_CHUNK):  # of empty streams no reader hears
+                yield piece
             data = b""
             if decoder.needs_input and not decoder.eof:
                 break

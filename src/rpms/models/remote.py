@@ -5,7 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from rpms.core.errors import ModelError, ModelUnavailable
@@ -204,9 +204,13 @@ class RemoteModel(ServedModel):
     def answer(self, request: Request) -> Answer:
         messages, decoding = request.prompt.messages(), request.decoding
         if request.tools:
-            told = [{"type": "function", "function": asdict(tool)} for tool in request.tools]
+            told = [
+                {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+                for tool in request.tools
+            ]
+            functions = [{"type": "function", "function": one} for one in told]
             # A call is required: in a world of tools there is nothing else to do.
-            return self._say(messages, decoding, {"tools": told, "tool_choice": "required"})
+            return self._say(messages, decoding, {"tools": functions, "tool_choice": "required"})
         shapes = shapes_of(request.choices, request.templates)
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:

@@ -236,7 +236,10 @@ def write_memory(file: Path, entries: Iterable[Entry], world: str) -> None:
 
 def memory_hash(memory: EpisodicMemory) -> str:
     """A hash of everything in a memory, in its order: the same hash, the same memory."""
-    return hashlib.sha256("".join(memory_lines(memory.entries, memory.world)).encode()).hexdigest()
+    digest = hashlib.sha256()
+    for line in memory_lines(memory.entries, memory.world):
+        digest.update(line.encode())
+    return digest.hexdigest()
 
 
 def freeze_file(file: Path) -> Path:

@@ -34,13 +34,18 @@ Spell = Callable[[str, Belief], str]
 """A command as this game wants it written."""
 
 
+def as_written(command: str, _belief: Belief) -> str:
+    """The neutral element: commands are written as the manual writes them."""
+    return command
+
+
 @dataclass(frozen=True)
 class Adviser:
     """The amount of advice at each step, and the manuals behind it. By default there is none."""
 
     how: Enforcement = PAPER
     """Parts past the paper that are on, as far as the condition has the knowledge for them."""
-    spell: Spell = lambda command, _belief: command
+    spell: Spell = as_written
     tells: RuleManual = field(default_factory=RuleManual)
     """Manual that measures progress: the condition's, or without rules the part that every player has read."""
     plans: RuleManual | None = None

@@ -23,7 +23,7 @@ _FORMS: Final = {name: re.compile(pattern) for name, pattern in _TEXTS["forms"].
 _PARTS: Final = re.compile("|".join(_TEXTS["parts"]))
 _NAME: Final = re.compile(r"(?:[^,.()\n]|\([A-Z][^)]{0,118}\))*+")
 """A bracket with a title in it, as books have, belongs to a name."""
-FLAGS: Final = {"activated": "on", "deactivated": "off", "gaseous": "gas"}
+FLAGS: Final = {"activated": "on", "deactivated": "off"}
 """Words for states that go by another name."""
 MATTER: Final = _FORMS["matter"]
 LOOSE: Final = _FORMS["loose"]
@@ -99,7 +99,7 @@ class _Reader:
                 name = name[: match.start()]
                 flags.update(group for group in match.groups() if group)
         if matter := MATTER.match(name):
-            flags.add(FLAGS.get(matter[1], matter[1]))
+            flags.add("gas" if matter[1] == "gaseous" else matter[1])
         contents = self._descriptions(flags, depth)
         return Thing(name, contents, frozenset(flags), head) if name and name != "nothing" else None
 
