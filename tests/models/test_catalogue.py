@@ -18,6 +18,7 @@ from rpms.models.base import Request
 from rpms.models.catalogue import (
     PROVIDERS,
     ModelOptions,
+    _provider,
     available,
     open_model,
     parse_model_name,
@@ -82,6 +83,11 @@ def test_every_provider_says_what_it_needs(monkeypatch):
     assert "--base-url or OPENAI_COMPATIBLE_BASE_URL" in states["openai-compatible"][1]
     for name, package in (("hf", "transformers"), ("gguf", "llama_cpp")):
         assert states[name][0] == (importlib.util.find_spec(package) is not None)
+
+
+def test_a_provider_may_name_its_variables_itself():
+    own = _provider("some-host", key_variable="HOST_TOKEN", base_url="https://host.example/v1", what="")
+    assert (own.key_variable, own.base_url_variable) == ("HOST_TOKEN", "SOME_HOST_BASE_URL")
 
 
 def test_a_key_or_a_server_that_is_there_makes_a_provider_ready(server, monkeypatch):

@@ -74,7 +74,7 @@ def _provider(name: str, backend: str = "openai", forms: str = "", **told: Any) 
     ways = {"openai": OPENAI, "vllm": VLLM, "llamacpp": LLAMACPP, "": ()}
     if backend in ("openai", "anthropic"):
         variable = name.upper().replace("-", "_")
-        told |= {"base_url_variable": f"{variable}_BASE_URL", "key_variable": f"{variable}_API_KEY"}
+        told = {"base_url_variable": f"{variable}_BASE_URL", "key_variable": f"{variable}_API_KEY", **told}
     return Provider(name, backend=Backend[backend.upper()], forms=ways[forms], **told)
 
 
