@@ -28,11 +28,12 @@ from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import FROM_MENU, IN_PROCESS, ModelOptions, backend_of, parse_model_name
 from rpms.play.engines import InProcesses, cores
+from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.run import MakeEngine, Trials, run_trials
 from rpms.play.seats import Threads
 from rpms.play.settings import Settings
-from rpms.play.sources import METHODS, REACT, can_play
+from rpms.play.sources import can_play
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunSummary, open_run
 from rpms.study.studies import find_study, read_study

@@ -24,9 +24,10 @@ from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions
 from rpms.models.windows import context_window
 from rpms.play.knob_values import SettingError
+from rpms.play.methods import Earlier, reflect
 from rpms.play.plan import NamedModel
 from rpms.play.settings import CONDITION_KNOBS, Settings
-from rpms.play.sources import Earlier, knowledge_of, reflect
+from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Move, Player
 from rpms.play.understanding import Ask, Reads
 from rpms.store.memories import freeze, read_frozen, write_memory

@@ -21,11 +21,11 @@ from rpms.foreign.shown import unseen
 from rpms.learn.insights import changed, gather_experience
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.play.methods import LONGEST_ITEM, METHODS, Earlier, reflect
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run_trials
 from rpms.play.settings import SettingError, Settings
-from rpms.play.sources import LONGEST_ITEM, METHODS, Earlier, reflect
-from rpms.store.answers import (
+from rpms.store.expel_material import (
     LONGEST_INSIGHT,
     MOST_INSIGHTS,
     Experience,

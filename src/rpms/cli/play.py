@@ -26,10 +26,10 @@ from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.shown import one_line
 from rpms.models.catalogue import Backend, parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.methods import NOTHING, Earlier
 from rpms.play.plan import NamedModel, lend
 from rpms.play.seats import Play, Seat, play
 from rpms.play.settings import Settings
-from rpms.play.sources import NOTHING, Earlier
 from rpms.play.understanding import NO_GOAL, Reads
 from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world

@@ -31,8 +31,8 @@ from rpms.play.plan import NamedModel, OpenModel, RunPlan, read_part
 from rpms.play.run import How, Listener, Trials, agreement, play_controls, run_epochs, run_trials, trial_folders
 from rpms.play.settings import Settings
 from rpms.report.table import TableCell, grid
-from rpms.store.answers import write_experience
 from rpms.store.episodes import EpisodeRow
+from rpms.store.expel_material import write_experience
 from rpms.store.runs import RunFolder, RunSummary, lack_of_room
 from rpms.worlds.base import games_won
 from rpms.worlds.registry import find_world, world_named

@@ -25,7 +25,7 @@ from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import CONTROLS, FOLDER, How, Listener
 from rpms.play.settings import Settings
 from rpms.report.table import TableCell, grid
-from rpms.store.answers import Experience
+from rpms.store.expel_material import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, Estimate, estimate_study

@@ -16,7 +16,7 @@ from rpms.core.errors import InputError, RPMSError, nearest
 from rpms.play.sources import manual_of
 from rpms.report.table import TableCell, grid
 from rpms.store.files import write_folder
-from rpms.store.yaml_files import prompts_text
+from rpms.store.prompt_files import prompts_text
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world, new_world, world_names
 

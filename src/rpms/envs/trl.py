@@ -7,7 +7,7 @@ from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.envs.env_episodes import Episodes
-from rpms.play.sources import BOTH
+from rpms.play.methods import BOTH
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 

@@ -13,8 +13,15 @@ from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.prompt import Budget, Form, Layout, Part, Prompt, Turn, build, make_block, prompt_limit, transcript
 from rpms.foreign.shown import excerpt, one_line
 from rpms.models.base import Decoding, Model, Request
-from rpms.store.answers import LONGEST_INSIGHT, LONGEST_TRAJECTORY, MOST_INSIGHTS, Experience, Insight, Trajectory
 from rpms.store.episodes import EpisodeRecord
+from rpms.store.expel_material import (
+    LONGEST_INSIGHT,
+    LONGEST_TRAJECTORY,
+    MOST_INSIGHTS,
+    Experience,
+    Insight,
+    Trajectory,
+)
 from rpms.store.runs import RunFolder
 
 TOGETHER = 8  # Successes that are read at once

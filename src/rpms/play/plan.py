@@ -28,12 +28,13 @@ from rpms.models import catalogue
 from rpms.models.base import Decoding, Model, WrappedModel
 from rpms.models.catalogue import NO_LLM, Backend, ModelOptions, backend_of, parse_model_name
 from rpms.play.knob_values import SEAMS, identity
-from rpms.play.sources import CARRIED, METHODS, REACT, Earlier, Method, Sources, knowledge_of
+from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
+from rpms.play.sources import Sources, knowledge_of
 from rpms.play.understanding import CONTROLS, Reads
 from rpms.store.answers import FolderOfAnswers, open_answers
 from rpms.store.memories import memory_hash
+from rpms.store.prompt_files import prompts_hash
 from rpms.store.protocol import Protocol
-from rpms.store.yaml_files import prompts_hash
 from rpms.worlds.base import Setting, Task, World, game_of
 
 

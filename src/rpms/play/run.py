@@ -24,9 +24,9 @@ from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.models.catalogue import NO_LLM, Backend, backend_of
 from rpms.play.engines import InProcesses
 from rpms.play.meter import LimitReached, Meter, usages_of
+from rpms.play.methods import CARRIED, METHODS, REACT, Earlier
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.seats import Finished, Threads
-from rpms.play.sources import CARRIED, METHODS, REACT, Earlier
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import EPOCHS, PROTOCOL, RunFolder, RunSummary, Timing, open_run
 from rpms.worlds.base import Task

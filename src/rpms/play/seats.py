@@ -16,8 +16,8 @@ from rpms.core.usage import Price, Usage
 from rpms.core.verdict import Mask
 from rpms.models.base import Model
 from rpms.play.meter import LimitReached, Meter
+from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, reflect
 from rpms.play.plan import RunPlan
-from rpms.play.sources import CARRIED, NOTHING, Earlier, Reflection, reflect
 from rpms.play.step import Player
 from rpms.play.understanding import Reads
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of

@@ -20,7 +20,7 @@ from rpms.foreign.call_text import Tool, narrowed
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
-from rpms.play.sources import METHODS, NOTHING, REACT, Method, Reflection
+from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
 from rpms.play.understanding import Reads, Understood, reconsidered, understand
 from rpms.worlds.base import Command, Outcome, World
 

@@ -16,7 +16,7 @@ from rpms.core.episode import Ending
 from rpms.core.errors import FileError
 from rpms.core.verdict import Fate
 from rpms.foreign.shown import excerpt
-from rpms.play.sources import REACT
+from rpms.play.methods import REACT
 from rpms.report.contrasts import ALPHA, Interval, contrasts, holm, mcnemar_of, omissions, success_rate
 from rpms.report.gather import read_results, runs_in
 from rpms.report.outcomes import Comparison, Results, condition_label

@@ -1,10 +1,9 @@
-"""Texts of models on disk: recorded answers, in a folder or packed in one small file; and the material of ExpeL.
+"""Recorded answers of models on disk, in a folder or packed in one small file.
 
 In a folder, a file is named by the hash of its question. It is written beside its place and then renamed, so that each
 place holds a whole entry or nothing at every moment, whoever else writes, and whatever dies or runs full in between.
 A packed file has answers under the beginning of their questions' hashes, without the questions; its first line says
-whose answers they are and has a checksum of the others. ExpeL's file has one JSON object a line, a header first and a
-checksum last: insights that a model drew from recorded runs, and the trajectories that succeeded.
+whose answers they are and has a checksum of the others.
 """
 
 import datetime as dt
@@ -15,20 +14,18 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
-from rapidfuzz import fuzz
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import read_bytes, text_lines
-from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key, read_jsonl, reader_of, tagged_reader
-from rpms.foreign.limits import LARGEST_RECORD, LARGEST_SCRIPT
-from rpms.store.files import opened, read_sealed, remove_leftovers, sealed, waiting_lock, write_whole, written_beside
+from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key, read_jsonl, reader_of
+from rpms.foreign.limits import LARGEST_RECORD
+from rpms.store.files import opened, remove_leftovers, waiting_lock, write_whole, written_beside
 from rpms.store.protocol import Text
 
 _FILES = "[0-9a-f][0-9a-f]/*.json"
@@ -229,76 +226,3 @@ def _shipped(name: str) -> PackedAnswers | None:
         return None
     with resources.as_file(shipped) as file:
         return PackedAnswers(file)
-
-
-MOST_INSIGHTS = 20
-LONGEST_INSIGHT = 400
-LONGEST_TRAJECTORY = 8_000
-"""Characters: about 2,000 tokens, of which a prompt shows two."""
-
-
-@dataclass(frozen=True, slots=True)
-class Insight:
-    """A sentence that is to hold in many tasks, and how often it was found to."""
-
-    text: str
-    votes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Trajectory:
-    """An attempt that succeeded, as a prompt tells it."""
-
-    task: str
-    goal: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Experience:
-    """Lessons of recorded runs."""
-
-    world: str
-    insights: tuple[Insight, ...] = ()
-    trajectories: tuple[Trajectory, ...] = ()
-
-    def recall(self, goal: str, task: str, count: int) -> tuple[Trajectory, ...]:
-        """The trajectories whose goals are most like one; never one of the same task."""
-        others = [each for each in self.trajectories if each.task != task]
-        return tuple(sorted(others, key=lambda each: -fuzz.token_sort_ratio(goal, each.goal))[:count])
-
-    @cached_property
-    def text(self) -> str:
-        """The file's text, without its seal."""
-        head = {"type": "experience", "version": 1, "world": self.world}
-        insights = [{"type": "insight", **asdict(each)} for each in self.insights]
-        told = [{"type": "trajectory", **asdict(each)} for each in self.trajectories]
-        return "".join(json.dumps(line) + "\n" for line in (head, *insights, *told))
-
-    @cached_property
-    def hash(self) -> str:
-        """The same hash, the same experience."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
-
-
-def write_experience(file: Path, experience: Experience) -> None:
-    """Write it whole, with its checksum."""
-    write_whole(file, sealed(experience.text))
-
-
-def read_experience(file: Path, world: str) -> Experience:
-    """Read it; what was cut off, changed, or gathered in another world is a FileError."""
-    read = tagged_reader({"experience": Experience, "insight": Insight, "trajectory": Trajectory})
-    lines = dict(read_jsonl(file, read_sealed(file, LARGEST_SCRIPT).split("\n"), read, "is no experience"))
-    if not lines:
-        raise FileError(file, 1, "is no experience: it has no header")
-    head, *others = lines.values()
-    if head.world != world:
-        raise FileError(file, 1, f"was gathered in {head.world}, not in {world}")
-    for number, line in zip([*lines][1:], others, strict=True):
-        if len(line.text) > (LONGEST_INSIGHT if isinstance(line, Insight) else LONGEST_TRAJECTORY):
-            raise FileError(file, number, "is no experience: text: is too long")
-    insights = tuple(line for line in others if isinstance(line, Insight))
-    if len(insights) > MOST_INSIGHTS:
-        raise FileError(file, None, f"has {len(insights)} insights; a prompt shows {MOST_INSIGHTS}")
-    return Experience(world, insights, tuple(line for line in others if isinstance(line, Trajectory)))

@@ -1,28 +1,23 @@
-"""YAML that people write: sections and entries by name, checked, with every mistake at its line; and their prompts."""
+"""YAML that people write: sections and entries by name, checked, with every mistake at its line."""
 
-import hashlib
 import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, SequenceNode
-from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from rpms.core.errors import FileError, is_near, nearest
-from rpms.core.prompt import SHARED, Part
-from rpms.core.wording import Wording
+from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson, from_json, needed_by
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.foreign.shown import excerpt
-from rpms.store.files import read_text
 
 _T = TypeVar("_T")
 At = tuple[object, ...]
@@ -259,75 +254,3 @@ def validate(yaml: YamlFile, form: type[_T], value: object, path: At) -> _T:
 def _lists(form: Any) -> frozenset[str]:
     """Fields of a form that are lists."""
     return frozenset(name.rstrip("_") for name, kind in get_type_hints(form).items() if get_origin(kind) is tuple)
-
-
-_KEYS = ("instruction", "example", "headings")
-PROMPTS = YamlKind("a file of prompts", 200_000, 16, f"the keys {', '.join(_KEYS)}")
-_HEADED = {str(part).removeprefix("rules."): part for part in Part if part not in SHARED}
-"""The blocks that have headings, by their names in the file."""
-
-
-@dataclass(frozen=True)
-class Prompts:
-    """Texts in place of a world's; None is the world's own."""
-
-    instruction: str | None = None
-    """What the system says first, in every condition; the example follows it."""
-    example: str | None = None
-    headings: Mapping[Part, str] = field(default_factory=dict)
-    """In a file by the names of the blocks: `{belief: "[State]", memory: "[Experience]", …}`."""
-
-    def over(self, wording: Wording) -> Wording:
-        """A world's wording with these texts. An example of one's own also stands where a menu is shown."""
-        own: dict[str, Any] = {"headings": {**wording.headings, **self.headings}}
-        if self.instruction is not None:
-            own |= {"instruction": self.instruction, "printed": ""}
-        if self.example is not None:
-            own |= {"example": self.example, "choosing": ""}
-        return replace(wording, **own)
-
-
-def prompts_hash(wording: Wording) -> str:
-    """Hash of the instruction, examples and headings."""
-    headings = {str(part): text for part, text in wording.headings.items()}
-    texts = [wording.instruction, wording.printed, wording.example, wording.choosing, headings]
-    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
-
-
-def read_prompts(file: Path) -> Prompts:
-    """Read a file of prompts; the first mistake is a FileError with its line."""
-    yaml = read_yaml(str(file), read_text(file), PROMPTS)
-    for key in yaml.tree:
-        if key not in _KEYS:
-            named = f"{key}: " if is_near(str(key), _KEYS) or yaml.tree.keys() & set(_KEYS) else ""
-            raise yaml.error((key,), f"{named}is not a known field; {nearest(str(key), _KEYS)}")
-    given = yaml.tree.get("headings") or {}
-    if not isinstance(given, Mapping):
-        raise yaml.error(("headings",), "headings: write a mapping of blocks to texts")
-    headings: dict[Part, str] = {}
-    for name in given:
-        part = _HEADED.get(str(name).removeprefix("rules."))
-        if part is None:
-            problem = f"headings.{name}: no block is called so; {nearest(str(name), _HEADED)}"
-            raise yaml.error(("headings", name), problem)
-        headings[part] = _text(yaml, given, "headings", name) or ""
-    return Prompts(_text(yaml, yaml.tree, "instruction"), _text(yaml, yaml.tree, "example"), headings)
-
-
-def _text(yaml: YamlFile, entries: Mapping[str, object], *path: str) -> str | None:
-    value = entries.get(path[-1])
-    if not isinstance(value, str | None):
-        raise yaml.error(path, f"{'.'.join(path)}: must be a text")
-    return None if value is None else str(value).rstrip("\n")
-
-
-def prompts_text(wording: Wording) -> str:
-    """A file of prompts that says what a world's wording says."""
-    texts = {"instruction": wording.instruction, "example": wording.example}
-    told = {name: _block(wording.headings[part]) for name, part in _HEADED.items() if part in wording.headings}
-    return yaml_text({**{name: _block(text) for name, text in texts.items()}, "headings": told}, width=4096)
-
-
-def _block(text: str) -> str:
-    """A text of several lines in YAML's block form, as people write them."""
-    return LiteralScalarString(f"{text}\n") if "\n" in text else text

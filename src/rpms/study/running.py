@@ -21,12 +21,12 @@ from rpms.core.usage import Price
 from rpms.foreign.file_reader import is_there
 from rpms.play.knob_values import name_of
 from rpms.play.meter import Meter
+from rpms.play.methods import REACT
 from rpms.play.plan import OpenModel, RunPlan, overlapping
 from rpms.play.run import How, Listener, MakeEngine, Trials, check_workers, play_controls, run_epochs, run_trials
 from rpms.play.seats import Threads
 from rpms.play.settings import ALLOW, Settings
-from rpms.play.sources import REACT
-from rpms.store.answers import Experience, read_experience, write_experience
+from rpms.store.expel_material import Experience, read_experience, write_experience
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index

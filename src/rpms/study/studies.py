@@ -18,9 +18,10 @@ from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
 from rpms.models.catalogue import FROM_MENU, backend_of
 from rpms.play.knob_values import SEAMS, SettingError, worded
 from rpms.play.knobs import KNOBS
+from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import read_part
 from rpms.play.settings import NO_MEMORY, Settings
-from rpms.play.sources import METHODS, REACT, Method, can_play
+from rpms.play.sources import can_play
 from rpms.play.understanding import CONTROLS
 from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml

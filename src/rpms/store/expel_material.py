@@ -1,0 +1,86 @@
+"""ExpeL's material on disk, JSON lines between a header and a checksum: insights, and trajectories that succeeded."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+from rapidfuzz import fuzz
+
+from rpms.core.errors import FileError
+from rpms.foreign.json_text import read_jsonl, tagged_reader
+from rpms.foreign.limits import LARGEST_SCRIPT
+from rpms.store.files import read_sealed, sealed, write_whole
+
+MOST_INSIGHTS = 20
+LONGEST_INSIGHT = 400
+LONGEST_TRAJECTORY = 8_000
+"""Characters: about 2,000 tokens, of which a prompt shows two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """A sentence that is to hold in many tasks, and how often it was found to."""
+
+    text: str
+    votes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """An attempt that succeeded, as a prompt tells it."""
+
+    task: str
+    goal: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Experience:
+    """Lessons of recorded runs."""
+
+    world: str
+    insights: tuple[Insight, ...] = ()
+    trajectories: tuple[Trajectory, ...] = ()
+
+    def recall(self, goal: str, task: str, count: int) -> tuple[Trajectory, ...]:
+        """The trajectories whose goals are most like one; never one of the same task."""
+        others = [each for each in self.trajectories if each.task != task]
+        return tuple(sorted(others, key=lambda each: -fuzz.token_sort_ratio(goal, each.goal))[:count])
+
+    @cached_property
+    def text(self) -> str:
+        """The file's text, without its seal."""
+        head = {"type": "experience", "version": 1, "world": self.world}
+        insights = [{"type": "insight", **asdict(each)} for each in self.insights]
+        told = [{"type": "trajectory", **asdict(each)} for each in self.trajectories]
+        return "".join(json.dumps(line) + "\n" for line in (head, *insights, *told))
+
+    @cached_property
+    def hash(self) -> str:
+        """The same hash, the same experience."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def write_experience(file: Path, experience: Experience) -> None:
+    """Write it whole, with its checksum."""
+    write_whole(file, sealed(experience.text))
+
+
+def read_experience(file: Path, world: str) -> Experience:
+    """Read it; what was cut off, changed, or gathered in another world is a FileError."""
+    read = tagged_reader({"experience": Experience, "insight": Insight, "trajectory": Trajectory})
+    lines = dict(read_jsonl(file, read_sealed(file, LARGEST_SCRIPT).split("\n"), read, "is no experience"))
+    if not lines:
+        raise FileError(file, 1, "is no experience: it has no header")
+    head, *others = lines.values()
+    if head.world != world:
+        raise FileError(file, 1, f"was gathered in {head.world}, not in {world}")
+    for number, line in zip([*lines][1:], others, strict=True):
+        if len(line.text) > (LONGEST_INSIGHT if isinstance(line, Insight) else LONGEST_TRAJECTORY):
+            raise FileError(file, number, "is no experience: text: is too long")
+    insights = tuple(line for line in others if isinstance(line, Insight))
+    if len(insights) > MOST_INSIGHTS:
+        raise FileError(file, None, f"has {len(insights)} insights; a prompt shows {MOST_INSIGHTS}")
+    return Experience(world, insights, tuple(line for line in others if isinstance(line, Trajectory)))
