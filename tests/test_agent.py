@@ -13,6 +13,7 @@ import rpms
 from rpms.core.condition import FULL, compose
 from rpms.core.errors import InputError, ModelError
 from rpms.core.memory import Kind, merge
+from rpms.core.planning.reason import Reasoner
 from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.harvest import harvest
@@ -55,6 +56,18 @@ def test_it_decides_as_a_run_does(name, given_apart):
     with rpms.Agent("alfworld", memory="none", manual="complete", **apart) as agent:
         assert steps_of(agent, 9) == [step.command for step in episode.steps]
         assert agent.decision.prompt == episode.steps[-1].decision.prompt
+
+
+@pytest.mark.parametrize(("preset", "plans"), [("paper", 0), ("strict", 1)])
+def test_a_step_makes_one_plan_where_knowledge_acts_and_none_in_the_papers_conditions(preset, plans, monkeypatch):
+    with rpms.Agent("alfworld", memory="none", manual="complete", preset=preset) as planner:
+        walked = steps_of(planner, 9)
+    made, plan, walk = [], Reasoner.plan, iter(walked)
+    monkeypatch.setattr(Reasoner, "plan", lambda *given, **options: made.append(1) or plan(*given, **options))
+    model = FunctionModel(lambda _asked: f"Thought: on\nAction: {next(walk)}")
+    with rpms.Agent("alfworld", model=model, memory="none", manual="complete", preset=preset) as agent:
+        assert steps_of(agent, 9) == walked
+    assert len(made) == plans * len(walked)
 
 
 def clumsy(asked):

@@ -54,7 +54,7 @@ _NAMES_TRIED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class WalkStep:
     """A game and a belief of it, after one observation."""
 
     action: str | None  # The command that led here; None at the start
@@ -71,7 +71,7 @@ class Walk:
 
     task: Task
     goal: Goal
-    moments: tuple[Moment, ...]
+    moments: tuple[WalkStep, ...]
 
 
 class Broken(Exception):
@@ -160,11 +160,11 @@ class Subject:
         with self.opened(task) as game:
             outcome, action = game.reset(), None
             goal = ask("goals", world.goal, outcome.observation)
-            belief, moments = ask("belief", world.start, goal), list[Moment]()
+            belief, moments = ask("belief", world.start, goal), list[WalkStep]()
             while True:
                 prior, belief = belief, ask("belief", world.update, belief, action, outcome.observation)
                 shown = ask("belief", view, belief)
-                moment = Moment(action, outcome, tuple(game.admissible()), belief, (), shown)
+                moment = WalkStep(action, outcome, tuple(game.admissible()), belief, (), shown)
                 ask("facts", lambda at=moment: [truth_of(at.belief, atom) for atom in self.atoms(at)])
                 moments.append(replace(moment, contradictions=ask("drift", world.contradictions, belief, game)))
                 if outcome.done or len(moments) > self.steps:
@@ -173,7 +173,7 @@ class Subject:
                 action = planned or ask("manual", self._choose, goal, moments[-1])
                 outcome = game.step(action)
 
-    def _planned(self, goal: Goal, prior: Belief, moment: Moment) -> str:
+    def _planned(self, goal: Goal, prior: Belief, moment: WalkStep) -> str:
         """The planner's choice; nothing if it has none, which its own property judges."""
         try:
             return follow_plan(decide(self.mind, goal, prior, moment.action, moment.outcome.observation, ()))[1]
@@ -185,23 +185,23 @@ class Subject:
         """The mind under the condition `full`, without experience."""
         return compose(FULL, self.knowledge, EpisodicMemory())
 
-    def _choose(self, goal: Goal, moment: Moment) -> str:
+    def _choose(self, goal: Goal, moment: WalkStep) -> str:
         dice = self._rng.random()
         if moment.admissible and dice < 0.6:
             return self._rng.choice(self._rng.choice(by_verb(moment.admissible)))
         return self.guess(goal, moment) if dice < 0.9 else self._rng.choice(NONSENSE[2:4])
 
-    def guess(self, goal: Goal, moment: Moment) -> str:
+    def guess(self, goal: Goal, moment: WalkStep) -> str:
         """An action of the manual with names that the game has mentioned, possible or not."""
         schemas, names = self.rules(goal).environment, names_of(moment)
         command = self._rng.choice(schemas).syntax[0] if schemas else self._rng.choice(NONSENSE[2:4])
         return re.sub(r"<[a-z_]+>", lambda _: self._rng.choice(names), command)
 
-    def moments(self) -> Iterator[tuple[Walk, Moment]]:
+    def moments(self) -> Iterator[tuple[Walk, WalkStep]]:
         """Every moment of every walk."""
         yield from ((walk, moment) for walk in self.walks for moment in walk.moments)
 
-    def some_moments(self) -> list[tuple[Walk, Moment]]:
+    def some_moments(self) -> list[tuple[Walk, WalkStep]]:
         """The first, the middle and the last moment of each walk."""
         return [(walk, walk.moments[at]) for walk in self.walks for at in sorted({0, len(walk.moments) // 2, -1})]
 
@@ -222,7 +222,7 @@ class Subject:
                 found.append((walk.goal, self._ask("belief", self.world.update, moment.belief, action, text)))
         return tuple(found)
 
-    def atoms(self, moment: Moment) -> Iterator[Atom]:
+    def atoms(self, moment: WalkStep) -> Iterator[Atom]:
         """Facts that the manual names, about names of a moment and names of nothing."""
         names = (*names_of(moment)[:_NAMES_TRIED], *NONSENSE[:3], NONSENSE[6])
         for predicate in self.manual.predicates.values():
@@ -230,7 +230,7 @@ class Subject:
                 pair = (names[place], names[(place + 1) % len(names)], names[0])
                 yield Atom(predicate.name, (pair * len(predicate.args))[: len(predicate.args)])
 
-    def atoms_of_commands(self, walk: Walk, moment: Moment) -> Iterator[Atom]:
+    def atoms_of_commands(self, walk: Walk, moment: WalkStep) -> Iterator[Atom]:
         """The facts that the preconditions and effects of what is possible now are about."""
         rules = self.rules(walk.goal)
         for commands in by_verb(moment.admissible):
@@ -240,7 +240,7 @@ class Subject:
                 yield from (literal.atom for literal in instance.effects)
 
 
-def names_of(moment: Moment) -> tuple[str, ...]:
+def names_of(moment: WalkStep) -> tuple[str, ...]:
     """Names that the belief holds and words that the text shows, so that commands can be made of them."""
     belief = moment.belief
     known = [*belief.holding, *belief.containers, *belief.last_seen, *belief.last_seen.values()]

@@ -56,7 +56,7 @@ class ActionSchema:
     """The line that it goes against, where it is a doubt (`planning.trust`)."""
     waives: tuple[Clause, ...] = ()
     """Needs and bans that the doubt leaves out."""
-    ways: tuple[tuple[str, re.Pattern[str]], ...] = field(init=False, repr=False, compare=False)
+    patterns: tuple[tuple[str, re.Pattern[str]], ...] = field(init=False, repr=False, compare=False)
     """Its syntaxes with their patterns, the most specific first: of two that fit a command, that is meant."""
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class ActionSchema:
         written = sorted(self.syntax, key=fixed_words, reverse=True)
         # `re.escape` leaves `<`, `>` and `_` as they are, so that parameters are still found
         patterns = (PARAMETER.sub(r"(?P<\1>\\S.*?)", re.escape(syntax)) for syntax in written)
-        object.__setattr__(self, "ways", tuple(zip(written, map(re.compile, patterns), strict=True)))
+        object.__setattr__(self, "patterns", tuple(zip(written, map(re.compile, patterns), strict=True)))
 
     def __hash__(self) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
         return hash((self.name, self.syntax, self.doubt))
@@ -85,7 +85,7 @@ class ActionSchema:
 
     def match(self, command: str) -> dict[str, str] | None:
         """The names a command puts in place of the parameters; None if it is another action."""
-        for _, pattern in self.ways:
+        for _, pattern in self.patterns:
             match = pattern.fullmatch(command)
             if match is not None:
                 return match.groupdict()
@@ -119,7 +119,7 @@ class Instance:
 
 def syntaxes(actions: Iterable[ActionSchema]) -> list[tuple[str, re.Pattern[str], ActionSchema]]:
     """Every way to write some actions."""
-    return [(*way, schema) for schema in actions for way in schema.ways]
+    return [(*way, schema) for schema in actions for way in schema.patterns]
 
 
 def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:

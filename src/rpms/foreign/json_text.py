@@ -103,6 +103,7 @@ def read_jsonl(
 ) -> Iterator[tuple[int, _Value]]:
     """The values of JSON lines, as `read` makes them, each with its line; in one text, a value may take several.
 
+    Checksums are the caller's: of a whole file, of a line, or of each line and those before it.
     A mistake is a FileError with its line that begins with the `problem`; if lines may be `damaged`, they are left out.
     Without `halves`, half of a letter is one.
     """

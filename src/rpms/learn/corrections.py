@@ -44,7 +44,7 @@ def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
 
 def template_of(schema: ActionSchema, command: str) -> str:
     """The way of writing an action that a command follows, with `{object}` for names, as in Appendix F."""
-    written = next((way for way, own in schema.ways if own.fullmatch(command)), schema.syntax[0])
+    written = next((way for way, own in schema.patterns if own.fullmatch(command)), schema.syntax[0])
     return PARAMETER.sub(r"{\1}", written)
 
 
