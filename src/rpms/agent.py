@@ -104,7 +104,7 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
             if memory.world and memory.world != self.world.name:
                 raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")
             return memory
-        own = self.condition  # which may have come as a value, without a name
+        own = self.condition  # may be a value without a name
         wanted = replace(given, condition=("full" if own.rules else "memory-only") if own.memory else "baseline")
         file = wanted.memory_file(self.world, embedded_games=False)
         return EpisodicMemory(world=self.world.name) if file is None else read_frozen(file, self.world.name)

@@ -138,7 +138,7 @@ def make_app(word: str | None = None, part: str = "") -> typer.Typer:
             import_module("rpms.cli.knobs").declare(command, name)  # a mistyped command does not wait for it
             app.command(name, rich_help_panel=known.panel)(command)
     if not alone:
-        problems = add_others(app, but=f"rpms.{_WORLD}:register")  # whose commands are known already
+        problems = add_others(app, but=f"rpms.{_WORLD}:register")  # its commands are known already
 
         @app.callback()
         def _main(
@@ -158,7 +158,7 @@ def _group(name: str, known: Known, part: str) -> typer.Typer:
     apart = {word: each for (group, word), each in ELSEWHERE.items() if group == name}
     one = command_of(f"{name} {part}", apart[part]) if part in apart else known.unloaded(part)
     if one is not None:
-        group = typer.Typer(add_help_option=False)  # which typer is slow to read, and the command has its own
+        group = typer.Typer(add_help_option=False)  # typer reads it slowly, and the command has its own
         group.command(part)(one)
     else:
         group = known.load()

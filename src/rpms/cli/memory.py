@@ -285,7 +285,7 @@ def junk(
 @app.command("quarantine")
 def quarantined(file: Path) -> None:
     """List the entries that were set aside from a memory, and why."""
-    os.close(open_regular(file))  # what is no file would look like a memory that lost nothing
+    os.close(open_regular(file))  # a path without a file would look like a memory that lost nothing
     aside = memories.read_quarantine(file)
     say(*(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}" for item in aside))
     say(f"{len(aside)} entries of {file} are set aside")

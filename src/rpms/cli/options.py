@@ -62,8 +62,8 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
     return Setting(data.absolute() if data else None, engine, pairs)
 
 
-def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:
-    """Refuse, before anything starts, what chooses from a menu where there is none."""
+def require_menu(enforcement: Enforcement, model: str) -> None:
+    """Raise InputError, before anything starts, if the model chooses from a menu and there is none."""
     name = parse_model_name(model).provider.name
     if not can_play(enforcement, model):
         raise InputError(f"{name} chooses from a menu, and there is none: add --preset strict or --enforce menu=5")

@@ -53,7 +53,7 @@ def main(
     """Play one task and watch every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
     asked, settings = settings, _with_or_without_memory(settings, found)
-    options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
+    options.require_menu(settings.condition_value().enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
     chosen = options.named_task(found, settings.split or found.splits[0], setting, task, variation)
     if goal is not None:
@@ -124,7 +124,7 @@ def _attempt(
 
     def show(step: Step) -> None:
         nonlocal advice
-        if person is not None:  # who has seen the rest
+        if person is not None:  # a person has seen the rest
             if step.command and step.command != step.action:
                 console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
             for line in infeasible_line(step):

@@ -56,7 +56,7 @@ def main(
 ) -> None:
     """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
     found = find_world(world)
-    options.refuse_choosing_without_menu(settings.condition_value().enforcement, model)
+    options.require_menu(settings.condition_value().enforcement, model)
     player = resources.player()
     try:
         dealt = read_part(part)
@@ -248,7 +248,7 @@ def learn_memory(
     if settings.memory is None and named_condition(names[0]).memory:
         raise InputError(f"--condition {names[0]}: the first round has no memory; give one with --memory")
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
-    options.refuse_choosing_without_menu(first.enforcement, model)
+    options.require_menu(first.enforcement, model)
     tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
     named, player = resources.model(model, settings), resources.player()
     known = resources.price_of(model)

@@ -143,7 +143,7 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
         if study.learning is None or study.learning.choice.settings.split == study.choice.settings.split:
             raise
         other = study.on_the_learned_split()
-        other.choice.tasks(world, setting)  # which may not be here either
+        other.choice.tasks(world, setting)  # raises if these tasks are missing too
         played = other.choice.settings.split
         complain(f"note: {error}", f"note: this pilot plays {played}, and its numbers say nothing about other splits")
         return other

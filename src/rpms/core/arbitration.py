@@ -170,7 +170,7 @@ def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = 
             return _object_to_plan(actions, rules, facts, strict=strict)
         case FailureLesson(failed_action=action):
             return _object_to_lesson(action, rules, facts)
-        case VerifiedSchema(action_template=template):  # which claims that an action works
+        case VerifiedSchema(action_template=template):  # it claims that an action works
             uncovered = rules.environment and rules.instance(template) is None
             return _uncovered(template) if uncovered else prohibition(template, rules, facts)
     return None

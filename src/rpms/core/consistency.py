@@ -22,7 +22,7 @@ _WINDOW = 12
 def same_occupancy(belief: Belief, entry: Entry) -> str:
     """Eq. 6: what was learned with an empty hand is for an empty hand, and with a full hand for a full one."""
     then = None if isinstance(entry, VerifiedSchema) else entry.state_signature.occupied
-    if then is None or then == bool(belief.holding):  # what carries no state suits every one
+    if then is None or then == bool(belief.holding):  # an entry without a state suits every state
         return ""
     held = ", ".join(belief.holding) or "nothing"
     return f"learned with {'something' if then else 'nothing'} in hand, now holding {held}"

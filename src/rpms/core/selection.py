@@ -24,7 +24,7 @@ _WHY = {
 
 @dataclass(frozen=True)
 class Selection:
-    """M_arb as far as there is room for it, with what was considered beside it."""
+    """Memories that a prompt shows (M_arb, at most top-k of each kind), and the other candidates considered."""
 
     candidates: tuple[Candidate, ...]
     """Every memory that was considered, by kind and rank, each with its verdict."""

@@ -118,7 +118,7 @@ class Admitting:
 
     async def _listen(self, scope: Any, receive: Any, send: Any) -> None:
         async def tell(message: Any) -> None:
-            with contextlib.suppress(OSError):  # what a server raises where the connection is lost
+            with contextlib.suppress(OSError):  # servers raise it if the connection is lost
                 await send(message)
 
         async def next_sound() -> Any:

@@ -126,7 +126,7 @@ class CallFacts:
     def name(self, value: object) -> str:
         """The text that stands for a value in facts, which gives the value back when a reading asks for it."""
         text = text_of(value)
-        if text == ANYTHING:  # which in a belief stands for all there is, and a call must not say that
+        if text == ANYTHING:  # in a belief it stands for everything, and a call must not say that
             text = "\\_"
         if text is not value:
             self._values[text] = value
@@ -147,7 +147,7 @@ class CallFacts:
         if fact.reading is not None:
             return self._read(fact, fact.reading, atom)
         atom = fact.written_alike(atom)
-        if atom not in self._known:  # what calls did, or what Python says, which may take its time
+        if atom not in self._known:  # set by calls, or answered by Python, which may take time
             self._known[atom] = self._asked_of_python(fact, atom) if fact.python else self._told(fact, atom)
         return self._known[atom]
 

@@ -87,7 +87,7 @@ class ToolFact:
 
     @property
     def told(self) -> bool:
-        """True if calls make it so, rather than that it is read."""
+        """True if calls set the fact, rather than a reading or a Python function."""
         return self.reading is None and not self.python
 
     def written_alike(self, atom: Atom) -> Atom:

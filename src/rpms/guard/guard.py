@@ -278,7 +278,7 @@ class Guard:
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
                 unsure = True
-            if unsure:  # what it may have changed is unknown until it is found out, or told
+            if unsure:  # its possible changes are unknown until they are found out, or told
                 self._under_way.add(read, self._facts(read).possible(failed=failed), self.manual)
                 self._under_way.lose(read)
             text = "" if value is MISSING else text_of(value)
@@ -286,7 +286,7 @@ class Guard:
             if problem := self._note(ResultLine, read, failed=failed, result=None if unread else value, unread=unread):
                 _LOUD.error("the log cannot be written: %s", excerpt(problem))
             self._heard += read.tool == USER
-            news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
+            news = self._heard if read.tool == USER else 0  # a user's message is news even in the same words
             self._repeats.add(read, (news, text), failed=bool(failed), learned=self.belief.known != known)
 
     def hear(self, text: str) -> None:
@@ -302,7 +302,7 @@ class Guard:
             told = [self.manual.told(fact) for fact in facts]
             before, self.belief = self.belief, self.belief.learn(*told)
             self._under_way.settle(told, self.manual)
-            if self.belief.known != before.known:  # what is told is news, and what was known is none
+            if self.belief.known != before.known:  # only facts that were not known are news
                 self._heard += 1
                 self._repeats.news(self._heard)
             if problem := self._note(ToldLine, facts=tuple(map(str, told))):

@@ -113,7 +113,7 @@ def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) ->
     scope = [(*case[each.atom], each.negated) for clause in policy.when for each in clause.literals]
     if broken is Truth.UNKNOWN:
         atoms = tuple(atom for atom, value, _ in (*scope, *required) if value is Truth.UNKNOWN)
-    else:  # what is required and does not hold stands for itself; where nothing is required, what is forbidden does
+    else:  # the required facts, none of which holds; if nothing is required, the facts that make the rule apply
         holding = (atom for atom, value, negated in scope if value is Truth.of(not negated))
         atoms = tuple(atom for atom, _, _ in required) or tuple(holding)
     text = policy.rule.text

@@ -132,7 +132,7 @@ class Proxy:
         self._session = McpSession(self.guard, self._to_client.put, self._to_server.put, self.complain, self.patience)
         client, answers = _Lines(client_in), _Lines(os.dup(server.stdout.fileno()))
         for handle in (client_in, client_out, server.stdin.fileno(), server.stdout.fileno()):
-            with suppress(OSError, AttributeError):  # what is no pipe, or cannot hold more, stays as it is
+            with suppress(OSError, AttributeError):  # a handle that is no pipe, or cannot hold more, stays as it is
                 fcntl.fcntl(handle, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
         server.stdin.close()
         server.stdout.close()
@@ -162,7 +162,7 @@ class Proxy:
         """End the server: its input first, then it is told to, then it is killed with all that it started."""
         self._to_server.close(_GRACE)
         deadline = time.monotonic() + _GRACE
-        while time.monotonic() < deadline and server.poll() is None:  # what it still says is passed on
+        while time.monotonic() < deadline and server.poll() is None:  # its last output is passed on
             self._drain(answers, 0.02)
         for sign in (signal.SIGTERM, signal.SIGKILL):
             _signal(server, sign)

@@ -37,7 +37,7 @@ def guarded(guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None =
     heard: WeakKeyDictionary[Guard, list[str]] = WeakKeyDictionary()
 
     def listening(context: RunContextWrapper[Any]) -> Guard:
-        """The guard of a run, which has heard what is new after what it had heard; or all, where that has changed."""
+        """The guard of a run, after it heard the new user messages; it hears all again if earlier ones have changed."""
         here = guard if isinstance(guard, Guard) else guard(context.context)
         said = [text for item in context.turn_input if (text := _user_text(item))]
         known = heard.get(here, [])
@@ -58,7 +58,7 @@ def guarded(guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None =
 
 def _checked(invoke: Invoke, listening: Callable[[RunContextWrapper[Any]], Guard]) -> Invoke:
     """Check a tool from within the SDK's handling of errors: outside, an exception has become a plain text."""
-    inner = getattr(invoke, "_invoke_tool_impl", None)  # what `function_tool` keeps there
+    inner = getattr(invoke, "_invoke_tool_impl", None)  # set by `function_tool`
     if inner is not None:
         seen: Any = copy(invoke)
         seen._invoke_tool_impl = _checked(inner, listening)  # noqa: SLF001  the SDK has no open door to it

@@ -74,7 +74,7 @@ class _Episode:
 
     def entries(self) -> Iterator[memory.Entry]:
         if self.episode.ending is not Ending.LOST:
-            # what an episode that ended in disaster took for progress may have led there
+            # progress in an episode that ended in disaster may have led to it
             yield from self._snippets()
         if self.episode.won:
             yield from self._requests()
@@ -123,7 +123,7 @@ class _Episode:
         steps = self.episode.steps
         best = steps[0].decision.progress.done
         taken: list[Step] = []
-        began = 0  # where in them the leg begins that follows the last taking
+        began = 0  # index in them of the first step after the last taking
         for place, step in enumerate(steps):
             if has_asked(step.decision.belief) and step.command.isdecimal():
                 pass  # the number of an option means nothing elsewhere; what it completed is the command asked about

@@ -107,7 +107,7 @@ def _listed(tree: MutableMapping[str, Any], claim: Claim) -> tuple[Any, str, str
     entry = entries.get(name, {})
     if isinstance(entry, list):  # a tool of which only the arguments are told
         entries[name] = entry = {"args": entry}
-    if isinstance(entry.get(claim.key), str):  # which stands for a list of one
+    if isinstance(entry.get(claim.key), str):  # a string stands for a list of one
         entry[claim.key] = [entry[claim.key]]
     if section == "kinds" and isinstance(entry.get(claim.key), Mapping):
         one, _, other = claim.text.partition(", ")
@@ -159,7 +159,7 @@ def _put_in(tree: MutableMapping[str, Any], claim: Claim, written: Mapping[str, 
 
 
 def _take_out(tree: MutableMapping[str, Any], claim: Claim, _: Mapping[str, Any]) -> None:
-    if claim.key == "forbids" or claim.key in _WHOLE:  # what forbids an action goes with it
+    if claim.key == "forbids" or claim.key in _WHOLE:  # rules that forbid an action go with it
         for rules, id_ in _banning(tree, claim):
             rules.pop(id_)
     if claim.key == "forbids":

@@ -102,7 +102,7 @@ class LearningPlan:
             seed=play.seed + (after if play.sources.retrieval(play.world).mask else 0),
             keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words, self.harvest)},
             harvest=name_of(self.harvest),
-            # what other methods carry from trial to trial, rounds carry in their memory
+            # rounds carry in their memory what other methods carry from trial to trial
             method=play.method.once("learning plays each task once a round"),
         )
 

@@ -55,7 +55,7 @@ class _Tool:
 
     def add(self, tried: Tried) -> None:
         named = (atom for atom in (*tried.before, *tried.after) if all(map(_ARGUMENT.fullmatch, atom.args)))
-        # what is new comes last, so that earlier attempts know nothing of it
+        # new facts come last, so that earlier attempts know nothing of them
         self.book.facts = list(dict.fromkeys((*self.book.facts, *named)))
         facts = list(enumerate(self.book.facts))
         true, false, true_after, false_after = (

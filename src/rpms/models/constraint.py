@@ -58,7 +58,7 @@ def shapes_of(choices: Iterable[str], templates: Iterable[str] = ()) -> tuple[Sh
 def fits(text: str, shape: Shape) -> bool:
     """True for an action of this shape, with something in place of each parameter."""
     first, *others = map(re.escape, shape)
-    between = (rf"(?>.+?{piece})" for piece in others[:-1])  # where it stands first, and nowhere else: linear in time
+    between = (rf"(?>.+?{piece})" for piece in others[:-1])  # only its first occurrence: linear in time
     return re.fullmatch("".join((first, *between, *(f".+{last}" for last in others[-1:]))), text) is not None
 
 

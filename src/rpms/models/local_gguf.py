@@ -65,8 +65,8 @@ class GGUFModel:
             self._switch_to(request.episode)
             held = [int(token) for token in self._llama.input_ids[: self._llama.n_tokens]]
             cached = sum(takewhile(bool, map(eq, tokens[:-1], held)))  # the last one is always computed again
-            # What differs is dropped here, because some versions would move later matches into place instead, which
-            # is faster and gives other answers.
+            # Tokens from the first difference on are dropped here, because some versions would move later matches into
+            # place instead, which is faster and gives other answers.
             self._llama.n_tokens = cached
             arguments = self._arguments(decoding, shapes_of(request.choices, request.templates))
             completion = self._llama.create_completion(prompt=tokens, **arguments)

@@ -32,7 +32,7 @@ def parse_duration(text: str) -> float:
     """
     found = _DURATION.fullmatch(text.strip().lower().replace(" ", ""))
     seconds = sum(float(n) * _UNITS[unit] for n, unit in zip(found.groups(), "hms", strict=True) if n) if found else 0.0
-    if not 0 < seconds <= 366 * 86_400:  # what a wait can be told everywhere
+    if not 0 < seconds <= 366 * 86_400:  # a wait of this length works on every platform
         raise InputError(f"--max-time {text[:40]!r}: give a time such as 90s, 30m or 1h30m")
     return seconds
 

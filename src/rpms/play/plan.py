@@ -269,7 +269,7 @@ class _Lent(WrappedModel):
 
 def lend(model: Model) -> OpenModel:
     """Let a run use a model that is open already, and leave it open."""
-    return partial(_Lent, model)  # which can be pickled
+    return partial(_Lent, model)  # can be pickled
 
 
 def read_part(text: str) -> slice:

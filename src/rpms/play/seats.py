@@ -281,7 +281,7 @@ class Threads:
             try:
                 done = self._done.get(timeout=self._meter.seconds_left if self._meter is not None else None)
             except queue.Empty:
-                assert self._meter is not None  # whose time is up
+                assert self._meter is not None  # its time is up
                 done = self._meter.reached() or LimitReached("no time is left")
             if isinstance(done, BaseException):
                 raise done

@@ -228,7 +228,7 @@ class Settings:
         return replace(base, options={**base.options, "simplifications": self.simplifications})
 
     def tasks(self, world: World, base: Setting, part: slice = slice(None)) -> tuple[list[Task], Setting]:
-        """The tasks that they choose, and the setting, which says what was named, where the world can."""
+        """The selected tasks, and the setting that records the selection if the world has an option for it."""
         named, setting = tasks_named(world, self.split or world.splits[0], self.setting(world, base), self.task)
         every = first_of_each_type(named, self.per_task)[part]
         return list(limited(drawn(every, self.sample, self.seed or 0), self.limit)), setting

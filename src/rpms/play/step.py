@@ -207,7 +207,7 @@ class Player:
             except ModelError as error:
                 if not refused or isinstance(error, ModelUnavailable):
                     raise
-                notes[f"asked again without an answer: {error}"] = None  # what it answered before stands
+                notes[f"asked again without an answer: {error}"] = None  # its earlier answer stands
                 break
             usage = usage + answer.usage
             notes |= dict.fromkeys(answer.notes)

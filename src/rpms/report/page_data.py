@@ -17,7 +17,7 @@ from rpms.report.outcomes import Comparison, condition_label, type_label
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow
 
 _SHORT = 12
-"""Characters of a text that stands where it is, as often as it is said."""
+"""Length up to which a text is repeated in place; a longer one is stored once and referred to by number."""
 CHUNK = 1_000
 """Tasks in one file of the index."""
 BUCKET = 500

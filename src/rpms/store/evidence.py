@@ -289,7 +289,7 @@ def read_traces(file: Path) -> tuple[Mapping[str, str], tuple[Trace, ...]]:
 
 def _read_exploration(file: Path) -> list[Any]:
     """The header and the traces."""
-    lines = read_text(file, LARGEST_MEMORY).split("\n")[:-1]  # what comes after the last line's end was never finished
+    lines = read_text(file, LARGEST_MEMORY).split("\n")[:-1]  # text after the last newline was never finished
     forms = tagged_reader({"exploration": _Header, "episode": Trace}, _TRACES_VERSION)
     read = [each for _, each in read_jsonl(file, lines, forms, "is no exploration", halves=False)]
     if not read:

@@ -135,7 +135,7 @@ class RunFolder:
         file = self.folder / folder / f"{name}{ending}"
         if not self._in_shards or is_there(file):
             return file
-        return file.parent / name.removesuffix(".json")[-12:-10] / file.name  # where the task's hash begins
+        return file.parent / name.removesuffix(".json")[-12:-10] / file.name  # first two digits of the task's hash
 
     @cached_property
     def _in_shards(self) -> bool:

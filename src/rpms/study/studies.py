@@ -280,7 +280,7 @@ def read_study(file: Path, parts: Collection[str] = ()) -> Study:
     if form.learn is not None:
         learn, own = reader.read(_Learn, form.learn, ("learn",), without=("condition", "memory"))
         settings = own.only(tasks=False).over(shared)
-        played = Settings(steps=common.steps, simplifications=common.simplifications)  # how games are played, not which
+        played = Settings(steps=common.steps, simplifications=common.simplifications)  # rules of play, not the tasks
         learning = Learning(learn.choice(own.over(played)), learn.rounds, learn.later, learn.model, settings)
     cases = []
     for name, given in form.conditions.items():

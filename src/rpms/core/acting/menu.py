@@ -107,7 +107,7 @@ def purpose_of(option: Option, rules: ActiveRules) -> str:
 def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
     """A plan from the goal back to what is done now, each action with the fact that the one before it is for."""
     links, told = option.chain, list[str]()
-    for place, link in enumerate(links):  # what a look may show to hold need not be made so
+    for place, link in enumerate(links):  # a fact that a look may show to hold need not be brought about
         later = [other for other in range(place + 1, len(links)) if links[other].fact[:3] == link.fact[:3]]
         if link.reveals and later:
             links = (*links[: place + 1], *links[later[-1] + 1 :])

@@ -203,7 +203,7 @@ def processes_of(
 
 @lru_cache(maxsize=1024)
 def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause, _Pick]]]:
-    """The needs that a command's names decide, and those about things that it does not name, with these."""
+    """Needs about named things only, and needs about things the command does not name, each with a getter of these."""
     named: list[Clause] = []
     others: list[tuple[Clause, _Pick]] = []
     args_of = {clause: {arg for each in clause.literals for arg in each.atom.args} for clause in process.preconditions}
@@ -265,7 +265,7 @@ def _mattering(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
 
 @kept_with_rules
 def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
-    """All that an action might reveal beside what it is said to: what other actions do, about each of its things."""
+    """Unstated facts that an action might reveal: those that other actions reveal, about each of its own things."""
     stated, found = {one.atom for one in schema.observes}, list[Revelation]()
     every = (seen for other in rules.all_actions for seen in other.observes)
     for seen in (one for one in every if ANYTHING in one.atom.args):

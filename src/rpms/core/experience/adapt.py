@@ -121,7 +121,7 @@ class StepContext:
             said[what] = candidate.entry.id
         return candidate.verdict
 
-    # What stands for what.
+    # Bindings.
 
     def binding(self, lifted: Lifted, entry: SuccessSnippet) -> dict[str, str]:
         """Names of this room for those of a snippet, no two the same; none for what is not known to be here."""
@@ -160,7 +160,7 @@ class StepContext:
             return filter(None, [self.place_of(binding[lifted.sought])])
         thing = self.meant(lifted)
         if not self.whereabouts.akin(thing, kind_of(lifted.sought)):
-            return ()  # where pillows are says nothing of bowls
+            return ()  # the places of pillows say nothing of bowls
         return (place for place in self.belief.called(kind) if not self.lacks(place, thing))
 
     def meant(self, lifted: Lifted) -> str:
@@ -211,14 +211,14 @@ class StepContext:
                 return value
         return None
 
-    # What is left to do.
+    # Steps left to do.
 
     def left(self, lifted: Lifted, names: dict[str, str]) -> tuple[Stride, ...] | None:
         """The steps of a snippet that are still to be done, as far as their names are bound; None if all are done."""
         steps: list[Stride] = []
         complete = True
         for deed, places in lifted.to_do:
-            for place in places:  # what it needs is to be reached first
+            for place in places:  # the places it needs come first
                 steps += self._approach(lifted, place, names, deed.number)
             if not all(name in names for name in deed.names):
                 complete = False
@@ -269,7 +269,7 @@ class StepContext:
         passing = any(each is not None and each.exclusive for each in predicates)  # undone by the next of its kind
         return command in self.done and not passing and Truth.FALSE not in values
 
-    # Where to look.
+    # Places to look.
 
     def _hint(self, now: str, lifted: Lifted) -> str:
         """Finds of such a thing in such a place, in words, if a snippet cannot be followed; else the best place."""
@@ -329,7 +329,7 @@ class StepContext:
         return dict.fromkeys(map(kind_of, names), inf)
 
     def missing(self) -> Iterator[str]:
-        """The kinds that the goal names of which nothing is known to be here that is not where it belongs already."""
+        """Kinds named by the goal of which no thing is known, or only things already at the goal's destination."""
         kinds = filter(None, (self.situation.goal.object, self.situation.goal.destination))
         return (kind for kind in kinds if all(map(self._settled, self.belief.called(kind))))
 

@@ -122,7 +122,7 @@ class Atlas:
         how = renamed(last.command, dict.fromkeys(last.names, "it"))
         return goal.type, goal.object, snippet.sub_goal_type, how, thing
 
-    # What was done where.
+    # Past actions and their places.
 
     def ends(self, snippet: SuccessSnippet) -> list[str]:
         """Objects of the last action in snippets of one task and sub-goal, this one's too; empty if given."""
@@ -143,7 +143,7 @@ class Atlas:
         after = self._kinds.get(self._kind(stride.command), Counter())
         return len(stride.names) == 1 and bool(self.look) and after[self.look] > OFTEN * after.total()
 
-    # What leads where.
+    # Ways between places.
 
     def __contains__(self, place: str) -> bool:
         return place in self._doors

@@ -69,7 +69,7 @@ class Following:
             known.add(each.entry.id)
             led = led or (each.verdict.fate is Fate.KEPT and context.leads_on(each))
             yield each
-        if not led:  # what reached the sub-goal for other goals may have a step for it
+        if not led:  # a snippet that reached the sub-goal for another goal may have a step for it
             free = self._elsewhere(known, where, context, tied=False)
             yield from (each for each in adapted(free, context) if context.leads_on(each))
 
@@ -128,7 +128,7 @@ class Following:
         now = [each for each in candidates if snippet_of(each).sub_goal_type == path.progress.sub_goal]
         ahead = [each for each in candidates if _stage(each, path) >= (path.situation.stage or 0)]
         elsewhere = self._elsewhere({each.entry.id for each in candidates}, path.where, path, tied=True)
-        # what reached the present sub-goal for similar goals, then for any; the next stages if no similar goal had it
+        # snippets that reached the sub-goal for similar goals, then for any; the next stages if no similar goal had it
         for number, group in enumerate((now, elsewhere, () if now else ahead)):
             for candidate in () if found else group:
                 trail = path.trail(snippet_of(candidate))
@@ -185,7 +185,7 @@ class Recollection:
     adapts: bool = False
     """True if memories are bound to the present room before they are judged; in the paper they stay as stored."""
     follows: Compat | None = None
-    """The state filter of a memory that acts alone: what it keeps for other places is followed there."""
+    """State filter if memory acts without rules: a snippet rejected only for its place is followed to that place."""
     retriever: Retriever | None = None
     slack: float = inf
     """Steps a followed snippet may be farther from done than the nearest one."""

@@ -60,7 +60,7 @@ class Pathfinder(StepContext):
             numbered = {name for stride in strides for name in stride.names if kind_of(name) != name}
             if trail is not None or not numbered - used:
                 return trail
-            used |= numbered  # done in vain: the next things like them. One name more at least, so this ends
+            used |= numbered  # these did not help: next, similar things. Adds at least one name, so this ends
 
     def _leading_to(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> Trail | None:
         stride = strides[place]
@@ -120,7 +120,7 @@ class Pathfinder(StepContext):
         """True if a name is known here, or says more of something known: `apple seed in seed jar` of an apple seed."""
         return name in self._names or name in self.atlas or any(name.startswith(f"{each} ") for each in self._names)
 
-    # What is to be done.
+    # Steps to do.
 
     def _needed(self, strides: Sequence[Stride]) -> list[int]:
         """Indices of steps that are more than a way or a search; without names, only at the end or as waits."""
@@ -148,7 +148,7 @@ class Pathfinder(StepContext):
             due = sum(each.command == stride.command for each in strides[: place + 1])
             return self.done.count(stride.command) >= due
         if not stride.names and stride.at != self.where.here:
-            return False  # what it shows is shown there alone
+            return False  # it shows something only at its own place
         later = (strides[other] for other in needed if other > place)
         return self.is_done(stride.command) or any(
             set(stride.names) <= set(each.names) and not self._traceless(each) and self.is_done(each.command)
@@ -205,7 +205,7 @@ class Pathfinder(StepContext):
         trail = self._going(turn[0].at, turn, _AGAIN) if turn else None
         return trail and trail._replace(stale=times >= PATIENCE)
 
-    # Where to look.
+    # Places to look.
 
     def _search(self, stride: Stride, looks: Sequence[Stride]) -> Trail | None:
         """Search for a step's things: where the goal says, where they were found then, elsewhere."""

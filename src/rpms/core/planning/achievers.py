@@ -112,7 +112,7 @@ _used: dict["Achievers", None] = {}  # The latest used last
 _using = Lock()
 
 Passing = tuple[set[str], dict[Any, Any], frozenset[str]]
-"""The names that pass a need, the answers that were asked for it, and what these are about."""
+"""Names with which a need may hold, the answers from which this follows, and the names these answers are about."""
 Found = tuple[Sequence[Any], dict[Any, Any], float, frozenset[str]]
 """Edges that lead to a fact, the answers they rest on, the cost of the cheapest way left out, and all names asked."""
 Expanded = tuple[Goal | None, object, tuple[dict[Fact, Found], dict[Fact, Found]]]

@@ -20,8 +20,8 @@ from rpms.core.rules import ActiveRules, Purpose, atoms_over, kept_with_rules
 
 SUPPOSED, HOPED, WAIVED = "may need", "may do", "may not need"
 LIKELY, POSSIBLE, UNLIKELY = 1.0, 3.5, 8.5
-"""Steps that it costs to suppose a need that the manual does not state: one that other actions have, or of a fact that
-no line uses; one that one other action has, or the opposite of a stated one; any other."""
+"""Price in steps of supposing a need that the manual does not state. LIKELY: several other actions have it, or it is a
+lasting fact that no line uses. POSSIBLE: one other action has it, or its opposite is stated. UNLIKELY: all others."""
 
 
 def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, idle: frozenset[str] = frozenset()) -> ActiveRules:
@@ -252,7 +252,7 @@ def excludes(rules: ActiveRules, one: Literal, other: Literal) -> bool:
 
 
 def _undone_with(rules: ActiveRules, facts: Iterable[Literal], others: Iterable[Literal]) -> set[Literal]:
-    """Of some facts, those that every action that brings about one of others ends: what is put down is not held."""
+    """Those of `facts` that every action causing one of `others` ends, or that exclude it: to put down ends holding."""
     found: set[Literal] = set()
     for wanted in others:
         undone: list[set[Literal]] = []

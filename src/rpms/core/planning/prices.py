@@ -209,7 +209,7 @@ class Priced(Purposeful):
         self._found[fact] = [*had, *found], self._read, self._beyond, asked_about(self._read, fact.args)
         if None not in self._read:
             self._expanded[fact] = self._found[fact]
-        self._read = {}  # what is asked from here on is no matter of this fact
+        self._read = {}  # later questions do not concern this fact
         return self._found[fact][0]
 
     def _possible_edges(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
@@ -263,7 +263,7 @@ class Priced(Purposeful):
                 continue
             if parameter not in way.parameters:
                 if kind_of(name) != parameter:
-                    return  # what it brings about is about a thing by its name
+                    return  # the effect is about another thing, which the manual names
             elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
                 return
         for filled, needs, extra in self._fill(way, binding):
@@ -274,7 +274,7 @@ class Priced(Purposeful):
         """All that nobody knows of a thing and that some action shows."""
         for predicate, revealers in self._manual.revealers.items():
             if thing != UNSEEN and predicate in self._manual.together:
-                continue  # what is with what never says where a thing is
+                continue  # being together never says where a thing is
             for way in revealers:
                 free = [name for name in way.fact.args if name != ANYTHING]
                 for chosen in product(*map(self._called, free)):
@@ -285,7 +285,7 @@ class Priced(Purposeful):
                         yield fact
 
     def _finding(self, edge: Edge) -> Edge:
-        """An edge that needs to be found what it acts on, where none of its needs sees to that."""
+        """Add to an edge the need to find each unseen thing (`lamp ?`) that it names and none of its needs is about."""
         for name in edge.binding.values() if "?" in "".join(edge.binding.values()) else ():
             if name[-1:] == "?" and name in edge.named and not any(name in need.args for need in edge.needs):
                 edge.needs = (Fact(SEEN, (name,)), *edge.needs)

@@ -130,7 +130,7 @@ class Tracker(Purposeful):
         for binding in bindings:
             things = tuple([binding[name] for name in purpose.sought])
             lacking = [self._judge(need, binding)[2] for need in needs]
-            key = (things, *[fact is None for fact in lacking])  # which place a thing goes to makes no difference
+            key = (things, *[fact is None for fact in lacking])  # the place a thing goes to makes no difference
             if key not in routes:
                 bound = [need.literals[0].bound(binding) for need in needs]
                 routes[key] = self._route(bound, things, [fact for fact in lacking if fact is not None])

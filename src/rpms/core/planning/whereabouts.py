@@ -176,7 +176,7 @@ class Whereabouts:
 
     @cached_property
     def trust(self) -> float:
-        """α: of the trusts in the manual, that under which what was counted of other things is likeliest."""
+        """α: maximum-likelihood trust in the manual, given the tallies of kinds it places; `DOUBT` favours more."""
         told = ((kind, *each) for kind in self._about if kind in self.manual for each in self.of(kind).items())
         seen = [(tally, self.manual[kind], place, self._general(kind)[place]) for kind, place, tally in told]
 
@@ -259,7 +259,7 @@ def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kin
 def _stated_places(rules: ActiveRules) -> Order:
     order: dict[str, dict[str, None]] = {kind: dict.fromkeys(each) for kind, each in rules.lore.localities.items()}
     localities = [rule.locality for rule in rules.domain if rule.locality is not None]
-    for locality in sorted(localities, key=lambda each: len(each.objects)):  # what is said of few things is surest
+    for locality in sorted(localities, key=lambda each: len(each.objects)):  # rules about few things are surest
         for kind in locality.objects:
             order.setdefault(kind, {}).update(dict.fromkeys(locality.places))
     return {kind: {place: rank for rank, place in enumerate(places)} for kind, places in order.items()}

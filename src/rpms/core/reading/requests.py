@@ -151,7 +151,7 @@ class Reader:
         """The remembered requests that are shown beside this one, nearest first."""
         return self.lexicon.nearest(request, EXAMPLES)
 
-    # What may be meant.
+    # Possible meanings.
 
     def _kinds(self, form: RequestForm, field_: str, possible: Narrowing, request: str) -> tuple[str, ...]:
         """Kinds that a slot may have, as far as manual, memory and belief name any; else the request's own words."""

@@ -60,7 +60,7 @@ class Outcomes:
     @cached_property
     def _new(self) -> int:
         """Facts that hold after every success, of which nothing was known before and that never were false: `eaten`."""
-        # where a fact is false now and then, who only looks may find it true
+        # a fact that is sometimes false may be found true by merely looking
         known = union(row[1] | row[2] for row in self.rows) | union(each.false for each in self.book.attempts)
         known |= union(false for _, false in self.book.imagined)
         known |= sum(1 << place for place, atom in enumerate(self.book.facts) if _fixed(atom))
@@ -125,7 +125,7 @@ class Outcomes:
     def _of_its_things(self, made: set[Atom]) -> Iterator[Induced]:
         for place, atom in enumerate(self.book.facts):
             place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
-            # what is false of its things whenever it was done follows from that: a thing put down is in no hand
+            # a fact never true of its things after the action follows from it: a thing put down is in no hand
             follows = atom.args and not any(row[3] >> place & 1 for row in self.rows)
             if atom in made or atom in self.needed or _fixed(atom) or place_of_agent or follows:
                 continue

@@ -65,7 +65,7 @@ class ActionModel:
 
     name: str
     template: str
-    parameters: tuple[str, ...]  # What its slots are called: roles of the belief's names
+    parameters: tuple[str, ...]  # Names of its slots: roles of the belief's names
     successes: int
     refusals: int
     unexplained: int  # Refusals for which no fact and no kind accounts
@@ -74,8 +74,8 @@ class ActionModel:
     effects: tuple[Induced, ...] = ()
     conditional: tuple[Induced, ...] = ()
     observes: tuple[Induced, ...] = ()
-    losses: int = 0  # How often the task was over for good after it
-    ruinous: Induced | None = None  # What held whenever it was the end, and never when it was not
+    losses: int = 0  # Number of times that the task was lost after it
+    ruinous: Induced | None = None  # Condition that held whenever the task was lost after it, and never otherwise
     witnesses: tuple[Witness, ...] = ()
     explaining: tuple[Literal, ...] = ()
     """The best guess at what is needed: the fewest facts that account for all refusals, once there were enough."""

@@ -31,7 +31,7 @@ class Question:
         self.needs = needs = needs_of(book)
         self.decisive = {bit: len(needs.decisive(bit)) for bit in bits(needs.explaining)}
         """Refusals that show that a fact is needed, by its bit."""
-        self.faultless = Counter(attempt.kinds for attempt in needs.faultless)  # Which only the kinds can explain
+        self.faultless = Counter(attempt.kinds for attempt in needs.faultless)  # Refusals that only kinds can explain
         successes = len(book.successes)
         self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
         """The best guess at what it needs."""
@@ -50,7 +50,7 @@ class Question:
         self.asked: Counter[object] = Counter()  # Trials since conclusions were drawn, by what each was to settle
 
     def rarity(self, true: int, false: int) -> tuple[float, int]:
-        """Rarity of its trials where such facts are so, unless one that explains refusals is false, and the facts."""
+        """1 / (1 + trials with the unusual facts that hold), 0 if a refusal is to be expected; and these facts."""
         holds, fails = signed(true, false, self.needs.size)
         unusual = holds & self.unusual
         return (1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0), unusual
@@ -68,7 +68,7 @@ class Question:
             return (4.0 / (1 + known) if known < 2 * LIMITS.decisive else 0.0), missing
         open_ = needs.required & ~holds
         if open_:
-            # what was never seen to be missing alone, and is missing now
+            # needs that were never seen missing alone, and are missing now
             known = self.asked[open_]
             return (5.0 / (1 + known) if fits and fails & open_ else 0.0), open_
         return self._by_kinds(kinds), kinds
@@ -107,11 +107,11 @@ class Exploring:
     seed: int = 0
     imagined: int = 12  # Actions that are imagined at a step
     pursued: int = 10  # Steps that an experiment, or a guess at a goal, may take to prepare
-    goals: float = 0.6  # How many of the episodes whose goal type is not settled are about the goal
-    astray: float = 0.15  # How many steps are not what was planned
-    looking: float = 0.2  # How often one looks, without changing anything, at what is unknown
-    listing: float = 0.5  # How often the game is asked which commands it takes, to find actions that were never seen
-    growth: float = 1.2  # How much more has to be seen until conclusions are drawn anew
+    goals: float = 0.6  # Share of episodes, of goal types not settled yet, that are about the goal
+    astray: float = 0.15  # Probability of departing from the plan
+    looking: float = 0.2  # Probability of looking at something unknown, without changing anything
+    listing: float = 0.5  # Probability of asking the game for its commands, to find actions that were never seen
+    growth: float = 1.2  # Factor by which the steps have to grow until conclusions are drawn anew
 
 
 @dataclass
@@ -124,7 +124,7 @@ class Agenda:
     bold: bool = False  # True to doubt all that may be doubted: for types that are not won with it
     _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
-    looks: list[ActionSchema] = field(default_factory=list)  # What makes things known and changes nothing
+    looks: list[ActionSchema] = field(default_factory=list)  # Actions that make things known and change nothing
     deadly: dict[str, Past] = field(default_factory=dict)  # Actions that often ended the task for good, by template
     _manual: RuleManual = field(default_factory=RuleManual)
     _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)  # By action, predicates and signs

@@ -43,13 +43,13 @@ class Attempt(NamedTuple):
     false: int
     true_after: int
     false_after: int
-    known: int  # What was known of all such things, by the action's revelations
+    known: int  # Bit mask of the action's revelations that were known before it
     known_after: int
-    lost: bool = False  # Whether the task was over for good after it
+    lost: bool = False  # True if the task was lost after it
     won: bool = False
     goal: str = ""  # The type of the goal that was pursued
-    scored: bool = False  # Whether the score rose
-    further: bool = False  # Whether the score was higher after it than ever before in the episode
+    scored: bool = False  # True if the score rose
+    further: bool = False  # True if the score was higher after it than ever before in the episode
     meant: int = 0  # For each slot two bits: whether the goal's object, and whether its destination, is called so
     shown: int = 0  # Of its revelations, those of which some fact about things it does not name became known
     hidden: int = 0  # And those of which some fact about things that are known by now is unknown still
@@ -120,7 +120,7 @@ class Book:
     template: str
     vocabulary: Vocabulary
     slots: list[set[str]] = field(default_factory=list)  # For each slot, the roles that names in it have had
-    facts: list[Atom] = field(default_factory=list)  # What may matter, over slots written as `0`, `1`, and constants
+    facts: list[Atom] = field(default_factory=list)  # Facts that may matter, over slots (`0`, `1`, …) and constants
     revelations: list[Atom] = field(default_factory=list)
     """Facts about many things that may become known at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
@@ -129,12 +129,12 @@ class Book:
     """True and false facts of names drawn at random in states that came up: it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds in its slots with which it succeeded
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    losses: int = 0  # How often the task was over for good after it
+    losses: int = 0  # Number of times that the task was lost after it
     roles: list[set[str] | None] = field(default_factory=list)
     """For each slot, the roles that all names had with which it succeeded."""
     probes: dict[Atom, tuple[str, int]] = field(default_factory=dict)
     """By revelation, a name that tells whether all is known, and how many attempts there were before it was settled."""
-    plain: bool = False  # Whether facts about fixed names are left out
+    plain: bool = False  # True if facts about fixed names are left out
     named: tuple[str, ...] = ()  # The fixed names that facts are about
     beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
     """Beliefs before and after the first attempts: a fixed name may be found to be one only later."""
@@ -251,7 +251,7 @@ class Book:
             facts.append(atom)
 
     def known(self, belief: Belief, names: Sequence[str]) -> int:
-        """Known revelations, of those of which it is settled what to ask about."""
+        """Bit mask of the revelations that are known in a belief, judged by their probes; 0 for those without one."""
         found, slots = 0, slots_of(names)
         for place, atom in enumerate(self.revelations):
             probe = self.probes.get(atom)
@@ -277,7 +277,7 @@ class Book:
                     and (
                         {*atom.args} == {ANYTHING}
                         or self._sought(atom) not in step.after.names  # such as `other`, which is no role
-                        or self.found(atom, step, later)  # what was taken is nowhere else, and nobody looked
+                        or self.found(atom, step, later)  # a taken thing is nowhere else, and nobody looked
                     )
                 ):
                     self.probes[atom] = (name, len(self.attempts))
@@ -299,7 +299,7 @@ class Book:
         if self.plain or self.succeeded >= LIMITS.glimpsed:
             return 0, 0
         before, after = map(self.vocabulary.answers, (step.before, step.after))
-        # what one sees depends on where one is: facts about places of an agent that has one are not asked about here
+        # sight depends on the agent's place: facts about places are not asked about here if the agent has one
         places = {each.args[0] for each in self.vocabulary.placing} if step.before.location is not None else set()
         shown = hidden = 0
         known = {role: [name for name in found if name not in names] for role, found in step.after.names.items()}

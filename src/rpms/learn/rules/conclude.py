@@ -33,9 +33,9 @@ class Learned:
     goals: tuple[GoalModel, ...]
     localities: Mapping[str, Mapping[str, Support]] = field(default_factory=dict)
     """Kind → kinds of places, likeliest first, each with how often one held it."""
-    processes: tuple[Process, ...] = ()  # What commands are good for beyond what they name, and which of them score
+    processes: tuple[Process, ...] = ()  # Effects of commands on things they do not name, and commands that score
     scoring: tuple[str, ...] = ()  # The types of goals of which it is known what scores
-    tables: tuple[ScoreTable, ...] = ()  # What scored with which things, where no fact tells
+    tables: tuple[ScoreTable, ...] = ()  # Things with which actions scored, if no fact explains it
     refuted: tuple[GoalModel, ...] = ()
     """Facts that most wins share, of goal types for which they held while the game went on: no goal is known."""
 
@@ -62,7 +62,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         if model is None:
             continue
         if book.template in ledger.linked and ledger.linked[book.template].moves:
-            # what one sees elsewhere depends on where it leads: its process says that
+            # things seen at another place depend on where it leads: its process says that
             shown = [fact for fact in model.observes if {*fact.clause.literals[0].atom.args} != {ANYTHING}]
             model = replace(model, observes=tuple(shown))
         actions[model.name] = model

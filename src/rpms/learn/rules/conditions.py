@@ -142,7 +142,7 @@ def _best_addition(
         surprise = count / share * (share * log(share / before) + rest)
         choice = (_gain(count, share, before) * feature.weight, feature.positive, -bit, 1 << bit)
         enough = count >= max(feature.enough, kept * len(good)) and share >= before + LIMITS.gain
-        # where enough comes out well, a fact about anything else is added only if it does not just happen to hold
+        # if the share is high already, a fact about anything else is added only if chance does not explain it
         telling = before < often or feature.weight >= 1 or surprise > chance
         if choice > best and enough and telling:
             best = choice
@@ -185,7 +185,7 @@ class Past:
         """Facts that hardly ever held when it was done, or say what a thing is for: nobody knows what comes of it."""
 
     def untried(self, true: int, kinds: Sequence[str], facts: Sequence[int]) -> float:
-        """Likelihood that it comes to something with a fact and other things that it was hardly ever done with."""
+        """Highest likelihood of the outcome, over true facts hardly ever tried with other things of these kinds."""
         most = 0.0  # as likely as it usually is, less for each time that nothing came of it; 0 where nothing is new
         for bit in [bit for bit in facts if true >> bit & 1]:
             others = [slot for slot in range(len(kinds)) if str(slot) not in self.rare[bit].args]
@@ -196,7 +196,7 @@ class Past:
         return most
 
     def share(self, true: int, false: int, kinds: Sequence[str], *, worst: bool = False) -> float:
-        """Likelihood that it comes to something now, by facts and kinds that tell most, or speak against it most."""
+        """Likelihood of the outcome now, by the facts and kinds that change it most, or with `worst` lower it most."""
         worth = usual = self.usual
         now, _ = signed(true & self._mask, false & self._mask, self._size)
         left: dict[int, tuple[int, int]] = {}  # by what a success has in common with now, good ones and all

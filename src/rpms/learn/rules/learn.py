@@ -59,7 +59,7 @@ class RulesLearned:
     learned: Learned
     evidence: Evidence
     verification: Verification  # On the episodes kept aside
-    played: tuple[str, ...] = ()  # How the manual did in play, in lines, types that were not won first
+    played: tuple[str, ...] = ()  # Results of the manual in play, in lines, types that were not won first
     edits: tuple[Claim, ...] = ()
     traces: tuple[Trace, ...] = ()
 

@@ -71,7 +71,7 @@ class Ledger:
     steps: int = 0
     changing: set[str] = field(default_factory=set)  # The predicates that some action has made true
     linked: dict[str, Linked] = field(default_factory=dict)  # By template, attempts with what it does not name
-    scores: bool = False  # Whether parts of tasks were seen to score
+    scores: bool = False  # True if parts of tasks were seen to score
     ties: dict[str, dict[Tie, None]] = field(default_factory=dict)  # By name, what it is tied to for good
     in_hand: InHand = field(default_factory=InHand)
     apart: bool = False  # True if of an episode only the names are taken over

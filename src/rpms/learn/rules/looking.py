@@ -39,11 +39,11 @@ class Standing:
     failures: Counter[str] = field(default_factory=Counter)
     begun: Counter[str] = field(default_factory=Counter)  # Commands with which plans towards the guess have begun
     looked: set[str] = field(default_factory=set)  # The looks that were taken to find out what is unknown
-    seen: tuple[str, ...] | None = None  # What was just looked at
-    then: str = ""  # What is done next whatever comes
-    ahead: list[str] = field(default_factory=list)  # What the plan that was made goes on with
+    seen: tuple[str, ...] | None = None  # Things just looked at
+    then: str = ""  # Command that is given next in any case
+    ahead: list[str] = field(default_factory=list)  # Remaining commands of the current plan
     about_goal: bool = False
-    scoring: bool = False  # Whether what scores is being done, as far as it is known
+    scoring: bool = False  # True if actions known to score are pursued
     left: int = 0  # Steps that are left of the episode
     ventures: Ventures = field(init=False)
 
@@ -166,7 +166,7 @@ class Standing:
         fit = [[name for name in seen if name in names.get(role, ())] for role in roles]
         if roles and not any(fit):
             return None
-        every = [  # where no name is known for a role, it is one of another episode
+        every = [  # a role without a known name takes one of another episode
             some or names.get(role) or [name for name in known if role in known[name]]
             for role, some in zip(roles, fit, strict=True)
         ]

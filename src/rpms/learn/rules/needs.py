@@ -191,7 +191,7 @@ class Needs:
 
     def suspects(self, bit: int) -> tuple[int, list[tuple[Attempt, int, int]]]:
         """The fewest facts of which one was surely needed, and the refusals that lacked nothing else, if enough did."""
-        # what was unknown may have been missing
+        # an unknown fact may have been missing
         rows = [(self.required & ~row[1], row) for row in self._explainable if row[2] >> bit & 1]
         for some in sorted({missing for missing, _ in rows}, key=lambda mask: (mask.bit_count(), mask)):
             shown = [row for missing, row in rows if not missing & ~some]
@@ -200,7 +200,7 @@ class Needs:
         return 0, []
 
     def _same(self, bit: int, some: int) -> int:
-        """Of some suspects, those that were never told apart from one where all else held, and so count as that one."""
+        """Suspects in `some` that always equalled `bit` where all other required facts held: they count as one."""
         rest = self.required & ~some
         where = [row for row in self.rows if row[1] & rest == rest]
         same = 0
@@ -306,7 +306,7 @@ class Needs:
             unknown, shown = len(self.wins) - len(known), [row[0].witness for row in _neither(left, *best)]
             if not self.excluded.intersection(clause.literals):
                 found.append(induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown))
-            # where it is unknown whether one of the two held, nothing else needs to have been wrong
+            # a refusal where neither is known to have held needs no other explanation
             left = [row for row in left if (row[1] >> best[0] | row[1] >> best[1]) & 1]
         return tuple(found)
 

@@ -54,7 +54,7 @@ class Rehearsal:
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
         """Play until all steps are used or nothing surprises; episodes that are known already are not played again."""
         explorer, earlier = self.explorer, list(known)
-        mended, surprised = 0, False  # how often, and whether anything surprised since
+        mended, surprised = 0, False  # number of times, and True if anything surprised since
         mind: Mind | None = None
         for tasks in self._rounds():
             if mind is None or (surprised and mended <= LIMITS.rounds):

@@ -51,8 +51,8 @@ class Deed:
     when: Circumstance = field(default_factory=lambda: Circumstance(()))
     roles: tuple[str, ...] = ()  # The role of one more slot, for the name that a thing is tied to
     table: ScoreTable | None = None
-    share: float = 0.0  # How often it may be expected to score; as often as it did where this is 0
-    blind: bool = False  # Whether it is tried with things of which nothing is known
+    share: float = 0.0  # Expected share of attempts that score; the observed share if 0
+    blind: bool = False  # True if it is tried with things of which nothing is known
 
 
 @dataclass
@@ -131,7 +131,7 @@ def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Dee
     if sum(attempt.scored and not attempt.won for attempt in every) < LIMITS.score_rises:
         return []
     found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=True)]
-    if not any(deed.blind for deed in found):  # what facts tell may well be wanted again
+    if not any(deed.blind for deed in found):  # deeds that facts explain may well be wanted again
         found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=False)]
     ordered = any(deed.book.template == SLOT for deed in found)
     return [deed for deed in found if deed.book.slots or not ordered]
@@ -160,7 +160,7 @@ def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> I
 
 
 def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int, ...]:
-    """The slots with whose names it scores once: one, if it did not get further with that again, else all or none."""
+    """Slots whose names score once an episode: one, if repeats with its name brought no new best, else all or none."""
     for some in (*((slot,) for slot in range(slots if slots > 1 else 0)), tuple(range(slots))):
         again = list(done_again(attempts, some, lambda each: each.scored))
         enough = len(again) >= LIMITS.several or (blind and len(some) == slots)  # blind: though not done again
@@ -210,7 +210,7 @@ def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], na
         taken[base] += 1
         name = base if taken[base] == 1 else f"{base}_{taken[base]}"
         found = process_of(name, deed.book.template, (*parameters, *deed.roles), when, [Literal(ADVANCED)])
-        # what often fails costs more, and of what may end the task the surest comes first
+        # deeds that often fail cost more, and of those that may end the task the surest comes first
         steps, deadly = round(1 / (deed.share or when.share), 1), any(attempt.lost for attempt in deed.book.attempts)
         risk = round(LIMITS.ruin * (when.against + 1) / (when.confirmed + when.against + 2), 1) if deadly else 0.0
         needed = (*found.schema.preconditions, Clause((Literal(Atom("goal_type", (deed.goal,))),)))

@@ -173,7 +173,7 @@ class Session(Standing):
             self.patience -= 1
             command = "" if self.vain(prospect.command) else prospect.command
             truths = [clause.truth(self.situation) for clause in prospect.needs if command]
-            if any(truth is not Truth.TRUE for truth in truths):  # what is only unknown is found out by trying
+            if any(truth is not Truth.TRUE for truth in truths):  # an unknown fact is found out by trying
                 command = self.begin(prospect.needs) or ("" if Truth.FALSE in truths else prospect.command)
             if command in ("", prospect.command):
                 ventures.give_up(prospect)
@@ -320,7 +320,7 @@ class Explorer:
                     if outcome.done:
                         break
             except WorldError as error:
-                self._count_failure(number, error)  # what was seen until then was seen
+                self._count_failure(number, error)  # the steps until then still count
         trace = Trace(f"{number}:{task.id}", task.id, task.type, opening, tuple(diary.steps))
         if aside:
             self.aside.append(trace)

@@ -67,7 +67,7 @@ class Names:
     @property
     def constants(self) -> tuple[str, ...]:
         """Names that stand for one thing in every episode: those without a number, as far as they are widespread."""
-        # what is hidden in most episodes may matter all the same where it was in hand
+        # a thing hidden in most episodes may still matter if it was in hand
         return tuple(dict.fromkeys((*self._widespread, *self.in_hand))) if self.many else tuple(self._unnumbered)
 
     @property

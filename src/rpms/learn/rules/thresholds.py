@@ -23,7 +23,7 @@ class Thresholds:
     few_names: int = 8  # Names of a role up to which each gets facts of its own: ways to cut, directions
     many_names: int = 8  # Fixed names in an action's facts from which on some fact about one always happens to hold
 
-    # What is recorded of each attempt.
+    # Records of each attempt.
     probes: int = 2  # Kinds asked about at a step, to see if anything is known of such: more only cost time
     remembered: int = 200  # Attempts of an action whose beliefs are kept, so that facts found later can be looked up
     glimpsed: int = 30  # Successes of an action that are asked what they showed of things it does not name

@@ -2,7 +2,7 @@
 
 `move north` says nothing of rooms. With the room that one is in, and the one that one comes to, as two more slots, what
 it needs and does is a matter of facts again: `leads(room, north, other)`. Of the rooms that one did not come to, some
-are looked at as attempts in vain.
+count as failed attempts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ def unseen_name(before: Belief, after: Belief) -> str:
     here, there = before.location or "", after.location or ""
     if there == here or not isinstance(before, FactBelief) or there in set().union(*before.names.values()):
         return there
-    for atom, holds in before.known.items():  # what led from here to that name leads to the place now
+    for atom, holds in before.known.items():  # a fact that led from here to that name leads to the place now
         if holds and here in atom.args and len(atom.args) > 1 and after.truth(atom) is Truth.FALSE:
             for name in atom.args:
                 args = tuple(there if arg == name else arg for arg in atom.args)
@@ -46,9 +46,9 @@ class Process(NamedTuple):
 
 
 SideEffects = dict[tuple[Literal, Atom], tuple[list[Witness], list[Witness]]]
-"""Facts that came about of one thing that a command does not name (`_`), with the relation that tells which it is, both
-over slots of which the last is the place of the agent; and the steps at which it came about and at which it did not. To
-open a door frees a way: `not blocked(1, _)` where `door(0, 1, _)`."""
+"""By effect on a thing that the command does not name (`_`) and relation that identifies this thing: the steps at which
+the effect came about, and those at which it did not. The last slot is the agent's place. Opening a door frees a way:
+`not blocked(1, _)` where `door(0, 1, _)`."""
 
 
 @dataclass
@@ -85,7 +85,7 @@ class Linked:
             names, then = (*attempt.names, *place), (*attempt.names, *(later or place))
             if book.slots or not refused:
                 found = book.record(step._replace(refused=refused), names, known, dice, then)
-                last = {ANYTHING, str(len(then) - 1)}  # who enters a room sees what lies about, if not all of it
+                last = {ANYTHING, str(len(then) - 1)}  # entering a room shows some of its things
                 about = [] if refused else [bit for bit, atom in enumerate(book.revelations) if {*atom.args} == last]
                 shown = [bit for bit in about if book.found(book.revelations[bit], step, then)]
                 seen = found.known_after | sum(1 << bit for bit in shown)
@@ -158,7 +158,7 @@ def _at_places(book: Book, count: int, name: str, names: Names) -> Iterator[Proc
     told = condition(view(book, book.attempts, lambda attempt: not attempt.refused), frozenset(places))
     if parameters is None or told is None:
         return
-    # where the agent has to be was so in every attempt, and therefore explains none
+    # the fact that places the agent held in every attempt, and therefore explains none
     always = [atom for atom in book.facts if book.vocabulary.predicates[atom.predicate].exclusive == "always"]
     at = next(atom for atom in always if atom.args == (places[0],))
     rest = [_related(literal, places[0], book.vocabulary) for literal in told.literals if literal.atom != at]
@@ -180,7 +180,7 @@ def _showing(name: str, parameters: Sequence[str], told: Circumstance, book: Boo
     place = str(len(book.slots) - 1)
     for bit, atom in enumerate(book.revelations):
         if place not in atom.args or len(atom.args) > 2 or book.vocabulary.predicates[atom.predicate].exclusive:
-            continue  # which way leads where is not looked for: plans would take all ways that nobody knows
+            continue  # destinations are not looked for: plans would take every way that nobody knows
         _, since = book.probes.get(atom, ("", 0))
         rows = [row for row in book.attempts[since:] if not row.refused and not row.known >> bit & 1]
         shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]

@@ -20,7 +20,7 @@ class Prospect(NamedTuple):
 
     worth: float
     command: str
-    needs: tuple[Clause, ...] = ()  # What has to hold first, as far as anybody knows
+    needs: tuple[Clause, ...] = ()  # Clauses that have to hold first, as far as is known
 
 
 @dataclass
@@ -30,10 +30,10 @@ class Ventures:
     agenda: Agenda
     goal: str
     dice: Random
-    too_early: Callable[[str], bool]  # What is new, and may end the task, waits until little is lost by that
+    too_early: Callable[[str], bool]  # True if a command that may end the task should wait until little is lost by that
     pursued: Prospect | None = None
     given_up: set[str] = field(default_factory=set)
-    born: dict[str, None] = field(default_factory=dict)  # What came into being with a step that scored
+    born: dict[str, None] = field(default_factory=dict)  # Names of things that appeared with a step that scored
 
     def told(self, before: Belief, after: Belief, *, scored: bool) -> None:
         """Hear what became of a step."""
@@ -98,7 +98,7 @@ class Ventures:
         safe = deadly is None or deadly.usual < past.usual or not self.too_early(fill(question.book.template, names))
         if untried and safe:
             return (LIMITS.new_fact + (1 - LIMITS.new_fact) * untried) * question.fitting(kinds) * discount
-        needed, size = question.wanted, question.needs.size  # what it needs is seen to before it is done
+        needed, size = question.wanted, question.needs.size  # its needs are met before it is done
         seen_to = needed & (1 << size) - 1 | needed >> size
         true, false = true & ~seen_to | needed & (1 << size) - 1, false & ~seen_to | needed >> size
         return (past.share(true, false, kinds, worst=True) if known else past.usual) * discount

@@ -95,7 +95,7 @@ class Story:
             states, ways = tuple(state for _, state in found), tuple(named for named, _ in found)
             self._book.wins.append(Win(states, self._since, self._first, ways, witness))
             return
-        for named, state in found if not step.lost else ():  # who loses may have had all that is wanted
+        for named, state in found if not step.lost else ():  # a lost episode may have met the goal
             seen = self._book.went_on.setdefault(state, [])
             if len(seen) < LIMITS.witnesses:
                 seen.append(witness)
@@ -220,7 +220,7 @@ def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
         found += [] if shared is None else [_described(book, shared, some)]
         if found and found[-1].stands and not found[-1].staged:
             return found[-1]
-    # where all such sets are refuted, the first with what refutes it
+    # if all such sets are refuted, the first with the evidence against it
     return next((model for model in found if model.stands), next(iter(found), None))
 
 

@@ -251,7 +251,7 @@ class Loop:
         """Tokens that all prompts begin with and that are worth computing once; never a prompt's last one."""
         if not self._share or len(prompts) < 2:
             return 0
-        first, last = min(map(tuple, prompts)), max(map(tuple, prompts))  # what these two share, all share
+        first, last = min(map(tuple, prompts)), max(map(tuple, prompts))  # a prefix of these two is a prefix of all
         most = min(len(prompt) for prompt in prompts) - 1
         same = next((at for at in range(most) if first[at] != last[at]), most)
         return same if same >= SHORTEST_SHARED else 0

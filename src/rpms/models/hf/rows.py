@@ -159,7 +159,7 @@ class PromptRow:
 
     def decide(self, choice: int, weights: Sequence[float]) -> None:
         """End with one of the choices, given the logarithms of their probabilities."""
-        self.weights = tuple(round(weight, 4) for weight in weights)  # what is left is rounding of the computation
+        self.weights = tuple(round(weight, 4) for weight in weights)  # further digits are rounding errors
         self.written += self.choices[choice]
         self._end("stop")
 

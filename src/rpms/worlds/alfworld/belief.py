@@ -123,7 +123,7 @@ class Recalled:
             case "closed", (place,):
                 known = False if place in (self.state.get("open") or ()) else None
             case deed, (_,) if deed in _DEEDS and deed != "lit":
-                known = False if held == () else None  # what is taken from here on was not treated before
+                known = False if held == () else None  # a thing taken from here on was not treated before
         return Truth.of(known)
 
 
@@ -159,7 +159,7 @@ class AlfworldBelief(Belief):
     dialect: str | None = None
     """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""
     inert: frozenset[str] = frozenset()
-    """Basins that something was held under in vain: they clean nothing."""
+    """Basins that failed to clean something held under them: they clean nothing."""
 
     @property
     def holding(self) -> tuple[str, ...]:

@@ -63,7 +63,7 @@ class OwnFolder:
 def _locked(path: Path) -> int | None:
     """Return a lock on a folder, or None where another has it or there are no locks."""
     if sys.platform == "win32":
-        return None  # where a folder cannot be opened
+        return None  # a folder cannot be opened there
     descriptor = os.open(path, os.O_RDONLY)
     with contextlib.suppress(OSError):
         if lock_descriptor(descriptor, blocking=False):

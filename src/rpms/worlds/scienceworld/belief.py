@@ -75,7 +75,7 @@ def _shut(belief: Scene, room: str) -> bool | None:
     return None if way is None else not way
 
 
-# What is in reach
+# Things in reach
 
 
 def _here(belief: Scene, words: str) -> bool | None:
@@ -132,7 +132,7 @@ def _with(belief: Scene, room: str, words: str) -> bool | None:
     return False if name in belief.looked and kinds.ware(head) and kinds.is_fixed(head) else None
 
 
-# What things are like
+# Properties of things
 
 
 def _things(belief: Scene, words: str) -> list[Thing]:
@@ -262,7 +262,7 @@ def _wet(belief: Scene, words: str) -> bool | None:
     if _solid(belief, words):
         return False
     known = _holds(belief, words)
-    if known is None or _touched(belief, known) or known.thing.name == "fountain":  # which fills by itself
+    if known is None or _touched(belief, known) or known.thing.name == "fountain":  # it fills by itself
         return None
     inside = known.thing.contents or ()
     dry = all((kinds.ware(thing.name) or kinds.is_a("food", thing.name)) and not _flows(thing) for thing in inside)
@@ -340,7 +340,7 @@ class ScienceBelief(Scene):
             return None
         if predicate in RECIPES:
             return RECIPES[predicate](self, *names)
-        args = [name.removesuffix(" ?") for name in names]  # what was never seen goes by its kind
+        args = [name.removesuffix(" ?") for name in names]  # a thing never seen goes by its kind
         if predicate in ("here", "portable", "with") and args[-1] != names[-1]:  # and is in no room that was searched
             searched = predicate == "with" and not self.veiled(args[0]) and not self.hiding(args[0])
             return False if searched or predicate == "here" else None

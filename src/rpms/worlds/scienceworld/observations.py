@@ -66,7 +66,7 @@ def plain_name(words: str) -> str:
     >>> plain_name("a substance called water")
     'water'
     """
-    name = words.strip().replace("blank paper", "paper")  # which no command knows by that name
+    name = words.strip().replace("blank paper", "paper")  # no command knows the longer name
     if article := _FORMS["article"].match(name):
         name = name[article.end() :]
     return name.removeprefix("substance called ").strip()
@@ -131,7 +131,7 @@ def parse_thing(text: str) -> Thing | None:
     >>> parse_thing("a glass cup (containing a substance called water)").contents[0].name
     'water'
     """
-    if wiring := _FORMS["wiring"].search(text):  # what a component is joined to is known from connecting it
+    if wiring := _FORMS["wiring"].search(text):  # connections of a component are known from making them
         text = text[: wiring.start()]
     head, nested, listing = text.partition(" is: \n")
     things = _Reader(f"{head} is: nothing." if nested else text.strip().replace("\n", " ")).things()

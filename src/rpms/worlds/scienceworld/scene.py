@@ -223,7 +223,7 @@ class Scene(Belief):
         """The names of the things of which something is so, the nearest first."""
         return [name for name, seen in self.by_name.items() if test(seen)]
 
-    # What is not known of rooms
+    # Unknown parts of rooms
 
     @cached_property
     def _lids(self) -> Mapping[str, list[tuple[str, Seen]]]:

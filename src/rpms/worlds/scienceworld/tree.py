@@ -194,7 +194,7 @@ def merge(seen: Forest, known: Forest) -> Forest:
             lids = before.flags & {"open", "closed"} if thing.flags.isdisjoint({"open", "closed"}) else frozenset[str]()
             if thing.contents is not None:
                 inside: Forest | None = merge(thing.contents, before.contents or ())
-            else:  # what grows on plants always shows
+            else:  # things that grow on plants always show
                 inside = () if thing.name.endswith((" tree", " plant")) else before.contents
             merged[at] = replace(thing, contents=inside, flags=thing.flags | lids)
     return tuple(merged)

@@ -137,7 +137,7 @@ def _doubted(belief: ScienceBelief, spot: Seen) -> ScienceBelief:
     return belief.but(inventory_known=False, lost=True) if doubtful else belief
 
 
-# What is seen
+# Observations
 
 
 def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceBelief:
@@ -217,7 +217,7 @@ def _refused(belief: ScienceBelief, observation: str, command: Named) -> Science
     return belief if _find_spot(belief, command.one, done.object) else _unseen(belief, Thing(done.object))
 
 
-# What is done
+# Actions
 
 
 def _go(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
@@ -276,7 +276,7 @@ def _mix(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief
     made, wanted = heard.plain_name(done.object.casefold()), belief.goal.state
     if sorted(made.split()) == sorted(wanted.replace("-", " ").split()):
         made = wanted  # by its usual name: the simulator says `blue green paint` of `green-blue paint` once
-    if command.one.head == "inventory":  # what of it went into the product is not said
+    if command.one.head == "inventory":  # the text does not say which things were used up
         return belief.but(inventory=(), inventory_known=False, lost=True)
     spot = _find_spot(belief, command.one)
     return belief if spot is None else _with(belief, spot, replace(spot.thing, contents=(Thing(made),)))

@@ -109,7 +109,7 @@ def _told(belief: TelecomBelief, **facts: bool) -> TelecomBelief:
 
 
 def _sim(belief: TelecomBelief, word: str) -> TelecomBelief:
-    if word == "missing":  # whether it is locked cannot be seen then
+    if word == "missing":  # then a lock cannot be seen
         return _told(belief, sim_missing=True).forget(["sim_locked"])
     return _told(belief, sim_missing=False, sim_locked=word.startswith("locked"))
 
@@ -161,7 +161,7 @@ _TEXTS = [
 ]
 
 
-# What a call did, where its answer does not name it again.
+# Effects of calls that their answers do not name again.
 
 
 def _sent(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:
@@ -264,7 +264,7 @@ def parse_ticket(opening: str) -> Goal:
 WORDING = read_wording(__package__)
 SIGNATURES: Mapping[str, tuple[str, ...]] = {
     **{name: tuple(given.split(", ")) for name, given in re.findall(r"(\w+)\((\w[\w, ]*)\)", WORDING.instruction)},
-    "get_bills_for_customer": ("customer_id", "limit"),  # which the prompt does not tell
+    "get_bills_for_customer": ("customer_id", "limit"),  # the prompt does not list it
 }
 """The parameters of the tools that have any, in order: how a call is written in one way."""
 

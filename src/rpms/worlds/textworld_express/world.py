@@ -32,7 +32,7 @@ def update(belief: ExpressBelief, action: str | None, observation: str) -> Expre
         return replace(belief, capacity=int(full[1]))
     if said.refused(text):
         return belief
-    if belief.goal.type == "simonsays":  # which has no rooms, and says of nothing whether it is there
+    if belief.goal.type == "simonsays":  # it has no rooms, and never says whether a thing is there
         return _read(belief, action, text)
     if (room := said.room(text)) is not None:
         return _see(belief, *room)

@@ -41,7 +41,7 @@ def _heaters(scene: Scene) -> Sequence[str]:
 
 
 def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
-    """True if a device is the first that works and has not done yet what it can, or one in use of which that is so."""
+    """True if a device is the one to use: among those that work and can do more, one in use, or else the first."""
     degrees = scene.temperature(_substance(scene, word))
     useless = {name.rpartition(" in ")[0] for name in scene.broken}
     if degrees is not None:
