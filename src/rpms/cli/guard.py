@@ -40,7 +40,7 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
     say(f"ok: {', '.join(f'{len(each)} {name}' for name, each in parts.items())}")
     complain(*(f"note: {doubt}" for doubt in find_tool_doubts(*texts)[:MOST_MISTAKES]))
     if log is not None:
-        _judge_again(Guard(manual, python=load_python(python) if python else None), log)
+        _judge_again(Guard(manual, python=load_python(python)), log)
 
 
 def _judge_again(guard: Guard, log: Path) -> None:
@@ -113,7 +113,7 @@ def draft(
 @app.command("test")
 def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     """Test a manual by cases; exit code 1 if a ruling is not the expected one."""
-    guard = Guard([manual], python=load_python(python) if python else None)
+    guard = Guard([manual], python=load_python(python))
     done = run_cases(guard, cases)
     say(*map(str, done.differences))
     say(*(f"not covered: {line}" for line in done.uncovered(guard)))

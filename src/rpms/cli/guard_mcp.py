@@ -86,7 +86,7 @@ def _guard(options: Any) -> tuple[Guard, dict[str, Guard]]:
     from rpms.guard.python_facts import load_python  # noqa: PLC0415
     from rpms.guard.replay import resumed  # noqa: PLC0415
 
-    functions = load_python(options.python) if options.python else None
+    functions = load_python(options.python)
     watch: Any = None
     if any(name.startswith("OTEL_") for name in os.environ):
         from rpms.guard.telemetry import telemetry  # noqa: PLC0415  an extra

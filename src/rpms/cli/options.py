@@ -30,13 +30,14 @@ def memory_named(text: str) -> Path:
     """A memory by its file, or `embedded` as after --memory: here no world is given, and one alone must bring one."""
     if text != EMBEDDED_MEMORY:
         return Path(text)
-    found: dict[str, str] = {}
+    found: dict[str, Path] = {}
     for name in world_names():
         with suppress(InputError):  # a world that cannot be loaded, or brings none
-            found[name] = str(Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name)))
+            if file := Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name)):
+                found[name] = file
     if len(found) != 1:
         raise InputError(f"embedded: worlds that bring a memory: {', '.join(found) or 'none'}; give a file")
-    return Path(found.popitem()[1])
+    return found.popitem()[1]
 
 
 def refuse_folders(*files: Path | None) -> None:

@@ -75,7 +75,7 @@ def main(
         memory=options.memory_of(settings, found, model),
         overlap=True,
     )
-    if settings is not asked:
+    if settings.condition != asked.condition:
         complain("note: there is no memory, so the condition is rules-only; --memory gives one")
     options.note_knowledge(settings, plan, window)
     brought = NOTHING

@@ -144,7 +144,7 @@ def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path 
         raise InputError(f"{manual}: with a guard's log, give the guard's manual instead of a world")
     if other := next((log for log in logs if not is_guard_log(log)), None):
         raise InputError(f"{other}: not a guard's log; learn from logs only, or from runs only")
-    guard = Guard([manual], python=load_python(python) if python else None)
+    guard = Guard([manual], python=load_python(python))
     result = learn_tools((each for log in logs for each in tried(guard, log)), manual, out)
     say(f"{out}: {len(result.needs)} needs, from {result.calls:,} calls of which {result.failed:,} failed")
     say(*(f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}" for claim in result.needs))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
 
@@ -26,6 +26,14 @@ class Revelation:
 def fixed_words(syntax: str) -> int:
     """The number of words that a syntax fixes; of two that fit a command, the one with more is meant."""
     return len(PARAMETER.sub(" ", syntax).split())
+
+
+@lru_cache(4096)  # doubts make new schemas of the same syntax at every step
+def _patterns_of(syntaxes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    written = sorted(syntaxes, key=fixed_words, reverse=True)
+    # `re.escape` leaves `<`, `>` and `_` as they are, so that parameters are still found
+    patterns = (PARAMETER.sub(r"(?P<\1>\\S.*?)", re.escape(syntax)) for syntax in written)
+    return tuple(zip(written, map(re.compile, patterns), strict=True))
 
 
 @dataclass(frozen=True)
@@ -61,10 +69,7 @@ class ActionSchema:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
-        written = sorted(self.syntax, key=fixed_words, reverse=True)
-        # `re.escape` leaves `<`, `>` and `_` as they are, so that parameters are still found
-        patterns = (PARAMETER.sub(r"(?P<\1>\\S.*?)", re.escape(syntax)) for syntax in written)
-        object.__setattr__(self, "patterns", tuple(zip(written, map(re.compile, patterns), strict=True)))
+        object.__setattr__(self, "patterns", _patterns_of(self.syntax))
 
     def __hash__(self) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
         return hash((self.name, self.syntax, self.doubt))

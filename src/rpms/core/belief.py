@@ -41,9 +41,8 @@ class StateSignature:
     @property
     def occupied(self) -> bool | None:
         """True if the hand (or the inventory) holds something; None if unknown."""
-        held = self.get("holding")
-        held = self.get("inventory") if held is None else held
-        return None if held is None else bool(held)
+        told = (values for values in map(self.get, _EMPTY_WORDS) if values is not None)
+        return next(map(bool, told), None)
 
     @property
     def coarse(self) -> Self:

@@ -287,7 +287,8 @@ def object_reader(
                 given[name] = readers[name](item)
             except ValueError as error:
                 raise _at(name, error if isinstance(error, NotJson) else NotJson(excerpt(error))) from None
-        for missing in (name for name in needed if name not in given):
+        missing = next((name for name in needed if name not in given), None)
+        if missing is not None:
             raise NotJson(f"{missing}: is missing")
         try:
             return make(given)

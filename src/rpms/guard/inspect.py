@@ -51,7 +51,7 @@ class Notices(Hooks):
 @approver(name="guard")
 def guard(manual: str, python: str | None = None, log: str | None = None) -> Approver:
     """Approve, modify, escalate or reject as the manual says; `python` is a file with the functions that it names."""
-    conversations = Conversations(Guard(manual, python=load_python(python) if python else None, log=log))
+    conversations = Conversations(Guard(manual, python=load_python(python), log=log))
 
     async def approve(
         message: str,  # noqa: ARG001  the names are Inspect's

@@ -29,8 +29,10 @@ _PAUSE = 60.0
 _LONGEST = 500
 
 
-def load_python(file: str | Path) -> ModuleType:
-    """Run a Python file and return it as a module; what goes wrong in it is a FileError."""
+def load_python(file: str | Path | None) -> ModuleType | None:
+    """Run a Python file and return it as a module; what goes wrong in it is a FileError. Without a file, None."""
+    if not file:
+        return None
     os.close(open_regular(file))  # a pipe in its place would be waited for
     spec = importlib.util.spec_from_file_location("rpms_guard_facts", file)
     if spec is None or spec.loader is None:

@@ -304,9 +304,13 @@ class Trials:
     best: RunSummary
 
 
+def _trial_folder(out: Path, number: int) -> Path:
+    return out / f"trial-{number}" if number else out
+
+
 def trial_folders(out: Path) -> tuple[Path, ...]:
     """A run, and its later trials where it has any."""
-    later = (out / f"trial-{number}" for number in count(1))
+    later = (_trial_folder(out, number) for number in count(1))
     return (out, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
 
 
@@ -329,7 +333,7 @@ def run_trials(
                 break
             earlier = {task.id: _earlier(runs[-1], task.id, first=number == 1) for task in todo}
             trial = replace(plan, tasks=todo, trial=number, earlier=earlier)
-        begun = RunFolder(out / f"trial-{number}" if number else out)
+        begun = RunFolder(_trial_folder(out, number))
         if trial.trial and begun.begun and begun.played and begun.protocol.differences(trial.protocol()):
             why = "its attempts followed from others, which were played again since"
             raise InputError(f"{begun.folder}: {why}; remove it to play them too")

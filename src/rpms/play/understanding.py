@@ -14,7 +14,7 @@ from rpms.core.prompt import Part, make_block
 from rpms.core.reading.readings import Readings, RequestReading, forms_of, unsearched
 from rpms.core.reading.requests import Reader, SlotQuestion, Source, Weights, weights_of_answer
 from rpms.core.usage import Usage
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.verdict import KEPT, Candidate, Fate
 from rpms.foreign.json_text import NotJson, loads
 from rpms.models.base import Decoding, Model, Request, able
 from rpms.worlds.base import World
@@ -102,7 +102,7 @@ def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: st
     examples: tuple[Candidate, ...] = ()
     if mind.mask.rate:
         nearest = reader.read_examples(goal.text)
-        shown = [mind.mask.over(Candidate(entry, score, score, Verdict(Fate.KEPT))) for score, entry in nearest]
+        shown = [mind.mask.over(Candidate(entry, score, score, KEPT)) for score, entry in nearest]
         examples = tuple(each for each in shown if each.verdict.fate is Fate.HIDDEN)
         reader = replace(reader, memory=[entry for entry in reader.memory if not mind.mask.hides(entry.id)])
     asking = _Asking(reads.model, episode)
@@ -115,7 +115,7 @@ def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: st
         readings = asking.drive(replace(reader, source=Source.WORDS).read(goal.text, belief))
     if readings is None:
         return _asked_of_somebody(world, goal, mind, reads, asking)
-    examples += tuple(Candidate(entry, score, score, Verdict(Fate.KEPT)) for score, entry in readings.examples)
+    examples += tuple(Candidate(entry, score, score, KEPT) for score, entry in readings.examples)
     return Understood(readings.now.goal, readings, asking.usage, asking.notes, examples)
 
 

@@ -1,9 +1,9 @@
 """Recorded answers of models on disk, in a folder or packed in one small file.
 
-In a folder, a file is named by the hash of its question. It is written beside its place and then renamed, so that each
-place holds a whole entry or nothing at every moment, whoever else writes, and whatever dies or runs full in between.
-A packed file has answers under the beginning of their questions' hashes, without the questions; its first line says
-whose answers they are and has a checksum of the others.
+In a folder, a file is named by the hash of its question. It is written beside its place, flushed to the disk and then
+renamed, so that each place holds a whole entry or nothing at every moment, whoever else writes, and whatever dies or
+runs full in between. A packed file has answers under the beginning of their questions' hashes, without the questions;
+its first line says whose answers they are and has a checksum of the others.
 """
 
 import datetime as dt
