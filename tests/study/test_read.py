@@ -235,7 +235,8 @@ def test_paths_are_relative_to_the_file(tmp_path):
         ("part: 3/2\nconditions: {full: }", 4, "write it like 1/2"),
         ("memory: m.jsonl\nconditions: {full: }", 4, "cannot both be given"),
         ("conditions: {full: , full: }", None, "not valid YAML"),
-        ("conditions: [full", None, "not valid YAML"),
+        ("conditions: [full", None, "not valid YAML: expected ',' or ']', but got '<stream end>'"),
+        ("conditions: [full\nsplit: seen", None, "not valid YAML: expected ',' or ']', but got ':'"),
     ],
 )
 def test_mistakes_are_reported_at_their_line(tmp_path, text, line, problem):

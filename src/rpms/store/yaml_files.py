@@ -90,7 +90,8 @@ def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
     return YamlFile(name, tree)
 
 
-_QUOTED = re.compile(r"""\s*(["']).{3,}?\1.*""")
+_QUOTED = re.compile(r"""\s*(["'])(?:.{1,2}|<(?:stream|block|document|flow) [a-z ]+>)\1|\s*(["']).{3,}?\2.*""")
+"""A sign or a name of the library's own, which its first group has; or words of the file, and all after them."""
 _MARKS = ("\n", ",", ":", "[", "{", "- ", "? ")
 """One of these stands before every value but the first."""
 _MERGE, _MOST_MERGES = "tag:yaml.org,2002:merge", 100
@@ -115,7 +116,8 @@ def _check_written(name: str, text: str, kind: YamlKind) -> None:
 
 def _first_line(problem: object) -> str:
     """The library's words, without those that it quotes from the file."""
-    return excerpt(_QUOTED.sub("", next(iter(str(problem or "").splitlines()), "")))
+    line = next(iter(str(problem or "").splitlines()), "")
+    return excerpt(_QUOTED.sub(lambda found: found[0] if found[1] else "", line))
 
 
 def _check_expanded(root: Any, name: str) -> None:
